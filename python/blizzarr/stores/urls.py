@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -12,11 +11,13 @@ from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.known import known_store
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import read_only
+from blizzarr.stores.zarr_python import is_zarr_python_store, of_zarr_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,8 +50,9 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
         ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; the URL of a bucket or a server
         (``s3://``, ``gs://``, ``az://``, ``abfs://``, ``https://``), or another that fsspec knows; a store, also one of
-        obstore; a path of universal_pathlib; a file system of fsspec; a mapping; any object with the methods of a
-        store; None for new memory. A mapping that is not mutable is a read-only store.
+        obstore, of zarr-python, or derived from the latter (icechunk, VirtualiZarr); a path of universal_pathlib; a
+        file system of fsspec; a mapping; any object with the methods of a store; None for new memory. A mapping that is
+        not mutable is a read-only store.
     mode
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
@@ -95,9 +97,12 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store = MemoryStore()
     elif isinstance(target, BaseStore):
         store = target
+    elif (theirs := of_zarr_python(target)) is not None:
+        store, above = theirs
+        path = f"{above}/{path}".strip("/")
     else:
         _refuse_node(target)
-        known = _from_library(target)
+        known = known_store(target)
         if known is not None:
             store = known
         elif isinstance(target, MutableMapping):
@@ -112,12 +117,16 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
 def _refuse_node(target: Any) -> None:
     """Say what to pass in place of an array or group; a group has the methods of a store, but its members are nodes."""
     store, path = getattr(target, "store", None), getattr(target, "path", None)
-    if isinstance(store, BaseStore) and isinstance(path, str) and hasattr(target, "metadata"):
+    if not isinstance(store, BaseStore) and not is_zarr_python_store(store):
+        return
+    if isinstance(path, str) and hasattr(target, "metadata"):
         kind = type(target).__name__.lower()
         article = "an" if kind[0] in "aeiou" else "a"
         raise TypeError(
             f"expected a store, found {article} {kind}; pass {kind}.store, with the path {path!r} or one below it"
         )
+    if not callable(getattr(target, "get", None)):
+        raise TypeError(f"expected a store, found {type(target).__name__}; pass its attribute `store`")
 
 
 def check_mode(mode: str) -> str:
@@ -182,28 +191,6 @@ def _from_url(text: str, scheme: str) -> Store:
         raise UnsupportedOperationError(
             f"cannot open a {scheme}:// URL without obstore: pip install 'blizzarr[remote]'"
         ) from error
-
-
-def _from_library(target: Any) -> Store | None:
-    """Return the store for an object of obstore, fsspec or universal_pathlib; None for all others."""
-    if type(target).__module__.partition(".")[0] == "obstore":
-        from blizzarr.stores.object_store import ObjectStore
-
-        # Local files with our locks; theirs cannot replace a value only if it is still the one that was read.
-        local = type(target).__name__ == "LocalStore" and target.prefix is not None
-        return LocalStore(target.prefix) if local else ObjectStore(target)
-    if "fsspec" not in sys.modules:
-        return None
-    from blizzarr.stores.fsspec_store import FsspecStore, is_file_system, is_local
-
-    if is_file_system(target):
-        return FsspecStore(target)
-    # Paths have `path`, and mappings have `root`.
-    file_system: Any = getattr(target, "fs", None)
-    path = getattr(target, "path", None) or getattr(target, "root", None)
-    if not is_file_system(file_system) or not isinstance(path, str):
-        return None
-    return LocalStore(path) if is_local(file_system) else FsspecStore(file_system, path)
 
 
 def _file_path(rest: str) -> str:

@@ -1,0 +1,207 @@
+"""Any store of zarr-python as a store of ours: that of an icechunk session, of VirtualiZarr, a wrapper, a user's."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+from weakref import WeakSet
+
+from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.stores.coalescing import Span, parts_of, spans_of
+from blizzarr.stores.event_loops import all_of, result_of
+from blizzarr.stores.failures import failures
+from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.protocol import ByteRange, Listing, Value
+from blizzarr.stores.ranges import resolve_range
+
+__all__ = ["foreign_store"]
+
+
+def foreign_store(store: Any) -> ForeignStore:
+    """Return the store over a store of zarr-python, whose methods are called in an event loop of ours.
+
+    What several threads of this process write to one chunk is merged. Between processes and machines there are no
+    locks, as these stores have no writes on a condition; whether a value is replaced in one step is up to the store.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be opened.
+    """
+    with _locks[""]:
+        for known in _known:
+            if _is_same(known.store, store):
+                return ForeignStore(known)
+        made = _Waiting(store)
+        _known.add(made)
+    return ForeignStore(made)
+
+
+class _Waiting:
+    """The methods of a store of zarr-python, which return when they are done."""
+
+    remote = True
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+        self.supports_delete = bool(store.supports_deletes)
+        self.supports_list = bool(store.supports_listing)
+        if type(store).getsize is import_module("zarr.abc.store").Store.getsize:
+            # That would read the whole value.
+            self.size = None  # type: ignore[assignment,method-assign]
+        with failures("open", "", self):
+            result_of(store._ensure_open)
+
+    def __repr__(self) -> str:
+        return repr(self.store)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.store,)
+
+    @property
+    def read_only(self) -> bool:
+        return bool(self.store.read_only) or not self.store.supports_writes
+
+    def get(self, key: str) -> Value | None:
+        return result_of(self._get, key)
+
+    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
+        return result_of(all_of, self._get, keys)
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        spans = spans_of(ranges) or [Span(0, 0)]
+        found = result_of(all_of, partial(self._get_span, key), spans)
+        there = [value for value in found if value is not None]
+        return parts_of(spans, there, ranges) if len(there) == len(found) else None
+
+    def size(self, key: str) -> int | None:
+        try:
+            return int(result_of(self.store.getsize, key))
+        except FileNotFoundError:
+            return None
+
+    def set(self, key: str, value: Value) -> None:
+        result_of(self.store.set, key, _cpu().Buffer.from_bytes(bytes(value)), is_write=True)
+
+    def delete(self, key: str) -> None:
+        result_of(self._delete, key, is_write=True)
+
+    def delete_prefix(self, prefix: str) -> None:
+        result_of(self._delete_prefix, prefix, is_write=True)
+
+    def list(self, prefix: str) -> builtins.list[str]:
+        self._check_lists()
+        return result_of(_collected, self.store.list_prefix(prefix) if prefix else self.store.list())
+
+    def list_dir(self, prefix: str) -> Listing:
+        self._check_lists()
+        return result_of(self._list_dir, prefix)
+
+    def close(self) -> None:
+        self.store.close()
+
+    async def _get(self, key: str, request: Any = None) -> Value | None:
+        buffer = await self.store.get(key, _cpu().buffer_prototype, request)
+        if buffer is None:
+            return None
+        elements = buffer.as_numpy_array()
+        return memoryview(elements.view("u1")) if elements.size else b""
+
+    async def _get_span(self, key: str, span: Span) -> Value | None:
+        # Of no bytes, some stores do not say whether there is a value.
+        length = None if span.length is None else max(span.length, 1)
+        try:
+            found = await self._get(key, _request(span.start, length))
+        except Exception:
+            # Some fail where a range reaches beyond the value.
+            size = await self.store.getsize(key)
+            begin, end = resolve_range(span.start, span.length, size)
+            if begin == span.start < size and span.length in (None, end - begin):
+                raise
+            found = await self._get(key, _request(begin, end - begin)) if begin < end else b""
+        most = abs(span.start) if span.start < 0 else length
+        if found is not None and most is not None and len(found) > most:
+            raise StoreError(f"expected at most {most} bytes from the store, which were asked for, found {len(found)}")
+        return found
+
+    async def _is_there(self, key: str) -> bool:
+        # Their own `exists` may be true of directories.
+        return await self._get_span(key, Span(0, 0)) is not None
+
+    async def _delete(self, key: str) -> None:
+        # A store of files may remove the whole directory of this name.
+        if await self._is_there(key):
+            self._check_deletes()
+            await self.store.delete(key)
+
+    async def _delete_prefix(self, prefix: str) -> None:
+        self._check_deletes()
+        if type(self.store).delete_dir is not import_module("zarr.abc.store").Store.delete_dir:
+            await self.store.delete_dir(prefix.rstrip("/"))
+            return
+        # That would delete one value after the other.
+        self._check_lists()
+        await all_of(self.store.delete, await _collected(self.store.list_prefix(prefix)))
+
+    async def _list_dir(self, prefix: str) -> Listing:
+        names = await _collected(self.store.list_dir(prefix.rstrip("/")))
+        paths = sorted({prefix + name.rstrip("/") for name in names})
+        # The names do not tell whether they are those of values.
+        there = await all_of(self._is_there, paths)
+        keys = tuple(path for path, is_key in zip(paths, there, strict=True) if is_key)
+        return Listing(keys, tuple(f"{path}/" for path, is_key in zip(paths, there, strict=True) if not is_key))
+
+    def _check_deletes(self) -> None:
+        if not self.supports_delete:
+            raise UnsupportedOperationError(f"{type(self.store).__name__} cannot delete", store=repr(self))
+
+    def _check_lists(self) -> None:
+        if not self.supports_list:
+            raise UnsupportedOperationError(f"{type(self.store).__name__} cannot list", store=repr(self))
+
+
+_locks = NamedLocks("looking for a store")
+_known: WeakSet[_Waiting] = WeakSet()
+"""Those of this process, as writers through one place exclude each other."""
+
+
+def _is_same(known: Any, store: Any) -> bool:
+    """Return whether two stores are one place."""
+    # icechunk makes a store whenever a session is asked for its own, and compares their sessions; others may compare
+    # what is in them.
+    is_icechunk = type(store).__module__.partition(".")[0] == "icechunk"
+    return known is store or (is_icechunk and type(known) is type(store) and known == store)
+
+
+def _cpu() -> Any:
+    return import_module("zarr.core.buffer.cpu")
+
+
+def _request(start: int, length: int | None) -> Any:
+    """Return what asks zarr-python for a range; None for the whole value."""
+    kinds: Any = import_module("zarr.abc.store")
+    if start < 0:
+        return kinds.SuffixByteRequest(-start)
+    if length is None:
+        return kinds.OffsetByteRequest(start) if start else None
+    return kinds.RangeByteRequest(start, start + length)
+
+
+async def _collected(names: AsyncIterator[str]) -> list[str]:
+    found: list[str] = []
+    try:
+        async for name in names:
+            found.append(name)  # noqa: PERF401  # whether there was one is asked below
+    except FileNotFoundError:
+        # There is no such directory; unless it was removed meanwhile.
+        if found:
+            raise
+    return found
+
+
+def _unpickled(store: Any) -> _Waiting:
+    return foreign_store(store).target  # type: ignore[no-any-return]

@@ -1,0 +1,243 @@
+"""Stores of zarr-python, and derived from those, that are called as they are."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.errors import ReadOnlyError, StoreError
+from blizzarr.stores import Store
+from blizzarr.stores.event_loops import result_of
+from blizzarr.stores.zarr_python_store import foreign_store
+from blizzarr.testing.stores import StoreContract
+
+zarr = pytest.importorskip("zarr", "3.0", reason="zarr-python 3 is not installed")
+storage: Any = pytest.importorskip("zarr.storage")
+sync: Any = pytest.importorskip("zarr.core.sync").sync
+LatencyStore: Any = pytest.importorskip("zarr.testing.store").LatencyStore
+
+
+class TestMemory(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return foreign_store(storage.MemoryStore())
+
+
+class TestDirectory(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return foreign_store(storage.LocalStore(tmp_path / "root"))
+
+
+class TestLogging(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return foreign_store(storage.LoggingStore(storage.MemoryStore(), log_level="WARNING"))
+
+
+class TestLatency(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return foreign_store(LatencyStore(storage.MemoryStore(), get_latency=0.0001, set_latency=0.0001))
+
+
+class TestFiles(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return foreign_store(storage.FsspecStore.from_url(f"memory://{tmp_path}/root"))
+
+
+class Slow(storage.MemoryStore):  # type: ignore[misc]
+    """Counts how many requests wait at once."""
+
+    now = most = cancelled = 0
+    seconds = 0.01
+
+    async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(self.seconds)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.now -= 1
+        return await super().get(key, *arguments, **options)
+
+
+class Broken(storage.MemoryStore):  # type: ignore[misc]
+    """Fails for chunks."""
+
+    async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+        if "/c/" in key:
+            raise ConnectionError("the cable was cut")
+        return await super().get(key, *arguments, **options)
+
+
+def test_everything_works_through_a_wrapper(tmp_path: Path) -> None:
+    theirs = storage.LoggingStore(storage.MemoryStore(), log_level="WARNING")
+    group = blizzarr.create_group(theirs, attributes={"title": "sea"})
+    array = group.create_array("deep/temperature", shape=(6, 4), chunks=(2, 2), dtype="f4", fill_value=-1)
+    array[1:5] = np.arange(16).reshape(4, 4)
+    expected = np.full((6, 4), -1.0)
+    expected[1:5] = np.arange(16).reshape(4, 4)
+    assert np.array_equal(zarr.open_group(theirs, mode="r")["deep/temperature"][:], expected)
+    assert "temperature" in str(group.tree())
+    assert blizzarr.check(theirs).ok
+    blizzarr.copy(theirs, tmp_path / "copy.zarr")
+    assert np.array_equal(blizzarr.open_array(tmp_path / "copy.zarr", path="deep/temperature")[:], expected)
+    blizzarr.copy(tmp_path / "copy.zarr", storage.StorePath(theirs, "second"))
+    assert np.array_equal(blizzarr.open(storage.StorePath(theirs, "second"), path="deep/temperature")[:], expected)
+    del group["deep"]["temperature"]
+    assert [*group["deep"].keys()] == []
+    assert theirs.counter["set"] > 10
+
+
+def test_a_store_that_can_only_be_read() -> None:
+    theirs = Broken(read_only=True)
+    with pytest.raises(ReadOnlyError):
+        blizzarr.create_array(theirs, shape=(2,), dtype="i4")
+
+
+def test_a_failure_is_an_error_and_no_fill_value() -> None:
+    memory = storage.MemoryStore()
+    blizzarr.create_array(memory, name="a", shape=(4,), chunks=(2,), dtype="i4", fill_value=7)
+    assert blizzarr.open_array(storage.LoggingStore(memory, log_level="WARNING"), path="a")[:].tolist() == [7, 7, 7, 7]
+    array = blizzarr.open_array(Broken(memory._store_dict), path="a")
+    with pytest.raises(StoreError, match=r"a/c/0 .*ConnectionError|the cable was cut") as raised:
+        array[:]
+    assert isinstance(raised.value.__cause__, ConnectionError)
+
+
+def test_more_bytes_than_were_asked_for() -> None:
+    class NoRanges(storage.MemoryStore):  # type: ignore[misc]
+        async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+            return await super().get(key, prototype)
+
+    store = foreign_store(NoRanges())
+    store.set("a", b"0123456789")
+    assert store.get_ranges("a", [(0, None)]) == [b"0123456789"]
+    with pytest.raises(StoreError, match="expected at most 2 bytes"):
+        store.get_ranges("a", [(3, 2)])
+
+
+def test_many_requests_at_once() -> None:
+    theirs = Slow()
+    array = blizzarr.create_array(theirs, shape=(64,), chunks=(1,), dtype="i4")
+    array[:] = np.arange(64)
+    theirs.most = 0
+    assert array[:].tolist() == [*range(64)]
+    assert 16 < theirs.most <= 32
+    theirs.most = 0
+    with blizzarr.config.set(concurrent_requests=4, threads=4):
+        array[:]
+    assert theirs.most == 4
+
+
+def test_parts_of_a_chunk_from_many_threads() -> None:
+    theirs = Slow()
+    theirs.seconds = 0.001
+    blizzarr.create_array(theirs, shape=(32,), dtype="i4")
+
+    def write(number: int) -> None:
+        blizzarr.open_array(theirs)[number] = number
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(32)))
+    assert blizzarr.open_array(theirs)[:].tolist() == [*range(32)]
+
+
+def test_a_caller_within_an_event_loop() -> None:
+    theirs = Slow()
+    blizzarr.create_array(theirs, shape=(8,), chunks=(1,), dtype="i4")[:] = np.arange(8)
+
+    async def read() -> list[int]:
+        return list(blizzarr.open_array(theirs)[:].tolist())
+
+    assert asyncio.run(read()) == [*range(8)]
+    # In the thread that zarr-python calls stores in, and in our own.
+    assert sync(read()) == [*range(8)]
+
+    async def nested() -> list[int]:
+        return result_of(read)
+
+    assert sync(nested()) == [*range(8)]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+def test_ctrl_c_while_it_waits() -> None:
+    theirs = Slow()
+    array = blizzarr.create_array(theirs, shape=(8,), chunks=(1,), dtype="i4")
+    theirs.seconds = 60
+    begin = time.monotonic()
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            array[:]
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert time.monotonic() - begin < 5
+    deadline = time.monotonic() + 5
+    while not theirs.cancelled and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert theirs.cancelled == 8
+    theirs.seconds = 0
+    assert array[:].tolist() == [0] * 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_a_forked_child_and_the_end_of_the_interpreter() -> None:
+    script = """
+import os, blizzarr, zarr
+store = zarr.storage.LoggingStore(zarr.storage.MemoryStore(), log_level="WARNING")
+array = blizzarr.create_array(store, shape=(4,), chunks=(1,), dtype="i4", fill_value=3)
+array[:2] = 5
+child = os.fork()
+total = int(array[:].sum())
+if child:
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print("ended with", status)
+print(total)
+"""
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (found.stdout, found.stderr, found.returncode) == ("16\nended with 0\n16\n", "", 0)
+
+
+def test_nodes_of_zarr_python_are_refused_with_advice() -> None:
+    group = zarr.create_group(storage.MemoryStore(), path="g")
+    with pytest.raises(TypeError, match=r"found a group; pass group\.store, with the path 'g' or one below it"):
+        blizzarr.open(group)
+
+    class Session:
+        store = storage.MemoryStore()
+
+    with pytest.raises(TypeError, match=r"found Session; pass its attribute `store`"):
+        blizzarr.open(Session())
+
+
+def test_ranges_beyond_the_end_where_those_are_errors() -> None:
+    class Strict(storage.MemoryStore):  # type: ignore[misc]
+        async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+            found = await super().get(key, prototype)
+            end = getattr(byte_range, "end", getattr(byte_range, "suffix", getattr(byte_range, "offset", -1) + 1))
+            if found is not None and end > len(found):
+                raise ValueError("416 Range Not Satisfiable")
+            return await super().get(key, prototype, byte_range)
+
+    store = foreign_store(Strict())
+    store.set("a", b"0123456789")
+    store.set("empty", b"")
+    ranges: list[tuple[int, int | None]] = [(8, 5), (10, 1), (20, None), (-99, None), (3, 2)]
+    parts = store.get_ranges("a", ranges)
+    assert parts is not None
+    assert [bytes(part) for part in parts] == [b"89", b"", b"", b"0123456789", b"34"]
+    assert store.get_ranges("empty", [(0, 1), (-4, None)]) == [b"", b""]
+    assert store.list_dir("").keys == ("a", "empty")
