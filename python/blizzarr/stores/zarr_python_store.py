@@ -17,6 +17,7 @@ from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
+from blizzarr.stores.zarr_python import library_of
 
 __all__ = ["foreign_store"]
 
@@ -50,7 +51,8 @@ class _Waiting:
         self.store = store
         self.supports_delete = bool(store.supports_deletes)
         self.supports_list = bool(store.supports_listing)
-        if type(store).getsize is import_module("zarr.abc.store").Store.getsize:
+        self._library = library_of(store) or "zarr"
+        if type(store).getsize is self._abc.Store.getsize:
             # That would read the whole value.
             self.size = None  # type: ignore[assignment,method-assign]
         with failures("open", "", self):
@@ -85,7 +87,7 @@ class _Waiting:
             return None
 
     def set(self, key: str, value: Value) -> None:
-        result_of(self.store.set, key, _cpu().Buffer.from_bytes(bytes(value)), is_write=True)
+        result_of(self.store.set, key, self._cpu.Buffer.from_bytes(bytes(value)), is_write=True)
 
     def delete(self, key: str) -> None:
         result_of(self._delete, key, is_write=True)
@@ -105,7 +107,7 @@ class _Waiting:
         self.store.close()
 
     async def _get(self, key: str, request: Any = None) -> Value | None:
-        buffer = await self.store.get(key, _cpu().buffer_prototype, request)
+        buffer = await self.store.get(key, self._cpu.buffer_prototype, request)
         if buffer is None:
             return None
         elements = buffer.as_numpy_array()
@@ -115,14 +117,14 @@ class _Waiting:
         # Of no bytes, some stores do not say whether there is a value.
         length = None if span.length is None else max(span.length, 1)
         try:
-            found = await self._get(key, _request(span.start, length))
+            found = await self._get(key, self._request(span.start, length))
         except Exception:
             # Some fail where a range reaches beyond the value.
             size = await self.store.getsize(key)
             begin, end = resolve_range(span.start, span.length, size)
             if begin == span.start < size and span.length in (None, end - begin):
                 raise
-            found = await self._get(key, _request(begin, end - begin)) if begin < end else b""
+            found = await self._get(key, self._request(begin, end - begin)) if begin < end else b""
         most = abs(span.start) if span.start < 0 else length
         if found is not None and most is not None and len(found) > most:
             raise StoreError(f"expected at most {most} bytes from the store, which were asked for, found {len(found)}")
@@ -140,7 +142,7 @@ class _Waiting:
 
     async def _delete_prefix(self, prefix: str) -> None:
         self._check_deletes()
-        if type(self.store).delete_dir is not import_module("zarr.abc.store").Store.delete_dir:
+        if type(self.store).delete_dir is not self._abc.Store.delete_dir:
             await self.store.delete_dir(prefix.rstrip("/"))
             return
         # That would delete one value after the other.
@@ -154,6 +156,22 @@ class _Waiting:
         there = await all_of(self._is_there, paths)
         keys = tuple(path for path, is_key in zip(paths, there, strict=True) if is_key)
         return Listing(keys, tuple(f"{path}/" for path, is_key in zip(paths, there, strict=True) if not is_key))
+
+    def _request(self, start: int, length: int | None) -> Any:
+        """Return what asks zarr-python for a range; None for the whole value."""
+        if start < 0:
+            return self._abc.SuffixByteRequest(-start)
+        if length is None:
+            return self._abc.OffsetByteRequest(start) if start else None
+        return self._abc.RangeByteRequest(start, start + length)
+
+    @property
+    def _abc(self) -> Any:
+        return import_module(f"{self._library}.abc.store")
+
+    @property
+    def _cpu(self) -> Any:
+        return import_module(f"{self._library}.core.buffer.cpu")
 
     def _check_deletes(self) -> None:
         if not self.supports_delete:
@@ -175,20 +193,6 @@ def _is_same(known: Any, store: Any) -> bool:
     # what is in them.
     is_icechunk = type(store).__module__.partition(".")[0] == "icechunk"
     return known is store or (is_icechunk and type(known) is type(store) and known == store)
-
-
-def _cpu() -> Any:
-    return import_module("zarr.core.buffer.cpu")
-
-
-def _request(start: int, length: int | None) -> Any:
-    """Return what asks zarr-python for a range; None for the whole value."""
-    kinds: Any = import_module("zarr.abc.store")
-    if start < 0:
-        return kinds.SuffixByteRequest(-start)
-    if length is None:
-        return kinds.OffsetByteRequest(start) if start else None
-    return kinds.RangeByteRequest(start, start + length)
 
 
 async def _collected(names: AsyncIterator[str]) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 from blizzarr import stores
 from blizzarr.zarr.abc.store import ByteRequest, Store
 from blizzarr.zarr.buffer import Buffer, BufferPrototype
-from blizzarr.zarr.storage.engine_store import EngineStore
 from blizzarr.zarr.storage.stores import as_zarr_store
 
 __all__ = ["StoreLike", "StorePath", "engine_place", "join_paths", "make_store", "make_store_path", "normalize_path"]
@@ -134,8 +133,6 @@ def engine_place(
                 "an FSSpec URI string."
             )
         store = stores.FsspecStore.from_url(store, storage_options)
-    if isinstance(store, EngineStore) and type(store).__module__.startswith(__package__ or "blizzarr"):
-        store = store.engine
     if isinstance(store, bytes | int | float):
         raise TypeError(f"Unsupported type for store_like: '{type(store).__name__}'")
     return stores.resolve(store, mode, inner)

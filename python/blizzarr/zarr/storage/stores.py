@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from blizzarr import stores
+from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
 
@@ -235,8 +236,12 @@ _FACES: tuple[tuple[str, type[EngineStore]], ...] = (
 )
 
 
-def as_zarr_store(engine: stores.Store) -> Any:
+def as_zarr_store(engine: Any) -> Any:
     """Return the store of zarr-python's interface for one of blizzarr."""
+    theirs = getattr(getattr(_unwrapped(engine), "target", None), "store", None)
+    if isinstance(theirs, Store):
+        # Of a user's class: the engine has it within a store of ours.
+        return theirs.with_read_only(True) if engine.read_only and not theirs.read_only else theirs
     return face_of(engine, _make)
 
 
