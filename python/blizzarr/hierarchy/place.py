@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, TypeVar
 
 from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, PathError, UnsupportedOperationError
@@ -31,11 +33,12 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["find_or_create", "format_above", "place_node"]
+__all__ = ["any_name", "find_or_create", "format_above", "place_node"]
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
 
+_ANY_NAME: Final = ContextVar("any_name", default=False)
 _REMOVED = "{}: an interrupted removal left chunks here"
 
 
@@ -130,7 +133,7 @@ def place_node(
             store=str(store),
         )
     missing = {group for group, there in zip(above, found, strict=True) if there is None}
-    if not copied and not config.reserved_names:
+    if not copied and not config.reserved_names and not _ANY_NAME.get():
         _refuse_reserved(form, missing if here is not None else {*missing, path})
     new: dict[str, dict[str, bytes]] = {
         group: encode(GroupMeta(format=meta.format), group) for group in form.groups_above(path) if group in missing
@@ -154,6 +157,16 @@ def place_node(
             if there is None:
                 _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
     return stored
+
+
+@contextmanager
+def any_name() -> Iterator[None]:
+    """Allow new nodes with reserved names within a ``with`` block, in this thread alone."""
+    token = _ANY_NAME.set(True)
+    try:
+        yield
+    finally:
+        _ANY_NAME.reset(token)
 
 
 def _refuse_reserved(form: Format, new: set[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.stores.cache_invalidation import value_changed
 from blizzarr.stores.failures import failures
@@ -15,7 +15,9 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.protocol import Store, Value
 
-__all__ = ["is_zarr_python_store", "native_store", "of_zarr_python"]
+__all__ = ["is_zarr_python_store", "library_of", "native_store", "of_zarr_python"]
+
+_LIBRARIES: Final = ("zarr", "blizzarr.zarr")
 
 
 def is_zarr_python_store(target: object) -> bool:
@@ -26,8 +28,16 @@ def is_zarr_python_store(target: object) -> bool:
     >>> is_zarr_python_store({})
     False
     """
-    module: Any = sys.modules.get("zarr.abc.store")
-    return module is not None and isinstance(target, module.Store)
+    return library_of(target) is not None
+
+
+def library_of(store: object) -> str | None:
+    """Return the package whose base class a store derives from: zarr-python, or ours under its names; or None."""
+    for name in _LIBRARIES:
+        module: Any = sys.modules.get(f"{name}.abc.store")
+        if module is not None and isinstance(store, module.Store):
+            return name
+    return None
 
 
 def of_zarr_python(target: Any) -> tuple[Store, str] | None:
@@ -43,10 +53,11 @@ def of_zarr_python(target: Any) -> tuple[Store, str] | None:
     >>> of_zarr_python({}) is None
     True
     """
-    module: Any = sys.modules.get("zarr.storage")
     path = ""
-    if module is not None and isinstance(target, module.StorePath):
-        target, path = target.store, target.path
+    for name in _LIBRARIES:
+        module: Any = sys.modules.get(f"{name}.storage")
+        if module is not None and isinstance(target, module.StorePath):
+            target, path = target.store, target.path
     if not is_zarr_python_store(target):
         return None
     store = native_store(target)
@@ -75,9 +86,10 @@ def native_store(store: Any) -> Store | None:
     >>> native_store({}) is None
     True
     """
+    ours: Store | None = getattr(store, "engine_store", None)
     zarr: Any = sys.modules.get("zarr.storage")
-    if zarr is None:
-        return None
+    if ours is not None or zarr is None:
+        return ours
     # A release may lack one of the classes.
     names = ("LocalStore", "MemoryStore", "ZipStore", "ObjectStore", "FsspecStore", "WrapperStore")
     kind = next((name for name in names if type(store) is getattr(zarr, name, None)), None)

@@ -19,6 +19,7 @@ from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
+from blizzarr.stores.zarr_python import library_of
 
 __all__ = ["foreign_store"]
 
@@ -54,7 +55,8 @@ class _Waiting:
         self.store = store
         self.supports_delete = bool(store.supports_deletes)
         self.supports_list = bool(store.supports_listing)
-        if type(store).getsize is import_module("zarr.abc.store").Store.getsize:
+        self._library = library_of(store) or "zarr"
+        if type(store).getsize is self._abc.Store.getsize:
             # That would read the whole value.
             self.size = None  # type: ignore[assignment,method-assign]
         self._records: dict[str, bytes] = {}
@@ -97,7 +99,7 @@ class _Waiting:
 
     def set(self, key: str, value: Value) -> None:
         try:
-            result_of(self.store.set, key, _cpu().Buffer.from_bytes(bytes(value)), is_write=True)
+            result_of(self.store.set, key, self._cpu.Buffer.from_bytes(bytes(value)), is_write=True)
         except Exception as error:
             if not (key.rpartition("/")[2].startswith("blizzarr-") and is_impossible(key, error, self.store)):
                 raise
@@ -125,7 +127,7 @@ class _Waiting:
         if self._is_manifest and not await self._may_have(key):
             return None
         try:
-            buffer = await self.store.get(key, _cpu().buffer_prototype, request)
+            buffer = await self.store.get(key, self._cpu.buffer_prototype, request)
         except Exception as error:
             if is_impossible(key, error, self.store):
                 return None
@@ -147,14 +149,14 @@ class _Waiting:
         # Of no bytes, some stores do not say whether there is a value.
         length = None if span.length is None else max(span.length, 1)
         try:
-            found = await self._get(key, _request(span.start, length))
+            found = await self._get(key, self._request(span.start, length))
         except Exception:
             # Some fail where a range reaches beyond the value.
             size = await self.store.getsize(key)
             begin, end = resolve_range(span.start, span.length, size)
             if begin == span.start < size and span.length in (None, end - begin):
                 raise
-            found = await self._get(key, _request(begin, end - begin)) if begin < end else b""
+            found = await self._get(key, self._request(begin, end - begin)) if begin < end else b""
         # Some return the whole value whatever they are asked for: wrong only if not from its beginning, or to its end.
         if found is not None and length is not None and span.start > 0 and len(found) > length:
             raise StoreError(f"expected at most {length} bytes from the store, as asked for, found {len(found)}")
@@ -172,7 +174,7 @@ class _Waiting:
             await self.store.delete(key)
 
     async def _delete_prefix(self, prefix: str) -> None:
-        if type(self.store).delete_dir is not import_module("zarr.abc.store").Store.delete_dir:
+        if type(self.store).delete_dir is not self._abc.Store.delete_dir:
             await self.store.delete_dir(prefix.rstrip("/"))
             return
         # That would delete one value after the other.
@@ -200,6 +202,22 @@ class _Waiting:
         keys = tuple(path for path, is_key in zip(paths, there, strict=True) if is_key)
         return Listing(keys, tuple(f"{path}/" for path, is_key in zip(paths, there, strict=True) if not is_key))
 
+    def _request(self, start: int, length: int | None) -> Any:
+        """Return what asks zarr-python for a range; None for the whole value."""
+        if start < 0:
+            return self._abc.SuffixByteRequest(-start)
+        if length is None:
+            return self._abc.OffsetByteRequest(start) if start else None
+        return self._abc.RangeByteRequest(start, start + length)
+
+    @property
+    def _abc(self) -> Any:
+        return import_module(f"{self._library}.abc.store")
+
+    @property
+    def _cpu(self) -> Any:
+        return import_module(f"{self._library}.core.buffer.cpu")
+
     def _do(self, direction: str, work: Callable[[str], Coroutine[Any, Any, R]], key: str) -> R:
         """Return the result of what not every store supports.
 
@@ -226,20 +244,6 @@ def _is_same(known: Any, store: Any) -> bool:
     # icechunk makes a store whenever a session is asked for its own, and compares their sessions; others may compare
     # what is in them.
     return known is store or (is_of(store, "icechunk") and type(known) is type(store) and known == store)
-
-
-def _cpu() -> Any:
-    return import_module("zarr.core.buffer.cpu")
-
-
-def _request(start: int, length: int | None) -> Any:
-    """Return what asks zarr-python for a range; None for the whole value."""
-    kinds: Any = import_module("zarr.abc.store")
-    if start < 0:
-        return kinds.SuffixByteRequest(-start)
-    if length is None:
-        return kinds.OffsetByteRequest(start) if start else None
-    return kinds.RangeByteRequest(start, start + length)
 
 
 async def _collected(names: AsyncIterator[str]) -> list[str]:

@@ -1,0 +1,120 @@
+"""The interface of zarr-python 3.1 on the engine of blizzarr: ``import blizzarr.zarr as zarr``.
+
+``python -m blizzarr.zarr script.py`` runs a script in which ``import zarr`` means this package, for the script as well
+as for all that it imports.
+
+Examples
+--------
+>>> import numpy as np
+>>> import blizzarr.zarr as zarr
+>>> root = zarr.open_group({}, mode="w", zarr_format=2)
+>>> z = root.create_dataset("x", shape=(4, 6), chunks=(2, 3), dtype="int16", compressor=None)
+>>> z[...] = np.arange(24).reshape(4, 6)
+>>> z.metadata.zarr_format, z.compressor, z[1, 2]
+(2, None, array(8, dtype=int16))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from blizzarr.zarr import abc, api, codecs, core, dtype, errors, registry, storage
+from blizzarr.zarr.array import Array
+from blizzarr.zarr.awaitable import AsyncArray, AsyncGroup
+from blizzarr.zarr.config import config
+from blizzarr.zarr.functions import (
+    array,
+    consolidate_metadata,
+    copy,
+    create,
+    create_array,
+    create_group,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    group,
+    load,
+    ones,
+    ones_like,
+    open,
+    open_array,
+    open_consolidated,
+    open_group,
+    open_like,
+    save,
+    save_array,
+    save_group,
+    tree,
+    zeros,
+    zeros_like,
+)
+from blizzarr.zarr.group import Group
+from blizzarr.zarr.hierarchy import create_hierarchy
+
+__version__: Final = "3.1.6"
+"""The version of zarr-python whose interface this is; other packages read it."""
+
+__all__ = [
+    "Array",
+    "AsyncArray",
+    "AsyncGroup",
+    "Group",
+    "__version__",
+    "abc",
+    "api",
+    "array",
+    "codecs",
+    "config",
+    "consolidate_metadata",
+    "copy",
+    "core",
+    "create",
+    "create_array",
+    "create_group",
+    "create_hierarchy",
+    "dtype",
+    "empty",
+    "empty_like",
+    "errors",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "print_debug_info",
+    "registry",
+    "save",
+    "save_array",
+    "save_group",
+    "storage",
+    "tree",
+    "zeros",
+    "zeros_like",
+]
+
+
+def print_debug_info() -> None:
+    """Print which versions are in use."""
+    import platform
+
+    import numpy as np
+
+    import blizzarr
+
+    print(f"platform: {platform.platform()}\npython: {platform.python_version()}")
+    print(f"blizzarr: {blizzarr.__version__}, with the interface of zarr {__version__}\nnumpy: {np.__version__}")
+
+
+if not TYPE_CHECKING:
+    from blizzarr.zarr.advice import missing
+
+    __getattr__ = missing(__name__)

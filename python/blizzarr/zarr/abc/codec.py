@@ -1,0 +1,34 @@
+"""The module ``zarr.abc.codec``: the base classes of codecs.
+
+The codecs of `blizzarr.zarr.codecs` are names and options; the engine does the work.
+"""
+
+from __future__ import annotations
+
+from blizzarr.zarr.abc.metadata import Metadata
+
+__all__ = ["ArrayArrayCodec", "ArrayBytesCodec", "BytesBytesCodec", "Codec"]
+
+
+class Codec(Metadata):
+    """The base class of codecs."""
+
+    is_fixed_size = False
+
+    def __class_getitem__(cls, item: object) -> type[Codec]:
+        return cls
+
+
+BaseCodec = Codec
+
+
+class ArrayArrayCodec(Codec):
+    """A codec from arrays to arrays, a filter."""
+
+
+class ArrayBytesCodec(Codec):
+    """A codec from arrays to bytes, a serializer."""
+
+
+class BytesBytesCodec(Codec):
+    """A codec from bytes to bytes, a compressor."""

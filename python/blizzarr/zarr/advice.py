@@ -1,0 +1,60 @@
+"""Errors about names of zarr-python that are not here, with advice."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+__all__ = ["missing", "missing_attribute"]
+
+_V2: Final = "it was removed in zarr-python 3"
+_INSTEAD: Final = {
+    "ABSStore": "pass the URL, or blizzarr.stores.ObjectStore",
+    "ConsolidatedMetadataStore": _V2,
+    "DirectoryStore": "use LocalStore, or pass the path",
+    "FSStore": "use FsspecStore, or pass the URL",
+    "GpuMemoryStore": "elements are read into arrays of NumPy only; use MemoryStore",
+    "KVStore": "pass the mapping in place of the store",
+    "LRUStoreCache": "use blizzarr.CachePool, and cached() of the array or group of blizzarr",
+    "N5Store": "pass the path to blizzarr.open",
+    "NestedDirectoryStore": "use LocalStore, or pass the path",
+    "ProcessSynchronizer": "leave it out: writers of one chunk wait for each other anyway",
+    "TempStore": "pass the path of a temporary directory",
+    "ThreadSynchronizer": "leave it out: writers of one chunk wait for each other anyway",
+    "CodecPipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
+    "BatchedCodecPipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
+    "register_pipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
+    "register_buffer": "elements are read into arrays of NumPy only",
+    "register_ndbuffer": "elements are read into arrays of NumPy only",
+    "copy_all": "use blizzarr.copy",
+    "copy_store": "use blizzarr.copy",
+}
+
+
+def missing(module: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module (PEP 562), which raises the error about a name that is not there.
+
+    Examples
+    --------
+    >>> missing("blizzarr.zarr.storage")("FSStore")
+    Traceback (most recent call last):
+    ...
+    AttributeError: module 'blizzarr.zarr.storage' has no attribute 'FSStore'; use FsspecStore, or pass the URL
+    """
+
+    def get(name: str) -> Any:
+        advice = _INSTEAD.get(
+            name, "" if name.startswith("__") else "it is not among the names of zarr-python that are here"
+        )
+        text = f"module {module!r} has no attribute {name!r}"
+        raise AttributeError(f"{text}; {advice}" if advice else text, name=name, obj=sys.modules.get(module))
+
+    return get
+
+
+def missing_attribute(owner: Any, name: str) -> AttributeError:
+    """Make the error about an attribute that an array or a group does not have."""
+    text = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    there = hasattr(type(owner.engine), name)
+    return AttributeError(f"{text}; blizzarr's has, see .engine" if there else text, name=name, obj=owner)

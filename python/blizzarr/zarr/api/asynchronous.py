@@ -1,0 +1,32 @@
+"""The module ``zarr.api.asynchronous``: the functions of ``zarr``, to be awaited.
+
+Each runs in a thread, and returns an `AsyncArray` or `AsyncGroup` in the place of an array or a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from blizzarr.zarr import functions, hierarchy
+from blizzarr.zarr.advice import missing
+from blizzarr.zarr.awaitable import as_async, awaitable
+from blizzarr.zarr.sync import in_thread
+
+__all__ = [*functions.__all__, "create_hierarchy"]
+
+
+async def create_hierarchy(**named: Any) -> AsyncIterator[tuple[str, Any]]:
+    """Create arrays and groups from their metadata; see ``zarr.create_hierarchy``."""
+    for path, node in await in_thread(lambda: list(hierarchy.create_hierarchy(**named))):
+        yield path, as_async(node)
+
+
+_missing = missing(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in functions.__all__:
+        _missing(name)
+    found = globals()[name] = awaitable(getattr(functions, name))
+    return found

@@ -1,0 +1,16 @@
+"""The module ``zarr.api.synchronous``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blizzarr.zarr.functions import *  # noqa: F403
+from blizzarr.zarr.functions import __all__ as _names
+from blizzarr.zarr.hierarchy import create_hierarchy
+
+__all__ = [*_names, "create_hierarchy"]
+
+if not TYPE_CHECKING:
+    from blizzarr.zarr.advice import missing
+
+    __getattr__ = missing(__name__)

@@ -1,0 +1,191 @@
+"""From the keywords of zarr-python to those of blizzarr."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from blizzarr.zarr.config import config
+from blizzarr.zarr.dtype import ZDType
+from blizzarr.zarr.errors import ZarrRuntimeWarning
+
+__all__ = ["DEFAULT_FILL_VALUE", "ArrayConfig", "array_options", "choose_format"]
+
+
+class _DefaultFillValue:
+    """Stands for the fill value that the data type has."""
+
+    def __repr__(self) -> str:
+        return "<DefaultFillValue>"
+
+
+DEFAULT_FILL_VALUE: Final = _DefaultFillValue()
+
+_IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array", "prototype")
+"""Keywords of zarr-python 2 that have no effect in zarr-python 3 either."""
+
+
+class ArrayConfig(NamedTuple):
+    """How elements are read and written; nothing of it is stored."""
+
+    order: str = "C"
+    """The order in memory of arrays that are read."""
+    write_empty_chunks: bool = False
+    """Store chunks of nothing but the fill value."""
+
+    @classmethod
+    def of(cls, given: Any = None) -> ArrayConfig:
+        """Return the configuration for what a user passes; what is left open is that of `zarr.config`."""
+        if isinstance(given, ArrayConfig):
+            return given
+        usual = cls(config.get("array.order"), bool(config.get("array.write_empty_chunks")))
+        return usual._replace(**{name: value for name, value in (given or {}).items() if name in cls._fields})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration by name."""
+        return self._asdict()
+
+
+def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
+    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format, or two are given.
+    """
+    given, old = options.pop("zarr_format", None), options.pop("zarr_version", None)
+    if given is not None and old is not None and given != old:
+        raise ValueError(f"zarr_format {given} does not match zarr_version {old}, please only set one")
+    found = given if given is not None else old
+    if found is None:
+        found = config.get("default_zarr_format") if usual is None else usual
+    return int(found) if isinstance(found, int) else found
+
+
+def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str, Any], ArrayConfig]:
+    """Return the keywords of `blizzarr.create_array` for those of ``zarr.create`` and ``zarr.create_array``.
+
+    Raises
+    ------
+    ValueError
+        If keywords exclude each other, or are for another format.
+    """
+    options = {name: value for name, value in given.items() if name not in _IGNORED}
+    is_v2 = zarr_format == 2
+    if options.pop("read_only", None):
+        raise ValueError("read_only=True is no longer supported when creating new arrays")
+    settings = _settings(options, is_v2)
+    _take_codecs(options, is_v2)
+    shape = options.pop("chunk_shape", None)
+    if shape is not None:
+        if options.get("chunks") is not None:
+            raise ValueError("Only one of chunk_shape or chunks can be provided.")
+        options["chunks"] = shape
+    separator = options.pop("dimension_separator", None)
+    if separator is not None:
+        if not is_v2:
+            raise ValueError("dimension_separator is not supported for zarr format 3, use chunk_key_encoding instead")
+        options["chunk_key_encoding"] = ("v2", separator)
+    keys: Any = options.get("chunk_key_encoding")
+    if hasattr(keys, "to_dict"):
+        options["chunk_key_encoding"] = keys.to_dict()
+    if options.get("dimension_names") is None:
+        options.pop("dimension_names", None)
+    elif is_v2:
+        raise ValueError("Zarr format 2 arrays do not support dimension names.")
+    dtype = options.get("dtype")
+    if dtype is not None:
+        options["dtype"] = _element_type(dtype)
+    fill = options.get("fill_value", DEFAULT_FILL_VALUE)
+    if fill is DEFAULT_FILL_VALUE or (fill is None and not is_v2):
+        options.pop("fill_value", None)
+    data = options.get("data")
+    if data is not None:
+        options["data"] = engine_data(data)
+    for name in ("attributes", "chunks", "shards"):
+        if name in options and options[name] is None:
+            del options[name]
+    chunks = options.get("chunks")
+    if isinstance(chunks, tuple | list) and 0 in chunks:
+        options["chunks"] = tuple(length or 1 for length in chunks)
+    return options, settings
+
+
+def engine_data(data: Any) -> Any:
+    """Return elements as blizzarr takes them: an array of ours, or of objects in the place of NumPy's texts."""
+    from blizzarr.zarr.array import Array
+
+    if isinstance(data, Array):
+        return data.engine
+    if getattr(getattr(data, "dtype", None), "kind", "") == "T":
+        return np.asarray(data).astype(object)
+    return data
+
+
+def _element_type(dtype: Any) -> Any:
+    if isinstance(dtype, ZDType):
+        return dtype.engine
+    if isinstance(dtype, np.dtype) and dtype.kind == "T":
+        return str
+    if isinstance(dtype, Mapping) and dtype.get("object_codec_id") == "vlen-utf8":
+        return str
+    return dtype
+
+
+def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
+    """Take what is not stored out of the options; in v2, the order is stored."""
+    given = dict(_as_dict(options.pop("config", None)))
+    write_empty = options.pop("write_empty_chunks", None)
+    if write_empty is not None:
+        if given.get("write_empty_chunks", write_empty) != write_empty:
+            warnings.warn(
+                "Both the `write_empty_chunks` and `config` keyword arguments were provided; `config` is used.",
+                ZarrRuntimeWarning,
+                stacklevel=5,
+            )
+        given.setdefault("write_empty_chunks", write_empty)
+    order = options.pop("order", None)
+    if order is not None:
+        given.setdefault("order", order)
+    settings = ArrayConfig.of(given)
+    if is_v2:
+        options["order"] = settings.order
+    return settings
+
+
+def _as_dict(settings: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = settings.to_dict() if hasattr(settings, "to_dict") else settings or {}
+    return found
+
+
+def _take_codecs(options: dict[str, Any], is_v2: bool) -> None:
+    """Bring the codecs under the keywords of `blizzarr.create_array`."""
+    compressor = options.pop("compressor", "auto")
+    if not _is_auto(compressor):
+        if not _is_auto(options.get("compressors", "auto")):
+            raise ValueError("Cannot specify both `compressor` and `compressors`.")
+        if not is_v2 and compressor is not None:
+            raise ValueError(
+                "compressor cannot be used for arrays with zarr_format 3. Use bytes-to-bytes codecs instead."
+            )
+        options["compressors"] = compressor
+    if options.get("codecs") is None:
+        options.pop("codecs", None)
+    elif is_v2:
+        raise ValueError("Zarr format 2 arrays cannot be created with `codecs`. Use filters and compressor instead.")
+    serializer = options.get("serializer", "auto")
+    if serializer is None:
+        options.pop("serializer")
+    elif is_v2 and not _is_auto(serializer):
+        raise ValueError("Zarr format 2 arrays do not support `serializer`.")
+    object_codec = options.pop("object_codec", None)
+    if object_codec is not None:
+        options["serializer"] = object_codec
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"

@@ -1,0 +1,462 @@
+"""The class ``zarr.Array``: an array of blizzarr with the interface of zarr-python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+import blizzarr
+from blizzarr.model import ArrayMeta
+from blizzarr.transfer import Binding
+from blizzarr.zarr.advice import missing_attribute
+from blizzarr.zarr.arguments import ArrayConfig
+from blizzarr.zarr.attributes import Attributes
+from blizzarr.zarr.awaitable import AsyncArray
+from blizzarr.zarr.codecs.named import codec_of_engine
+from blizzarr.zarr.dtype import of_engine
+from blizzarr.zarr.errors import ArrayNotFoundError, translating
+from blizzarr.zarr.info import ArrayInfo
+from blizzarr.zarr.keys import is_orthogonal, picks_one
+from blizzarr.zarr.metadata import format_number, metadata_of
+from blizzarr.zarr.storage.store_path import StorePath, engine_place
+from blizzarr.zarr.storage.stores import as_zarr_store
+
+__all__ = ["Array"]
+
+
+class _Configured(blizzarr.Array):
+    """An array with settings of its own."""
+
+    __slots__ = ("_settings",)
+
+    _settings: ArrayConfig
+
+    def _bind(self) -> Binding:
+        bound = super()._bind()
+        self._binding = replace(bound, write_empty=bound.write_empty or self._settings.write_empty_chunks)
+        return self._binding
+
+
+class Array:
+    """An array in a store, with the interface of zarr-python.
+
+    Parameters
+    ----------
+    engine
+        The array of blizzarr, which `Array.engine` returns.
+    config
+        How elements are read and written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blizzarr import zarr
+    >>> z = zarr.create_array({}, data=np.arange(6).reshape(2, 3), chunks=(1, 3))
+    >>> z[1, 2], z.metadata.zarr_format, z.compressors
+    (array(5), 3, (ZstdCodec(level=0, checksum=False),))
+    """
+
+    __slots__ = ("__weakref__", "_config", "engine")
+
+    def __init__(self, engine: Any, config: Any = None) -> None:
+        if isinstance(engine, AsyncArray):
+            engine, config = engine._sync.engine, engine._sync.config
+        self._config = ArrayConfig.of(config)
+        self.engine: blizzarr.Array = engine
+        if self._config.write_empty_chunks and type(engine) is blizzarr.Array:
+            self.engine = _Configured(engine.store, engine.path, engine.metadata)
+            self.engine._settings = self._config
+
+    # Making and opening
+
+    @classmethod
+    def create(cls, store: Any, **options: Any) -> Array:
+        """Create an array; see ``zarr.create``."""
+        from blizzarr.zarr.functions import create
+
+        return create(store=store, **options)
+
+    @classmethod
+    @translating(ArrayNotFoundError)
+    def open(cls, store: Any, zarr_format: int | None = None) -> Array:
+        """Open an array."""
+        engine, path = engine_place(store)
+        return cls(blizzarr.open_array(engine, mode="r+", path=path, zarr_format=zarr_format))
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Array:
+        """Return the array at a place, with the metadata of a document."""
+        return cls._of_parts(data, store_path)
+
+    @classmethod
+    def _of_parts(cls, metadata: Any, store_path: Any, config: Any = None) -> Array:
+        engine, path = engine_place(store_path)
+        found = metadata_of(metadata) if isinstance(metadata, ArrayMeta) else metadata
+        if isinstance(found, Mapping):
+            from blizzarr.zarr.metadata import ArrayMetadata
+
+            found = ArrayMetadata.from_dict(found)
+        return cls(blizzarr.Array(engine, path, found.engine), config)
+
+    # What it is
+
+    @property
+    def metadata(self) -> Any:
+        """The content of the metadata document."""
+        return metadata_of(self.engine.metadata)
+
+    @property
+    def config(self) -> ArrayConfig:
+        """How elements are read and written."""
+        return self._config
+
+    def with_config(self, config: Any) -> Self:
+        """Return the same array with another configuration."""
+        given = config.to_dict() if isinstance(config, ArrayConfig) else dict(config)
+        engine = blizzarr.Array(self.engine.store, self.engine.path, self.engine.metadata)
+        return type(self)(engine, self._config._replace(**given))
+
+    @property
+    def async_array(self) -> AsyncArray:
+        """A view of the array for those who await."""
+        return AsyncArray(self)
+
+    _async_array = async_array
+
+    @property
+    def store(self) -> Any:
+        """The store, with the asynchronous methods of zarr-python."""
+        return as_zarr_store(self.engine.store)
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store and the path in it."""
+        return StorePath(self.store, self.engine.path)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis; setting it resizes the array."""
+        return self.engine.shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        self.resize(value)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The data type of the elements that are read."""
+        kind = self.engine.metadata.dtype
+        return of_engine(kind).to_native_dtype() if kind.name == "string" else kind.numpy
+
+    @property
+    def _zdtype(self) -> Any:
+        return self.metadata.dtype
+
+    @property
+    def order(self) -> str:
+        """The order of elements in memory; in v2 the one that is stored."""
+        return self.engine.order if format_number(self.engine.metadata) == _V2 else self._config.order
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes; changes are stored at once."""
+        return Attributes(self.engine)
+
+    @property
+    def filters(self) -> tuple[Any, ...]:
+        """The codecs before the serializer; in v2 those of numcodecs."""
+        if format_number(self.engine.metadata) == _V2:
+            return self.metadata.filters or ()
+        return tuple(map(codec_of_engine, self.engine.filters))
+
+    @property
+    def serializer(self) -> Any:
+        """The codec that turns elements into bytes; in v2 there is none."""
+        return None if format_number(self.engine.metadata) == _V2 else codec_of_engine(self.engine.serializer)
+
+    @property
+    def compressors(self) -> tuple[Any, ...]:
+        """The codecs behind the serializer; in v2 the compressor of numcodecs."""
+        if format_number(self.engine.metadata) == _V2:
+            found = self.metadata.compressor
+            return () if found is None else (found,)
+        return tuple(map(codec_of_engine, self.engine.compressors))
+
+    @property
+    def compressor(self) -> Any:
+        """The compressor of v2.
+
+        Raises
+        ------
+        TypeError
+            In v3, whose arrays may have several.
+        """
+        if format_number(self.engine.metadata) != _V2:
+            raise TypeError("`compressor` is not available for Zarr format 3 arrays. See `compressors`.")
+        return self.metadata.compressor
+
+    @property
+    def info(self) -> ArrayInfo:
+        """The facts about the array."""
+        return self._info()
+
+    def info_complete(self) -> ArrayInfo:
+        """Return the facts about the array with those for which its chunks are listed."""
+        count = self.engine.info_complete().chunks_stored
+        return self._info(_count_bytes_stored=self.engine.nbytes_stored(), _count_chunks_initialized=count)
+
+    def _info(self, **complete: Any) -> ArrayInfo:
+        return ArrayInfo(
+            _zarr_format=format_number(self.engine.metadata),
+            _data_type=self._zdtype,
+            _fill_value=self.engine.fill_value,
+            _shape=self.shape,
+            _order=self.order,
+            _shard_shape=self.engine.shards,
+            _chunk_shape=self.engine.chunks,
+            _read_only=self.engine.read_only,
+            _compressors=self.compressors,
+            _filters=self.filters,
+            _serializer=self.serializer,
+            _store_type=type(self.store).__name__,
+            _count_bytes=self.engine.nbytes,
+            **complete,
+        )
+
+    # Reading and writing
+
+    @translating()
+    def __getitem__(self, selection: Any) -> Any:
+        """Read the elements that are selected; arrays and lists along several axes with slices, orthogonally."""
+        if is_orthogonal(selection, self.engine.ndim):
+            return self._read(lambda key: self.engine.oindex[key], selection)
+        found = self._read(self.engine.__getitem__, selection)
+        return np.asarray(found) if self.engine.ndim and picks_one(selection) else found
+
+    @translating()
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Write to the elements that are selected."""
+        if is_orthogonal(selection, self.engine.ndim):
+            self.engine.oindex[selection] = _given(value)
+        else:
+            self.engine[selection] = _given(value)
+
+    def _read(self, read: Callable[..., Any], selection: Any, fields: Any = None, out: Any = None) -> Any:
+        into = out if out is None or isinstance(out, np.ndarray) else out.as_numpy_array()
+        found = read(selection) if into is None else read(selection, out=into)
+        if fields is not None:
+            found = found[fields]
+        if self.engine.metadata.dtype.name == "string":
+            found = np.asarray(found, self.dtype)
+        if self._config.order == "F" and isinstance(found, np.ndarray) and out is None:
+            found = np.asfortranarray(found)
+        return found
+
+    @translating()
+    def get_basic_selection(
+        self, selection: Any = ..., *, out: Any = None, prototype: Any = None, fields: Any = None
+    ) -> Any:
+        """Read the elements that integers and slices select."""
+        return self._read(self.engine.get_basic_selection, selection, fields, out)
+
+    @translating()
+    def get_orthogonal_selection(
+        self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None
+    ) -> Any:
+        """Read as `oindex` does."""
+        return self._read(self.engine.get_orthogonal_selection, selection, fields, out)
+
+    @translating()
+    def get_coordinate_selection(
+        self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None
+    ) -> Any:
+        """Read points."""
+        return self._read(self.engine.get_coordinate_selection, selection, fields, out)
+
+    @translating()
+    def get_mask_selection(self, mask: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
+        """Read the elements where a mask is true."""
+        return self._read(self.engine.get_mask_selection, mask, fields, out)
+
+    @translating()
+    def get_block_selection(self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
+        """Read whole chunks."""
+        return self._read(self.engine.get_block_selection, selection, fields, out)
+
+    @translating()
+    def set_basic_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """Write to the elements that integers and slices select."""
+        self.engine.set_basic_selection(selection, _given(value))
+
+    @translating()
+    def set_orthogonal_selection(
+        self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
+    ) -> None:
+        """Write as `oindex` does."""
+        self.engine.set_orthogonal_selection(selection, _given(value))
+
+    @translating()
+    def set_coordinate_selection(
+        self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
+    ) -> None:
+        """Write to points."""
+        self.engine.set_coordinate_selection(selection, _given(value))
+
+    @translating()
+    def set_mask_selection(self, mask: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """Write to the elements where a mask is true."""
+        self.engine.set_mask_selection(mask, _given(value))
+
+    @translating()
+    def set_block_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """Write whole chunks."""
+        self.engine.set_block_selection(selection, _given(value))
+
+    @property
+    def oindex(self) -> Selector:
+        """Select orthogonally."""
+        return Selector(self, self.get_orthogonal_selection, self.set_orthogonal_selection)
+
+    @property
+    def vindex(self) -> Selector:
+        """Select points, or with a mask."""
+        return Selector(self, lambda key: self._read(lambda key: self.engine.vindex[key], key), self._set_points)
+
+    def _set_points(self, key: Any, value: Any) -> None:
+        self.engine.vindex[key] = _given(value)
+
+    @property
+    def blocks(self) -> Selector:
+        """Select whole chunks."""
+        return Selector(self, self.get_block_selection, self.set_block_selection)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("`copy=False` is not supported. This method always creates a copy.")
+        found = np.asarray(self[...])
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        return len(self.engine)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return True
+
+    # Changing it
+
+    @translating()
+    def resize(self, new_shape: Any) -> None:
+        """Change the lengths of the axes."""
+        self.engine.resize(new_shape)
+
+    @translating()
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Append elements at the end of an axis, and return the new shape."""
+        return self.engine.append(_given(data), axis)
+
+    @translating()
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step, and return the array."""
+        self.engine.update_attributes(new_attributes)
+        return self
+
+    @property
+    def _nshards(self) -> int:
+        return int(np.prod(self._shard_grid_shape, dtype=int))
+
+    @property
+    def _shard_grid_shape(self) -> tuple[int, ...]:
+        return self.engine.metadata.chunk_grid.shape(self.shape)
+
+    @property
+    def _chunk_grid_shape(self) -> tuple[int, ...]:
+        return self.engine.cdata_shape
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("engine", "_config") or (name.startswith("__") and name != "__dask_tokenize__"):
+            raise AttributeError(name)
+        if name not in _PASSED:
+            raise missing_attribute(self, name)
+        return getattr(self.engine, name)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array):
+            return NotImplemented
+        return self.engine == other.engine
+
+    def __hash__(self) -> int:
+        return hash(self.engine)
+
+    def __repr__(self) -> str:
+        return f"<Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
+
+    def _repr_html_(self) -> str:
+        return self.engine._repr_html_()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        plain = blizzarr.Array(self.engine.store, self.engine.path, self.engine.metadata)
+        return type(self), (plain, self._config)
+
+
+AsyncArray.view(Array)
+
+_V2 = 2
+
+_PASSED = frozenset(
+    (
+        *(
+            "__dask_tokenize__",
+            "basename",
+            "cdata_shape",
+            "chunks",
+            "dimension_names",
+            "fill_value",
+            "itemsize",
+            "name",
+        ),
+        *(
+            "nbytes",
+            "nbytes_stored",
+            "nchunks",
+            "nchunks_initialized",
+            "ndim",
+            "path",
+            "read_only",
+            "refresh",
+            "shards",
+        ),
+        *("size", "storage_transformers"),
+    )
+)
+"""The names that are those of `blizzarr.Array`."""
+
+
+class Selector:
+    """Selects elements in one of the ways of an array."""
+
+    def __init__(self, array: Array, read: Callable[[Any], Any], write: Callable[[Any, Any], None]) -> None:
+        self.array, self._read, self._write = array, read, write
+
+    @translating()
+    def __getitem__(self, selection: Any) -> Any:
+        found = self._read(selection)
+        return np.asarray(found) if self.array.engine.ndim else found
+
+    @translating()
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self._write(selection, value)
+
+
+def _given(value: Any) -> Any:
+    """Return elements as blizzarr takes them: objects in the place of NumPy's texts."""
+    if isinstance(value, Array):
+        return value.engine[...]
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return np.asarray(value).astype(object) if kind == "T" else value

@@ -1,0 +1,35 @@
+"""The attributes of arrays and groups, with the errors of zarr-python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blizzarr import attributes
+from blizzarr.errors import MetadataError
+from blizzarr.zarr.errors import also
+
+__all__ = ["Attributes"]
+
+
+class Attributes(attributes.Attributes):
+    """The attributes of an array or a group; a value that JSON cannot express is a `TypeError`, too."""
+
+    def put(self, attributes: Any) -> None:
+        """Replace all attributes by these, in one step."""
+        try:
+            super().put(attributes)
+        except MetadataError as error:
+            raise also(error, TypeError)  # noqa: B904  # the same error
+
+    def update(self, *args: Any, **named: Any) -> None:
+        """Set several attributes in one step."""
+        try:
+            super().update(*args, **named)
+        except MetadataError as error:
+            raise also(error, TypeError)  # noqa: B904  # the same error
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        try:
+            super().__setitem__(name, value)
+        except MetadataError as error:
+            raise also(error, TypeError)  # noqa: B904  # the same error

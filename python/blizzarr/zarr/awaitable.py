@@ -1,0 +1,208 @@
+"""Views of arrays and groups for those who await: every method runs in a thread, and is awaited.
+
+There is one mechanism for all of them, and no second implementation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable
+from functools import wraps
+from typing import Any, ClassVar, Final, Self
+
+from blizzarr.zarr.sync import in_thread
+
+__all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "as_async", "as_sync", "awaitable"]
+
+_NAMES: Final = {
+    "contains": "__contains__",
+    "delitem": "__delitem__",
+    "getitem": "__getitem__",
+    "setitem": "__setitem__",
+}
+"""The methods that Python has other names for."""
+
+_CALLED: Final = ("nchunks_initialized", "_nshards_initialized")
+"""The properties that take a while, and are methods of the views."""
+
+_ITERATED: Final = (
+    *("members", "keys", "arrays", "array_keys", "array_values"),
+    *("groups", "group_keys", "group_values", "create_hierarchy"),
+)
+"""The methods that return asynchronous iterators."""
+
+
+class _View:
+    """A view of an array or a group."""
+
+    __slots__ = ("_sync",)
+
+    kind: ClassVar[Any] = None
+    """The class that it is a view of."""
+
+    @classmethod
+    def view(cls, kind: type[Any]) -> None:
+        """Make this the view of a class: every method of that becomes one to be awaited."""
+        cls.kind = kind
+        names = {name: name for name in dir(kind) if not name.startswith("__")} | _NAMES
+        for name, method in names.items():
+            function = getattr(kind, method, None)
+            if inspect.isfunction(function) and name not in vars(cls):
+                setattr(cls, name, (_iterated if name in _ITERATED else _awaited)(method, function))
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        given = args[0] if len(args) == 1 and not named else None
+        self._sync = given if isinstance(given, self.kind) else self.kind._of_parts(*args, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in _CALLED:
+            return awaitable(lambda: getattr(self._sync, name))
+        value = getattr(self._sync, name)
+        return awaitable(value) if callable(value) and not isinstance(value, type) else as_async(value)
+
+    @classmethod
+    async def open(cls, *args: Any, **named: Any) -> Self:
+        """Open an array or a group."""
+        found: Self = await awaitable(cls.kind.open)(*args, **named)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _View) and bool(self._sync == other._sync)
+
+    def __hash__(self) -> int:
+        return hash(self._sync)
+
+    def __repr__(self) -> str:
+        return repr(self._sync).replace("<", "<Async", 1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._sync,)
+
+
+class AsyncArray(_View):
+    """A view of an array: ``await view.getitem(key)`` is ``array[key]``.
+
+    Examples
+    --------
+    >>> from blizzarr import zarr
+    >>> from blizzarr.zarr.core.sync import sync
+    >>> array = zarr.array([1, 2, 3])
+    >>> sync(array.async_array.getitem(slice(1, None)))
+    array([2, 3])
+    """
+
+    __slots__ = ()
+
+    @property
+    def oindex(self) -> AsyncOIndex:
+        """Select orthogonally."""
+        return AsyncOIndex(self._sync.oindex)
+
+    @property
+    def vindex(self) -> AsyncVIndex:
+        """Select points."""
+        return AsyncVIndex(self._sync.vindex)
+
+    @classmethod
+    async def create(cls, *args: Any, **named: Any) -> Any:
+        """Create an array."""
+        return await awaitable(cls.kind.create)(*args, **named)
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Any) -> AsyncArray:
+        """Return the array at a place, with the metadata of a document."""
+        return cls(cls.kind.from_dict(store_path, data))
+
+
+class AsyncGroup(_View):
+    """A view of a group: ``await view.getitem(name)`` is ``group[name]``."""
+
+    __slots__ = ()
+
+    @classmethod
+    async def from_store(cls, *args: Any, **named: Any) -> Any:
+        """Create a group."""
+        return await awaitable(cls.kind.from_store)(*args, **named)
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Any) -> AsyncGroup:
+        """Return the group at a place, with the metadata of a document."""
+        return cls(cls.kind.from_dict(store_path, data))
+
+
+class AsyncOIndex:
+    """Selects elements orthogonally."""
+
+    def __init__(self, selector: Any) -> None:
+        self._selector = selector
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read the elements that are selected."""
+        return await in_thread(self._selector.__getitem__, selection)
+
+
+class AsyncVIndex(AsyncOIndex):
+    """Selects points."""
+
+    async def getitem(self, selection: Any) -> Any:
+        """Read the elements that are selected."""
+        return await super().getitem(selection)
+
+
+def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function to be awaited: it runs in a thread; nodes that it takes and returns are views.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> asyncio.run(awaitable(len)("abc"))
+    3
+    """
+
+    @wraps(function, updated=())
+    async def call(*args: Any, **named: Any) -> Any:
+        given = {name: as_sync(value) for name, value in named.items()}
+        return as_async(await in_thread(function, *map(as_sync, args), **given))
+
+    return call
+
+
+def _awaited(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a view for one of what it is a view of."""
+
+    @wraps(model, updated=())
+    async def method(self: Any, *args: Any, **named: Any) -> Any:
+        return await awaitable(getattr(self._sync, name))(*args, **named)
+
+    return method
+
+
+def _iterated(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a view for one that returns several items."""
+
+    @wraps(model, updated=())
+    async def method(self: Any, *args: Any, **named: Any) -> AsyncIterator[Any]:
+        function = getattr(self._sync, name)
+        for item in await in_thread(lambda: list(function(*args, **named))):
+            yield as_async(item)
+
+    return method
+
+
+def as_async(value: Any) -> Any:
+    """Return a view of an array or a group, also in tuples and mappings; everything else as it is."""
+    if isinstance(value, tuple):
+        return tuple(map(as_async, value)) if type(value) is tuple else value
+    if type(value) is dict:
+        return {name: as_async(item) for name, item in value.items()}
+    for view in (AsyncArray, AsyncGroup):
+        if isinstance(value, view.kind):
+            return view(value)
+    return value
+
+
+def as_sync(value: Any) -> Any:
+    """Return what a view is a view of; everything else as it is."""
+    return value._sync if isinstance(value, _View) else value

@@ -1,0 +1,214 @@
+"""The codecs of the specification, with zarr-python's options and defaults."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeVar
+
+from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from blizzarr.zarr.codecs.named import CLASSES, Named, codecs_from_list
+
+__all__ = [
+    "BloscCname",
+    "BloscCodec",
+    "BloscShuffle",
+    "BytesCodec",
+    "Crc32cCodec",
+    "Endian",
+    "GzipCodec",
+    "ShardingCodec",
+    "ShardingCodecIndexLocation",
+    "TransposeCodec",
+    "VLenBytesCodec",
+    "VLenUTF8Codec",
+    "ZstdCodec",
+]
+
+E = TypeVar("E", bound=Enum)
+
+
+class Endian(Enum):
+    """The byte order."""
+
+    big = "big"
+    little = "little"
+
+
+class BloscShuffle(Enum):
+    """The way Blosc shuffles."""
+
+    noshuffle = "noshuffle"
+    shuffle = "shuffle"
+    bitshuffle = "bitshuffle"
+
+    @classmethod
+    def from_int(cls, num: int) -> BloscShuffle:
+        """Return the way of Blosc's own number."""
+        return (cls.noshuffle, cls.shuffle, cls.bitshuffle)[num]
+
+
+class BloscCname(Enum):
+    """The algorithm within Blosc."""
+
+    lz4 = "lz4"
+    lz4hc = "lz4hc"
+    blosclz = "blosclz"
+    zstd = "zstd"
+    snappy = "snappy"
+    zlib = "zlib"
+
+
+class ShardingCodecIndexLocation(Enum):
+    """The end of a shard that its index is at."""
+
+    start = "start"
+    end = "end"
+
+
+def _enum(value: E | str, kind: type[E]) -> E:
+    if isinstance(value, str):
+        names = [member.value for member in kind]
+        if value not in names:
+            raise ValueError(f"expected one of {names}, found {value!r}")
+        return kind(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"expected a {kind.__name__} or its name, found {value!r}")
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class BytesCodec(Named, ArrayBytesCodec, name="bytes"):
+    """Elements as they are in memory, in a byte order."""
+
+    endian: Endian | str | None = sys.byteorder
+
+    def __post_init__(self) -> None:
+        if self.endian is not None:
+            object.__setattr__(self, "endian", _enum(self.endian, Endian))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the codec as an object for a metadata document."""
+        return {"name": "bytes"} if self.endian is None else super().to_dict()
+
+    @classmethod
+    def from_dict(cls, data: Any) -> BytesCodec:
+        """Return the codec for an object of a metadata document, in which no byte order means that there is none."""
+        return cls(endian=(data.get("configuration") or {}).get("endian"))
+
+
+CLASSES["endian"] = BytesCodec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crc32cCodec(Named, BytesBytesCodec, name="crc32c"):
+    """A checksum behind the bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GzipCodec(Named, BytesBytesCodec, name="gzip"):
+    """Compression with gzip."""
+
+    level: int = 5
+
+    def __post_init__(self) -> None:
+        _level(self.level, 0, 9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZstdCodec(Named, BytesBytesCodec, name="zstd"):
+    """Compression with Zstandard."""
+
+    level: int = 0
+    checksum: bool = False
+
+    def __post_init__(self) -> None:
+        _level(self.level, -131072, 22)
+        if not isinstance(self.checksum, bool):
+            raise TypeError(f"expected checksum to be True or False, found {self.checksum!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BloscCodec(Named, BytesBytesCodec, name="blosc"):
+    """Compression with Blosc; what is None is chosen for the data type."""
+
+    typesize: int | None = None
+    cname: BloscCname | str = BloscCname.zstd
+    clevel: int = 5
+    shuffle: BloscShuffle | str | None = None
+    blocksize: int = 0
+    _tunable_attrs: Any = field(default=(), init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        chosen = {name for name in ("typesize", "shuffle") if getattr(self, name) is None}
+        object.__setattr__(self, "_tunable_attrs", chosen)
+        if self.typesize is None:
+            object.__setattr__(self, "typesize", 1)
+        if not isinstance(self.typesize, int):
+            raise TypeError(f"expected typesize to be an integer, found {self.typesize!r}")
+        if self.typesize < 1:
+            raise ValueError(f"expected typesize to be at least 1, found {self.typesize}")
+        object.__setattr__(self, "cname", _enum(self.cname, BloscCname))
+        object.__setattr__(self, "shuffle", _enum(self.shuffle or BloscShuffle.bitshuffle, BloscShuffle))
+        _level(self.clevel, 0, 9)
+        if not isinstance(self.blocksize, int):
+            raise TypeError(f"expected blocksize to be an integer, found {self.blocksize!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the codec as an object for a metadata document."""
+        document = super().to_dict()
+        document["configuration"].pop("_tunable_attrs", None)
+        return document
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransposeCodec(Named, ArrayArrayCodec, name="transpose"):
+    """Another order of the axes."""
+
+    order: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", tuple(self.order))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardingCodec(Named, ArrayBytesCodec, name="sharding_indexed"):
+    """Chunks within shards."""
+
+    chunk_shape: tuple[int, ...]
+    codecs: tuple[Any, ...] = (BytesCodec(),)
+    index_codecs: tuple[Any, ...] = (BytesCodec(), Crc32cCodec())
+    index_location: ShardingCodecIndexLocation | str = ShardingCodecIndexLocation.end
+
+    def __post_init__(self) -> None:
+        shape = (self.chunk_shape,) if isinstance(self.chunk_shape, int) else tuple(self.chunk_shape)
+        object.__setattr__(self, "chunk_shape", shape)
+        object.__setattr__(self, "codecs", codecs_from_list(self.codecs))
+        object.__setattr__(self, "index_codecs", codecs_from_list(self.index_codecs))
+        object.__setattr__(self, "index_location", _enum(self.index_location, ShardingCodecIndexLocation))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VLenUTF8Codec(Named, ArrayBytesCodec, name="vlen-utf8"):
+    """Texts of any length."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the codec as an object for a metadata document."""
+        return {"name": self.codec_name, "configuration": {}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VLenBytesCodec(Named, ArrayBytesCodec, name="vlen-bytes"):
+    """Byte strings of any length."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the codec as an object for a metadata document."""
+        return {"name": self.codec_name, "configuration": {}}
+
+
+def _level(level: Any, low: int, high: int) -> None:
+    if not isinstance(level, int):
+        raise TypeError(f"expected a level to be an integer, found {level!r}")
+    if not low <= level <= high:
+        raise ValueError(f"expected a level in [{low}, {high}], found {level}")

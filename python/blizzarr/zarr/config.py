@@ -1,0 +1,180 @@
+"""The object ``zarr.config``: zarr-python's keys, those that the engine has too onto `blizzarr.config`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from types import TracebackType
+from typing import Any, Final, Literal
+
+from blizzarr.config import config as engine_config
+
+__all__ = ["BadConfigError", "Config", "config"]
+
+_DEFAULTS: Final[dict[str, Any]] = {
+    "default_zarr_format": 3,
+    "array": {"order": "C", "write_empty_chunks": False, "target_shard_size_bytes": None},
+    "async": {"concurrency": 10, "timeout": None},
+    "threading": {"max_workers": None},
+    "json_indent": 2,
+    "codec_pipeline": {"path": "blizzarr", "batch_size": 1},
+    "codecs": {},
+    "buffer": "blizzarr.zarr.buffer.Buffer",
+    "ndbuffer": "blizzarr.zarr.buffer.NDBuffer",
+}
+
+_ENGINE: Final = {"threading.max_workers": "threads", "array.target_shard_size_bytes": "shard_bytes"}
+"""The settings of the engine by their keys; None is its default."""
+
+
+class BadConfigError(ValueError):
+    """A setting has a value that it cannot have."""
+
+
+class Config:
+    """Settings by key, like ``array.order``.
+
+    What the engine has no use for (pipelines, buffers, the order in which elements are returned) is kept, but has no
+    effect.
+
+    Examples
+    --------
+    >>> with config.set({"array.order": "F", "default_zarr_format": 2}):
+    ...     config["array.order"], config.get("default_zarr_format")
+    ('F', 2)
+    >>> config.get("array.order")
+    'C'
+    """
+
+    def __init__(self) -> None:
+        self.config = deepcopy(_DEFAULTS)
+        self._usual = {name: getattr(engine_config, name) for name in _ENGINE.values()}
+
+    @property
+    def defaults(self) -> list[dict[str, Any]]:
+        """The settings before any change."""
+        return [deepcopy(_DEFAULTS)]
+
+    def __getitem__(self, key: str) -> Any:
+        found: Any = self.config
+        for part in key.split("."):
+            found = found[part]
+        return found
+
+    def __contains__(self, key: str) -> bool:
+        return self.get(key, self) is not self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.config)
+
+    def get(self, key: str, default: Any = ...) -> Any:
+        """Return a setting; `default`, if one is given and there is no such setting.
+
+        Raises
+        ------
+        KeyError
+            If there is no such setting, and no default.
+        """
+        try:
+            return self[key]
+        except (KeyError, TypeError):
+            if default is ...:
+                raise KeyError(key) from None
+            return default
+
+    def set(self, arg: Mapping[str, Any] | None = None, **kwargs: Any) -> _Restore:
+        """Change settings; as the context of a ``with`` block, restore them at its end.
+
+        Raises
+        ------
+        BadConfigError
+            If a setting cannot have that value; no setting has changed then.
+        """
+        before = deepcopy(self.config)
+        named = {key.replace("__", "."): value for key, value in kwargs.items()}
+        try:
+            for key, value in {**(arg or {}), **named}.items():
+                self._put(key, value)
+        except ValueError:
+            self._replace(before)
+            raise
+        return _Restore(self, before)
+
+    def update(self, new: Mapping[str, Any], priority: Literal["old", "new"] = "new") -> None:
+        """Change settings, given as nested mappings."""
+        self.set(new)
+
+    def reset(self) -> None:
+        """Set everything to its default."""
+        self._replace(deepcopy(_DEFAULTS))
+
+    refresh = reset
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all settings."""
+        return deepcopy(self.config)
+
+    def pprint(self) -> None:
+        """Print all settings."""
+        from pprint import pprint
+
+        pprint(self.config)
+
+    def enable_gpu(self) -> None:
+        """Refuse: elements are read into arrays of NumPy.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+        """
+        raise NotImplementedError("elements are read into arrays of NumPy only; copy them to the GPU from there")
+
+    def _put(self, key: str, value: Any) -> None:
+        if isinstance(value, Mapping) and isinstance(self.get(key, None), dict):
+            for name, inner in value.items():
+                self._put(f"{key}.{name}", inner)
+            return
+        *above, name = key.split(".")
+        place = self.config
+        for part in above:
+            place = place.setdefault(part, {})
+        if key == "array.order" and value not in ("C", "F"):
+            raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")
+        if key == "default_zarr_format" and value not in (2, 3):
+            raise BadConfigError(f"expected default_zarr_format to be 2 or 3, found {value!r}")
+        place[name] = value
+        if key == "array.write_empty_chunks":
+            engine_config.write_empty_chunks = bool(value)
+        elif key in _ENGINE:
+            setattr(engine_config, _ENGINE[key], self._usual[_ENGINE[key]] if value is None else value)
+
+    def _replace(self, settings: dict[str, Any]) -> None:
+        before, self.config = self.config, settings
+        for key in ("array.write_empty_chunks", *_ENGINE):
+            if _at(before, key) != _at(settings, key):
+                self._put(key, _at(settings, key))
+
+
+class _Restore:
+    """Restores, at the end of a ``with`` block, the settings that were changed for it."""
+
+    def __init__(self, changed: Config, before: dict[str, Any]) -> None:
+        self._changed, self._before = changed, before
+
+    def __enter__(self) -> Config:
+        return self._changed
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._changed._replace(self._before)
+
+
+def _at(settings: Mapping[str, Any], key: str) -> Any:
+    head, _, rest = key.partition(".")
+    return _at(settings[head], rest) if rest else settings[head]
+
+
+config = Config()
+"""The settings of this process."""

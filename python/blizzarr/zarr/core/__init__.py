@@ -1,0 +1,81 @@
+"""The module ``zarr.core``: the names within it that other packages import, although they are not public."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Final
+
+from blizzarr.zarr.advice import missing
+
+__all__: list[str] = []
+
+_HERE: Final = "blizzarr.zarr."
+
+_NAMES: Final = {
+    "array": {
+        "array": "Array",
+        "awaitable": "AsyncArray",
+        "arguments": "DEFAULT_FILL_VALUE ArrayConfig",
+        "functions": "create_array from_array",
+    },
+    "array_spec": {"arguments": "ArrayConfig"},
+    "attributes": {"attributes": "Attributes"},
+    "buffer": {
+        "buffer": "ArrayLike Buffer BufferPrototype NDArrayLike NDArrayLikeOrScalar NDBuffer default_buffer_prototype"
+    },
+    "buffer.core": {
+        "buffer": "ArrayLike Buffer BufferPrototype NDArrayLike NDArrayLikeOrScalar NDBuffer default_buffer_prototype"
+    },
+    "buffer.cpu": {"buffer": "Buffer NDBuffer buffer_prototype numpy_buffer_prototype"},
+    "chunk_grids": {"metadata": "RegularChunkGrid"},
+    "chunk_key_encodings": {"metadata": "ChunkKeyEncoding DefaultChunkKeyEncoding V2ChunkKeyEncoding"},
+    "common": {"names": "JSON AccessModeLiteral MemoryOrder ShapeLike ZarrFormat ceildiv product"},
+    "config": {"config": "BadConfigError Config config"},
+    "dtype": {
+        "dtype": "Bool Complex128 Complex64 DateTime64 FixedLengthUTF32 Float16 Float32 Float64 Int16 Int32 Int64 Int8 "
+        "NullTerminatedBytes RawBytes Structured TimeDelta64 UInt16 UInt32 UInt64 UInt8 VariableLengthBytes "
+        "VariableLengthUTF8 ZDType data_type_registry parse_data_type parse_dtype"
+    },
+    "dtype.common": {"errors": "UnstableSpecificationWarning"},
+    "group": {
+        "group": "Group",
+        "awaitable": "AsyncGroup",
+        "metadata": "ConsolidatedMetadata GroupMetadata",
+        "hierarchy": "create_hierarchy",
+    },
+    "indexing": {"array": "Selector", "awaitable": "AsyncOIndex AsyncVIndex"},
+    "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},
+    "metadata.v2": {"metadata": "ArrayV2Metadata"},
+    "metadata.v3": {"metadata": "ArrayV3Metadata"},
+    "sync": {"sync": "SyncError sync"},
+    "_info": {"info": "ArrayInfo GroupInfo"},
+}
+"""The names of each module by the module of this package that has them."""
+
+
+class _Names(ModuleType):
+    """A module that finds its names in other modules."""
+
+    def __getattr__(self, name: str) -> object:
+        for place, names in _NAMES[self.__name__.removeprefix(f"{__name__}.")].items():
+            if name in names.split():
+                value: object = getattr(import_module(_HERE + place), name)
+                setattr(self, name, value)
+                return value
+        return missing(self.__name__)(name)
+
+    def __dir__(self) -> list[str]:
+        there = " ".join(_NAMES[self.__name__.removeprefix(f"{__name__}.")].values())
+        return sorted({*super().__dir__(), *there.split()})
+
+
+for _path in _NAMES:
+    _module = _Names(f"{__name__}.{_path}", "Names of zarr-python.")
+    _module.__path__ = []  # a package, if there are modules in it
+    sys.modules[_module.__name__] = _module
+    _above, _, _name = _module.__name__.rpartition(".")
+    setattr(sys.modules[_above], _name, _module)
+
+__getattr__ = missing(__name__)

@@ -1,0 +1,202 @@
+"""The module ``zarr.errors``: errors of blizzarr that are also those of zarr-python.
+
+An error keeps its class of blizzarr, with its fields, and gets the one of zarr-python beside it: ``except
+zarr.errors.ContainsArrayError`` and ``except blizzarr.errors.NodeExistsError`` both catch it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from typing import Any, Final, TypeVar, cast
+
+from blizzarr import errors
+from blizzarr.formats import detect
+from blizzarr.model import ArrayMeta
+
+__all__ = [
+    "ArrayIndexError",
+    "ArrayNotFoundError",
+    "BaseZarrError",
+    "BoundsCheckError",
+    "ContainsArrayAndGroupError",
+    "ContainsArrayError",
+    "ContainsGroupError",
+    "GroupNotFoundError",
+    "MetadataValidationError",
+    "NegativeStepError",
+    "NodeNotFoundError",
+    "NodeTypeValidationError",
+    "UnknownCodecError",
+    "UnstableSpecificationWarning",
+    "VindexInvalidSelectionError",
+    "ZarrDeprecationWarning",
+    "ZarrFutureWarning",
+    "ZarrRuntimeWarning",
+    "ZarrUserWarning",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class BaseZarrError(ValueError):
+    """The base class of the errors of zarr-python."""
+
+
+class NodeNotFoundError(BaseZarrError, FileNotFoundError):
+    """There is no array or group at a path."""
+
+
+class ArrayNotFoundError(NodeNotFoundError):
+    """There is no array at a path."""
+
+
+class GroupNotFoundError(NodeNotFoundError):
+    """There is no group at a path."""
+
+
+class ContainsGroupError(BaseZarrError):
+    """A group is at a path already."""
+
+
+class ContainsArrayError(BaseZarrError):
+    """An array is at a path already."""
+
+
+class ContainsArrayAndGroupError(BaseZarrError):
+    """The documents of an array and of a group are at one path."""
+
+
+class MetadataValidationError(BaseZarrError):
+    """A metadata document does not conform."""
+
+
+class NodeTypeValidationError(MetadataValidationError):
+    """A group is where an array is expected, or the reverse."""
+
+
+class UnknownCodecError(BaseZarrError):
+    """A codec is unknown."""
+
+
+class ZarrFutureWarning(FutureWarning):
+    """A warning about what will change."""
+
+
+class UnstableSpecificationWarning(ZarrFutureWarning):
+    """A warning about what the specification of Zarr does not have."""
+
+
+class ZarrDeprecationWarning(DeprecationWarning):
+    """A warning about what will be removed."""
+
+
+class ZarrUserWarning(UserWarning):
+    """A warning about the program of a user."""
+
+
+class ZarrRuntimeWarning(RuntimeWarning):
+    """A warning about doubtful behaviour."""
+
+
+class ArrayIndexError(IndexError):
+    """An index that an array does not understand."""
+
+
+class BoundsCheckError(IndexError):
+    """An index outside of an array."""
+
+
+class NegativeStepError(IndexError):
+    """A negative step; blizzarr allows them."""
+
+
+class VindexInvalidSelectionError(IndexError):
+    """A selection that ``vindex`` does not understand."""
+
+
+@contextmanager
+def translated(wanted: type[BaseZarrError] = NodeNotFoundError, store: Any = None) -> Iterator[None]:
+    """Give errors of blizzarr the classes of zarr-python's, too; `wanted` is that for a node that is not there."""
+    try:
+        yield
+    except errors.BlizzarrError as error:
+        raise as_zarr(error, wanted, store)  # noqa: B904  # the same error
+
+
+def translating(wanted: type[BaseZarrError] = NodeNotFoundError) -> Callable[[F], F]:
+    """Return a decorator of functions whose errors are to be `translated`."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            try:
+                return function(*args, **named)
+            except errors.BlizzarrError as error:
+                raise as_zarr(error, wanted, None)  # noqa: B904  # the same error
+
+        return cast("F", call)
+
+    return decorate
+
+
+def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any) -> errors.BlizzarrError:
+    """Return the error, which is of a class of zarr-python as well, if there is one for it."""
+    if isinstance(error, BaseZarrError):
+        return error
+    if isinstance(error, errors.NodeNotFoundError):
+        # Programs look for these words.
+        kind = wanted.__name__.removesuffix("NotFoundError").lower().replace("node", "array or group")
+        error.reason = f"No {kind} found in store {error.store} at path {(error.array or '/')[1:]!r}: {error.reason}"
+        return also(error, wanted)
+    if isinstance(error, errors.NodeExistsError):
+        path = (error.array or "/").strip("/")
+        is_array = store is not None and isinstance(detect(store, path), ArrayMeta)
+        error.reason = f"{'An array' if is_array else 'A group'} exists in store {error.store} at path {path!r}: " + (
+            error.reason or ""
+        )
+        return also(error, ContainsArrayError if is_array else ContainsGroupError)
+    if isinstance(error, errors.NodeTypeError):
+        return also(error, ContainsArrayError if wanted is GroupNotFoundError else NodeTypeValidationError)
+    for ours, theirs in _CLASSES:
+        if isinstance(error, ours):
+            return also(error, theirs)
+    return error
+
+
+_CLASSES: Final = (
+    (errors.UnknownExtensionError, UnknownCodecError),
+    (errors.MetadataError, MetadataValidationError),
+    (errors.ReadOnlyError, BaseZarrError),
+    (errors.OutOfBoundsError, BoundsCheckError),
+)
+"""Errors of blizzarr, and the classes of zarr-python that they get beside theirs."""
+
+
+def also(error: errors.BlizzarrError, kind: type[Exception]) -> errors.BlizzarrError:
+    """Return the error, which is of another class as well."""
+    error.__class__ = _both(type(error), kind)  # type: ignore[arg-type]
+    return error
+
+
+@lru_cache(64)
+def _both(ours: type[Exception], theirs: type[Exception]) -> Any:
+    """Return the class of errors that are of both kinds, with the name of zarr-python's."""
+    rest = {"__doc__": theirs.__doc__, "__reduce__": _reduce}
+    named = ours if theirs.__module__ == "builtins" else theirs
+    return type(named.__name__, (ours, theirs), rest | {"__module__": named.__module__})
+
+
+def _reduce(error: Any) -> tuple[Any, ...]:
+    ours, theirs = type(error).__mro__[1], type(error).__bases__[1]
+    return _restored, (ours, theirs, super(type(error), error).__reduce__())
+
+
+def _restored(ours: Any, theirs: Any, parts: tuple[Any, ...]) -> Any:
+    make, args, *state = parts
+    error = make(*args)
+    if state and state[0]:
+        error.__dict__.update(state[0])
+    error.__class__ = _both(ours, theirs)
+    return error

@@ -1,0 +1,429 @@
+"""The functions of ``zarr``: those of blizzarr with the keywords and the defaults of zarr-python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import blizzarr
+from blizzarr.zarr.arguments import array_options, choose_format, engine_data
+from blizzarr.zarr.array import Array
+from blizzarr.zarr.creating import creating
+from blizzarr.zarr.errors import (
+    ArrayNotFoundError,
+    GroupNotFoundError,
+    NodeNotFoundError,
+    translated,
+    translating,
+)
+from blizzarr.zarr.group import Group, node_of
+from blizzarr.zarr.storage.store_path import StorePath, engine_place
+
+__all__ = [
+    "array",
+    "consolidate_metadata",
+    "copy",
+    "create",
+    "create_array",
+    "create_group",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "open_like",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
+]
+
+_IGNORED = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array")
+
+
+def _place(options: dict[str, Any], store: Any, mode: str = "a") -> tuple[Any, str]:
+    """Take the place out of the options: the store of the engine, and the path in it."""
+    path, name = options.pop("path", None), options.pop("name", None)
+    return engine_place(store, path if name is None else name, mode, options.pop("storage_options", None))
+
+
+def _mode(store: Any, mode: str | None) -> str:
+    inner = store.store if isinstance(store, StorePath) else store
+    return mode or ("r" if getattr(inner, "read_only", False) else "a")
+
+
+def open(
+    store: Any = None, *, mode: Any = None, zarr_format: Any = None, path: str | None = None, **options: Any
+) -> Any:
+    """Open the array or group that is there; with mode ``"a"``, the default, create a group if there is none.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing to open.
+    """
+    mode = _mode(store, mode)
+    if "shape" in options:
+        return open_array(store, mode=mode, zarr_format=zarr_format, path=path, **options)
+    found, place = engine_place(store, path, mode, options.pop("storage_options", None))
+    zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
+    if mode in ("r", "r+", "a"):
+        with translated(NodeNotFoundError):
+            try:
+                engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
+            except blizzarr.errors.NodeNotFoundError:
+                if mode != "a":
+                    raise
+            else:
+                if isinstance(engine, blizzarr.Array):
+                    return Array(engine, options.get("config"))
+    options.pop("config", None)
+    return open_group(found, mode=mode, zarr_format=zarr_format, path=place, **options)
+
+
+def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, **options: Any) -> Array:
+    """Open an array; with ``shape`` and modes ``"a"``, ``"w"`` and ``"w-"``, create one if there is none.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        If there is nothing to open.
+    """
+    mode = _mode(store, mode)
+    zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
+    config = options.get("config")
+    found, place = _place(options, store, mode)
+    with translated(ArrayNotFoundError, found):
+        if mode in ("r", "r+", "a"):
+            try:
+                engine = blizzarr.open_array(
+                    found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format
+                )
+            except blizzarr.errors.NodeNotFoundError:
+                if mode != "a" or "shape" not in options:
+                    raise
+            else:
+                return Array(engine, config)
+    shape = options.pop("shape")
+    return create(shape, store=found, path=place, zarr_format=zarr_format, overwrite=mode == "w", **options)
+
+
+@translating(GroupNotFoundError)
+def open_group(
+    store: Any = None,
+    *,
+    mode: str = "a",
+    path: str | None = None,
+    zarr_format: Any = None,
+    zarr_version: Any = None,
+    storage_options: Any = None,
+    attributes: Any = None,
+    use_consolidated: Any = None,
+    **ignored: Any,
+) -> Group:
+    """Open a group; with mode ``"a"``, the default, create it if there is none.
+
+    Raises
+    ------
+    GroupNotFoundError
+        If there is nothing to open.
+    ContainsArrayError
+        If an array is there.
+    """
+    _check(open_group, ignored)
+    zarr_format = zarr_version if zarr_format is None else zarr_format
+    found, place = engine_place(store, path, mode, storage_options)
+    if mode == "a":
+        try:
+            return Group(
+                blizzarr.open_group(
+                    found, mode="r+", path=place, zarr_format=zarr_format, use_consolidated=use_consolidated
+                )
+            )
+        except blizzarr.errors.NodeNotFoundError:
+            pass
+    if mode in ("a", "w", "w-"):
+        return create_group(found, path=place, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w")
+    return Group(
+        blizzarr.open_group(found, mode=mode, path=place, zarr_format=zarr_format, use_consolidated=use_consolidated)  # type: ignore[arg-type]
+    )
+
+
+def open_consolidated(*args: Any, use_consolidated: bool = True, **options: Any) -> Group:
+    """Open a group that must have consolidated metadata.
+
+    Raises
+    ------
+    ValueError
+        If it has none.
+    """
+    if use_consolidated is not True:
+        raise TypeError(
+            "'use_consolidated' must be 'True' in 'open_consolidated'. Use 'open' with 'use_consolidated=False' to "
+            "bypass consolidated metadata."
+        )
+    return open_group(*args, use_consolidated=True, **{"mode": "r+", **options})
+
+
+@translating(GroupNotFoundError)
+def create_group(
+    store: Any = None,
+    *,
+    path: str | None = None,
+    overwrite: bool = False,
+    zarr_format: Any = None,
+    attributes: Any = None,
+    storage_options: Any = None,
+) -> Group:
+    """Create a group.
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        If something is there.
+    """
+    found, place = engine_place(store, path, "w" if overwrite else "a", storage_options)
+    number = choose_format({"zarr_format": zarr_format}, _format_above(found, place))
+    with creating(found):
+        return Group(
+            blizzarr.create_group(found, path=place, overwrite=overwrite, zarr_format=number, attributes=attributes)
+        )
+
+
+def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Group:
+    """Open the group that is there, or create one."""
+    return open_group(store, mode="w" if overwrite else "a", **options)
+
+
+def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
+    """Create an array, of float64 by default."""
+    if options.get("dtype") is None:
+        options["dtype"] = "float64"
+    options.setdefault("chunks", None)
+    return create_array(store, shape=shape, **options)
+
+
+def create_array(store: Any = None, *, name: str | None = None, write_data: bool = True, **options: Any) -> Array:
+    """Create an array, filled with ``data`` if given.
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        If something is there.
+    """
+    data = options.get("data")
+    if data is not None and not write_data:
+        options |= {"data": None, "shape": data.shape, "dtype": data.dtype}
+    options["name"] = name if name is not None else options.pop("path", None)
+    overwrite = bool(options.get("overwrite"))
+    found, place = _place(options, store, "w" if overwrite else "a")
+    number = choose_format(options, _format_above(found, place))
+    made, settings = array_options(options, number)
+    with creating(found):
+        return Array(blizzarr.create_array(found, name=place, zarr_format=number, **made), settings)
+
+
+def from_array(store: Any = None, *, data: Any, name: str | None = None, **options: Any) -> Array:
+    """Create an array from another one; what is ``"keep"``, the default, is as it is there."""
+    kept = {option: value for option, value in options.items() if not (isinstance(value, str) and value == "keep")}
+    if not isinstance(data, Array):
+        data = np.asarray(data)
+        return create_array(store, name=name, data=data, **kept)
+    kept = {option: value for option, value in kept.items() if option == "fill_value" or value is not None}
+    write = kept.pop("write_data", True)
+    made = like_options(data, {"zarr_format": data.metadata.zarr_format, "attributes": dict(data.attrs), **kept})
+    if write:
+        made["data"] = data
+    return create_array(store, name=name, **made)
+
+
+def array(data: Any, **options: Any) -> Array:
+    """Create an array from data."""
+    if isinstance(data, Array):
+        return from_array(data=data, **options)
+    values = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asanyarray(data)
+    if options.get("chunks") is None:
+        options["chunks"] = getattr(data, "chunks", None)
+    if options.get("dtype") is None:
+        options["dtype"] = values.dtype
+    return create_array(options.pop("store", None), data=values, **options)
+
+
+def empty(shape: Any, **options: Any) -> Array:
+    """Create an array without setting its elements."""
+    return create(shape, **options)
+
+
+def zeros(shape: Any, **options: Any) -> Array:
+    """Create an array of zeros."""
+    return create(shape, **{**options, "fill_value": 0})
+
+
+def ones(shape: Any, **options: Any) -> Array:
+    """Create an array of ones."""
+    return create(shape, **{**options, "fill_value": 1})
+
+
+def full(shape: Any, fill_value: Any, **options: Any) -> Array:
+    """Create an array in which every element is `fill_value`."""
+    return create(shape, **{**options, "fill_value": fill_value})
+
+
+def empty_like(a: Any, **options: Any) -> Array:
+    """Create an array with the shape, data type and layout of another one."""
+    made = like_options(a, options)
+    return create(made.pop("shape"), **made)
+
+
+def zeros_like(a: Any, **options: Any) -> Array:
+    """Create an array of zeros with the shape, data type and layout of another one."""
+    return empty_like(a, **{**options, "fill_value": 0})
+
+
+def ones_like(a: Any, **options: Any) -> Array:
+    """Create an array of ones with the shape, data type and layout of another one."""
+    return empty_like(a, **{**options, "fill_value": 1})
+
+
+def full_like(a: Any, **options: Any) -> Array:
+    """Create an array with the shape, data type, layout and, unless another is given, fill value of another one."""
+    return empty_like(a, **options)
+
+
+def open_like(a: Any, path: str, **options: Any) -> Array:
+    """Open an array, or create one like another."""
+    return open_array(path=path, **like_options(a, options))
+
+
+def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of `create` that make an array like another one, except for those that are given."""
+    given = {name: value for name, value in options.items() if value is not None or name == "fill_value"}
+    if not isinstance(data, Array):
+        made = {"shape": data.shape, "dtype": data.dtype} if hasattr(data, "shape") else {"shape": len(data)}
+        if getattr(data, "chunks", None) is not None and "chunks" not in given:
+            made["chunks"] = data.chunks
+        return {**made, **given}
+    meta = data.metadata
+    made = {
+        "shape": data.shape,
+        "dtype": meta.dtype,
+        "chunks": data.chunks,
+        "fill_value": data.fill_value,
+        "order": data.order,
+    }
+    target = given.get("zarr_format", meta.zarr_format)
+    if target == meta.zarr_format and not {"dtype", "codecs"} & set(given):
+        made |= {"filters": data.filters or None, "compressors": data.compressors or None}
+        if meta.zarr_format > 2:
+            made |= {"serializer": data.serializer, "chunk_key_encoding": meta.chunk_key_encoding}
+        else:
+            made["dimension_separator"] = meta.dimension_separator
+    if target > 2:
+        made |= {"shards": data.shards, "dimension_names": data.dimension_names}
+    made["zarr_format"] = target
+    if "compressor" in given:
+        made.pop("compressors", None)
+    return {**made, **given}
+
+
+@translating()
+def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
+    """Copy the metadata of everything below a group into the group's document."""
+    found, place = engine_place(store, path, "r+")
+    return Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
+
+
+@translating()
+def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
+    """Read a whole array into memory."""
+    found, place = engine_place(store, path, "r")
+    node = blizzarr.open(found, mode="r", path=place, zarr_format=zarr_format)
+    if isinstance(node, blizzarr.Array):
+        return Array(node)[...]
+    return {name: Array(member)[...] for name, member in node.arrays()}
+
+
+def save(store: Any, *args: Any, zarr_format: Any = None, path: str | None = None, **named: Any) -> None:
+    """Store one array, or several in a group."""
+    if not args and not named:
+        raise ValueError("at least one array must be provided")
+    if len(args) == 1 and not named:
+        save_array(store, args[0], zarr_format=zarr_format, path=path)
+    else:
+        save_group(store, *args, zarr_format=zarr_format, path=path, **named)
+
+
+def save_array(store: Any, arr: Any, *, mode: str = "a", **options: Any) -> None:
+    """Store one array."""
+    if not hasattr(arr, "shape"):
+        raise TypeError("arr argument must be numpy or other NDArrayLike array")
+    options.setdefault("overwrite", mode in ("a", "w"))
+    options["path"] = options.get("path")
+    array = create_array(store, data=engine_data(arr), **options)
+    _flush(store, array)
+
+
+def save_group(
+    store: Any, *args: Any, zarr_format: Any = None, path: str | None = None, storage_options: Any = None, **named: Any
+) -> None:
+    """Store arrays in a group, replacing what is there."""
+    arrays = {**{f"arr_{number}": data for number, data in enumerate(args)}, **named}
+    if not arrays:
+        raise ValueError("at least one array must be provided")
+    for name, data in arrays.items():
+        if not hasattr(data, "shape"):
+            raise TypeError(f"Keyword argument {name!r} must be a numpy or other NDArrayLike array")
+    root = open_group(store, mode="w", path=path, zarr_format=zarr_format, storage_options=storage_options)
+    for name, data in arrays.items():
+        root.create_array(name, data=data)
+    _flush(store, root)
+
+
+def _flush(given: Any, node: Any) -> None:
+    """Complete a zip file that was given by its path."""
+    finish = getattr(
+        node.engine.store, "close" if isinstance(given, str) or hasattr(given, "__fspath__") else "flush", None
+    )
+    if finish is not None:
+        finish()
+
+
+def tree(grp: Any, expand: bool | None = None, level: int | None = None) -> Any:
+    """Return all nodes below a group; it prints as a tree."""
+    return grp.tree(expand=expand, level=level)
+
+
+def copy(source: Any, dest: Any, **options: Any) -> Any:
+    """Copy an array or a group; see `blizzarr.copy`."""
+    return node_of(blizzarr.copy(getattr(source, "engine", source), getattr(dest, "engine", dest), **options))
+
+
+def _check(function: Any, given: Mapping[str, Any]) -> None:
+    unknown = [name for name in given if name not in _IGNORED]
+    if unknown:
+        from blizzarr.keywords import unknown_keywords
+
+        raise unknown_keywords(function, unknown)
+
+
+def _format_above(store: Any, path: str) -> int | None:
+    """Return the number of the format of the groups above a path; None if there are none."""
+    from blizzarr.hierarchy.place import format_above
+
+    above = format_above(store, path)
+    if above is None:
+        return None
+    number = above.zarr_format
+    return 3 if number is None else number

@@ -1,0 +1,388 @@
+"""The class ``zarr.Group``: a group of blizzarr with the interface of zarr-python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import blizzarr
+from blizzarr.zarr.advice import missing_attribute
+from blizzarr.zarr.arguments import array_options
+from blizzarr.zarr.array import Array
+from blizzarr.zarr.attributes import Attributes
+from blizzarr.zarr.awaitable import AsyncGroup, awaitable
+from blizzarr.zarr.creating import creating
+from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, translated, translating
+from blizzarr.zarr.info import GroupInfo
+from blizzarr.zarr.metadata import GroupMetadata, format_number
+from blizzarr.zarr.storage.store_path import StorePath, engine_place, normalize_path
+from blizzarr.zarr.storage.stores import as_zarr_store
+
+__all__ = ["Group", "node_of"]
+
+
+class Group:
+    """A group in a store, with the interface of zarr-python.
+
+    Parameters
+    ----------
+    engine
+        The group of blizzarr, which `Group.engine` returns.
+
+    Examples
+    --------
+    >>> from blizzarr import zarr
+    >>> root = zarr.create_group({})
+    >>> z = root.create_array("a/x", shape=(2, 3), dtype="int16")
+    >>> root["a"].metadata.zarr_format, root["a/x"].shape
+    (3, (2, 3))
+    """
+
+    __slots__ = ("__weakref__", "engine")
+
+    def __init__(self, engine: Any) -> None:
+        self.engine: blizzarr.Group = engine._sync.engine if isinstance(engine, AsyncGroup) else engine
+
+    @classmethod
+    def from_store(
+        cls, store: Any, *, attributes: Any = None, zarr_format: int | None = None, overwrite: bool = False
+    ) -> Group:
+        """Create a group."""
+        from blizzarr.zarr.functions import create_group
+
+        return create_group(store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite)
+
+    @classmethod
+    @translating(GroupNotFoundError)
+    def open(cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None) -> Group:
+        """Open a group."""
+        engine, path = engine_place(store)
+        found = blizzarr.open_group(
+            engine, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=use_consolidated
+        )
+        return cls(found)
+
+    @classmethod
+    def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Group:
+        """Return the group at a place, with the metadata of a document."""
+        return cls._of_parts(GroupMetadata.from_dict(data), store_path)
+
+    @classmethod
+    def _of_parts(cls, metadata: GroupMetadata, store_path: Any) -> Group:
+        engine, path = engine_place(store_path)
+        return cls(blizzarr.Group(engine, path, metadata.to_engine()))
+
+    # What it is
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """The content of the metadata document."""
+        return GroupMetadata.of_engine(self.engine.metadata)
+
+    @property
+    def _async_group(self) -> AsyncGroup:
+        return AsyncGroup(self)
+
+    @property
+    def store(self) -> Any:
+        """The store, with the asynchronous methods of zarr-python."""
+        return as_zarr_store(self.engine.store)
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store and the path in it."""
+        return StorePath(self.store, self.engine.path)
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes; changes are stored at once."""
+        return Attributes(self.engine)
+
+    @property
+    def synchronizer(self) -> None:
+        """None: writers of one chunk wait for each other anyway."""
+
+    @property
+    def info(self) -> GroupInfo:
+        """The facts about the group."""
+        return self._info()
+
+    def info_complete(self) -> GroupInfo:
+        """Return the facts about the group with the number of all nodes below it."""
+        nodes = [node for _, node in self.engine.members(max_depth=None)]
+        arrays = sum(isinstance(node, blizzarr.Array) for node in nodes)
+        return self._info(_count_members=len(nodes), _count_arrays=arrays, _count_groups=len(nodes) - arrays)
+
+    def _info(self, **complete: Any) -> GroupInfo:
+        return GroupInfo(
+            _name=self.engine.path,
+            _read_only=self.engine.read_only,
+            _store_type=type(self.store).__name__,
+            _zarr_format=format_number(self.engine.metadata),
+            **complete,
+        )
+
+    # Members
+
+    def __getitem__(self, path: str) -> Array | Group:
+        """Return the array or group at a path below this group.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        inner = normalize_path(path)
+        if not inner:
+            return self
+        with translated(NodeNotFoundError):
+            found: Array | Group = node_of(self.engine[inner])
+            return found
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """Return the array or group at a path below this group, or `default` if there is none."""
+        try:
+            return self[path]
+        except KeyError:
+            return default
+
+    def __contains__(self, member: object) -> bool:
+        return isinstance(member, str) and normalize_path(member) in self.engine
+
+    def __iter__(self) -> Iterator[str]:
+        return self.engine.keys()
+
+    def __len__(self) -> int:
+        return len(self.engine)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def keys(self) -> Iterator[str]:
+        """Iterate over the names of the members."""
+        return self.engine.keys()
+
+    def items(self) -> Iterator[tuple[str, Array | Group]]:
+        """Iterate over the members with their names."""
+        return iter(self.members())
+
+    def values(self) -> Iterator[Array | Group]:
+        """Iterate over the members."""
+        return (node for _, node in self.members())
+
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Array | Group], ...]:
+        """Return the members with their names; with `max_depth`, also those of the groups among them, by path."""
+        if max_depth is not None and max_depth < 0:
+            raise ValueError(f"max_depth must be None or >= 0. Got '{max_depth}' instead")
+        found = self.engine.members(max_depth)
+        if not use_consolidated_for_children:
+            return tuple(
+                (name, node_of(node if isinstance(node, blizzarr.Array) else node.refresh())) for name, node in found
+            )
+        return tuple((name, node_of(node)) for name, node in found)
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """Return the number of nodes down to `max_depth` levels below the members."""
+        return self.engine.nmembers(max_depth)
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Iterate over the arrays in the group, with their names."""
+        return ((name, Array(node)) for name, node in self.engine.arrays())
+
+    def array_keys(self) -> Iterator[str]:
+        """Iterate over the names of the arrays in the group."""
+        return self.engine.array_keys()
+
+    def array_values(self) -> Iterator[Array]:
+        """Iterate over the arrays in the group."""
+        return map(Array, self.engine.array_values())
+
+    def groups(self) -> Iterator[tuple[str, Group]]:
+        """Iterate over the groups in the group, with their names."""
+        return ((name, Group(node)) for name, node in self.engine.groups())
+
+    def group_keys(self) -> Iterator[str]:
+        """Iterate over the names of the groups in the group."""
+        return self.engine.group_keys()
+
+    def group_values(self) -> Iterator[Group]:
+        """Iterate over the groups in the group."""
+        return map(Group, self.engine.group_values())
+
+    def tree(
+        self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
+    ) -> Any:
+        """Return all nodes below the group, down to `level` levels below its members; it prints as a tree."""
+        return self.engine.tree(None if level is None else level + 1)
+
+    # Creating
+
+    def create_group(self, name: str, **options: Any) -> Group:
+        """Create a group below this one."""
+        with creating(self.engine.store):
+            return Group(self.engine.create_group(normalize_path(name), **options))
+
+    def require_group(self, name: str, **options: Any) -> Group:
+        """Return the group of this name; create it if there is none."""
+        if options.pop("overwrite", False):
+            return self.create_group(name, overwrite=True, **options)
+        found = self.get(name)
+        if isinstance(found, Array):
+            raise TypeError(f"Incompatible object ({Array.__name__}) already exists")
+        return self.create_group(name, **options) if found is None else found
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """Return the groups of these names; create those that do not exist."""
+        return tuple(map(self.require_group, names))
+
+    def create_array(self, name: str, *, write_data: bool = True, storage_options: Any = None, **options: Any) -> Array:
+        """Create an array below this group; see ``zarr.create_array``."""
+        if not write_data and options.get("data") is not None:
+            data = options.pop("data")
+            options |= {"shape": data.shape, "dtype": data.dtype}
+        number = format_number(self.engine.metadata)
+        if (given := options.pop("zarr_format", None)) not in (None, number):
+            raise ValueError(f"expected zarr_format={number}, as that of the group, found {given}")
+        made, settings = array_options(options, number)
+        with creating(self.engine.store):
+            return Array(self.engine.create_array(normalize_path(name), **made), settings)
+
+    def create(self, name: str, **options: Any) -> Array:
+        """Create an array below this group; see ``zarr.create``."""
+        options.setdefault("dtype", None)
+        if options["dtype"] is None and options.get("data") is None:
+            options["dtype"] = "float64"
+        return self.create_array(name, **options)
+
+    def create_dataset(self, name: str, **options: Any) -> Array:
+        """Create an array below this group."""
+        data = options.pop("data", None)
+        if data is not None:
+            options.setdefault("shape", data.shape)
+            options.setdefault("dtype", data.dtype)
+        array = self.create(name, **options)
+        if data is not None:
+            array[...] = data
+        return array
+
+    def array(self, name: str, *, data: Any = None, **options: Any) -> Array:
+        """Create an array below this group."""
+        return self.create_dataset(name, data=data, **options)
+
+    def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
+        """Return the array of this name; create it if there is none."""
+        made, settings = array_options({**options, "dtype": dtype}, format_number(self.engine.metadata))
+        with creating(self.engine.store):
+            return Array(self.engine.require_array(normalize_path(name), shape=shape, exact=exact, **made), settings)
+
+    require_dataset = require_array
+
+    def empty(self, *, name: str, shape: Any, **options: Any) -> Array:
+        """Create an array without setting its elements."""
+        return self.create(name, shape=shape, **options)
+
+    def zeros(self, *, name: str, shape: Any, **options: Any) -> Array:
+        """Create an array of zeros."""
+        return self.full(name=name, shape=shape, fill_value=0, **options)
+
+    def ones(self, *, name: str, shape: Any, **options: Any) -> Array:
+        """Create an array of ones."""
+        return self.full(name=name, shape=shape, fill_value=1, **options)
+
+    def full(self, *, name: str, shape: Any, fill_value: Any, **options: Any) -> Array:
+        """Create an array in which every element is `fill_value`."""
+        return self.create(name, shape=shape, fill_value=fill_value, **options)
+
+    def empty_like(self, *, name: str, data: Any, **options: Any) -> Array:
+        """Create an array with the shape, data type and layout of another one."""
+        from blizzarr.zarr.functions import like_options
+
+        return self.create(name, **like_options(data, options))
+
+    def zeros_like(self, *, name: str, data: Any, **options: Any) -> Array:
+        """Create an array of zeros with the shape, data type and layout of another one."""
+        return self.empty_like(name=name, data=data, fill_value=0, **options)
+
+    def ones_like(self, *, name: str, data: Any, **options: Any) -> Array:
+        """Create an array of ones with the shape, data type and layout of another one."""
+        return self.empty_like(name=name, data=data, fill_value=1, **options)
+
+    def full_like(self, *, name: str, data: Any, **options: Any) -> Array:
+        """Create an array with the shape, data type and layout of another one, filled with ``fill_value``."""
+        return self.empty_like(name=name, data=data, **options)
+
+    def create_hierarchy(
+        self, nodes: Mapping[str, Any], *, overwrite: bool = False
+    ) -> Iterator[tuple[str, Array | Group]]:
+        """Create arrays and groups from their metadata, by path below this group."""
+        from blizzarr.zarr.hierarchy import create_hierarchy
+
+        for path, node in create_hierarchy(store=self.store_path, nodes=nodes, overwrite=overwrite):
+            yield path.removeprefix(self.engine.path).strip("/"), node
+
+    # Changing
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Store an array of these values under the name."""
+        self.create_array(name, data=value, overwrite=True)
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a member and everything in it; nothing happens if there is none."""
+        inner = normalize_path(name)
+        if inner in self.engine:
+            del self.engine[inner]
+
+    def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
+        """Set several attributes in one step, and return the group."""
+        self.engine.update_attributes(new_attributes)
+        return self
+
+    async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
+        """Set several attributes in one step, and return the group."""
+        await awaitable(self.engine.update_attributes)(new_attributes)
+        return self
+
+    def move(self, source: str, dest: str) -> None:
+        """Refuse, as zarr-python does.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+        """
+        raise NotImplementedError("copy the member with blizzarr.copy, then delete it")
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "engine" or name.startswith("__"):
+            raise AttributeError(name)
+        if name not in _PASSED:
+            raise missing_attribute(self, name)
+        return getattr(self.engine, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.engine == other.engine if isinstance(other, Group) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.engine)
+
+    def __repr__(self) -> str:
+        return f"<Group {self.store_path}>"
+
+    def _repr_html_(self) -> str:
+        return self.engine._repr_html_()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.engine,)
+
+
+AsyncGroup.view(Group)
+
+_PASSED = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
+"""The names that are those of `blizzarr.Group`."""
+
+
+def node_of(engine: Any) -> Any:
+    """Return the array or group of zarr-python's interface for one of blizzarr."""
+    return Array(engine) if isinstance(engine, blizzarr.Array) else Group(engine)

@@ -1,0 +1,385 @@
+"""The metadata of arrays and groups as zarr-python shows it: what the documents say, under their names there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from blizzarr.codecs.numcodecs.library import make
+from blizzarr.formats import encode, format_named, format_of
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.zarr.abc.metadata import Metadata
+from blizzarr.zarr.codecs.named import codecs_from_list
+from blizzarr.zarr.dtype import ZDType, of_engine
+
+__all__ = [
+    "ArrayMetadata",
+    "ArrayV2Metadata",
+    "ArrayV3Metadata",
+    "ConsolidatedMetadata",
+    "DefaultChunkKeyEncoding",
+    "GroupMetadata",
+    "RegularChunkGrid",
+    "V2ChunkKeyEncoding",
+    "metadata_of",
+]
+
+
+@dataclass(frozen=True)
+class RegularChunkGrid(Metadata):
+    """A grid of chunks that all have one shape."""
+
+    chunk_shape: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the grid as in documents."""
+        return {"name": "regular", "configuration": {"chunk_shape": tuple(self.chunk_shape)}}
+
+
+@dataclass(frozen=True)
+class ChunkKeyEncoding(Metadata):
+    """How the keys of chunks are made."""
+
+    separator: Literal[".", "/"] = "/"
+    name = "default"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the encoding as in documents."""
+        return {"name": self.name, "configuration": {"separator": self.separator}}
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of a chunk."""
+        return self.separator.join(map(str, ("c", *chunk_coords)))
+
+
+@dataclass(frozen=True)
+class DefaultChunkKeyEncoding(ChunkKeyEncoding):
+    """Keys like ``c/0/1``."""
+
+
+@dataclass(frozen=True)
+class V2ChunkKeyEncoding(ChunkKeyEncoding):
+    """Keys like ``0.1``."""
+
+    separator: Literal[".", "/"] = "."
+    name = "v2"
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of a chunk."""
+        return self.separator.join(map(str, chunk_coords)) or "0"
+
+
+class _NodeMetadata(Metadata):
+    zarr_format: int
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _text(self.to_dict()) == _text(other.to_dict())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={value!r}" for name, value in self.to_dict().items())
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class ArrayMetadata(_NodeMetadata):
+    """The metadata of an array.
+
+    Parameters
+    ----------
+    engine
+        The metadata as `blizzarr.Array` has it.
+    """
+
+    def __init__(self, engine: ArrayMeta) -> None:
+        self.engine = engine
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The document of the array."""
+        documents = encode(self.engine, "")
+        key = format_of(self.engine).node_keys("")[0]
+        document: dict[str, Any] = json.loads(documents[key])
+        return document
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self.engine.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.engine.shape)
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of a chunk."""
+        return self.engine.chunk_shape
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of a shard."""
+        return self.engine.shard_shape
+
+    @property
+    def chunk_grid(self) -> RegularChunkGrid:
+        """The grid of what is stored as one object."""
+        return RegularChunkGrid(self.engine.write_shape)
+
+    @property
+    def dtype(self) -> ZDType:
+        """The data type."""
+        return of_engine(self.engine.dtype, self.engine.codecs.endian)
+
+    @property
+    def fill_value(self) -> Any:
+        """The value of elements that were never written; None if the document leaves it open."""
+        return None if self.engine.fill_undefined else self.engine.fill_value
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes."""
+        return self.engine.attributes
+
+    def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        """Return the key of a chunk, below the path of the array."""
+        return self.engine.chunk_keys.key(tuple(chunk_coords))
+
+    def update_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
+        """Return the metadata with another shape."""
+        return type(self)(self.engine.with_shape(tuple(shape)))
+
+    def update_attributes(self, attributes: Mapping[str, Any]) -> ArrayMetadata:
+        """Return the metadata with other attributes."""
+        return type(self)(replace(self.engine, attributes=dict(attributes)))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Any:
+        """Return the metadata that a document says."""
+        return metadata_of(_decoded(dict(data)))
+
+
+class ArrayV3Metadata(ArrayMetadata):
+    """The metadata of an array of v3."""
+
+    zarr_format = 3
+    node_type = "array"
+
+    @property
+    def data_type(self) -> ZDType:
+        """The data type."""
+        return self.dtype
+
+    @property
+    def chunk_key_encoding(self) -> ChunkKeyEncoding:
+        """How the keys of chunks are made."""
+        keys = self.engine.chunk_keys
+        kind = V2ChunkKeyEncoding if keys.name == "v2" else DefaultChunkKeyEncoding
+        return kind(keys.separator)  # type: ignore[arg-type]
+
+    @property
+    def codecs(self) -> tuple[Any, ...]:
+        """The codecs of what is stored as one object."""
+        return codecs_from_list(self.document["codecs"])
+
+    @property
+    def inner_codecs(self) -> tuple[Any, ...]:
+        """The codecs of a chunk within a shard, or of a chunk."""
+        return codecs_from_list(self.engine.codecs.innermost.to_json())
+
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None:
+        """The names of the axes."""
+        return self.engine.dimension_names
+
+    @property
+    def storage_transformers(self) -> tuple[dict[str, Any], ...]:
+        """The storage transformers, as in the document."""
+        return tuple(self.document.get("storage_transformers", ()))
+
+    @property
+    def extra_fields(self) -> dict[str, Any]:
+        """The members of the document that the specification does not have."""
+        return dict(self.engine.extra)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is in the document."""
+        document = {**self.document, "shape": self.shape}
+        document["codecs"] = tuple(document["codecs"])
+        document.setdefault("attributes", {})
+        document.setdefault("storage_transformers", ())
+        return document
+
+
+class ArrayV2Metadata(ArrayMetadata):
+    """The metadata of an array of v2."""
+
+    zarr_format = 2
+
+    @property
+    def order(self) -> str:
+        """The order of the elements of a chunk."""
+        return str(self.document["order"])
+
+    @property
+    def dimension_separator(self) -> str:
+        """What is between the indices in the keys of chunks."""
+        return self.engine.chunk_keys.separator
+
+    @cached_property
+    def filters(self) -> tuple[Any, ...] | None:
+        """The filters, as codecs of numcodecs."""
+        found = self.document["filters"]
+        return tuple(map(make, found)) if found else None
+
+    @cached_property
+    def compressor(self) -> Any:
+        """The compressor, as a codec of numcodecs."""
+        found = self.document["compressor"]
+        return None if found is None else make(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is in the document, with the attributes."""
+        document = {**self.document, "shape": self.shape, "chunks": self.chunks, "attributes": self.attributes}
+        document["dimension_separator"] = self.dimension_separator
+        return document
+
+
+@dataclass
+class ConsolidatedMetadata(Metadata):
+    """The metadata of everything below a group."""
+
+    metadata: dict[str, Any]
+    """The metadata by name; a group has the consolidated metadata of what is below it."""
+    kind: Literal["inline"] = "inline"
+    must_understand: Literal[False] = False
+
+    @property
+    def flattened_metadata(self) -> dict[str, Any]:
+        """The metadata by path."""
+        found: dict[str, Any] = {}
+        for name, node in self.metadata.items():
+            found[name] = node
+            if isinstance(node, GroupMetadata) and node.consolidated_metadata is not None:
+                below = node.consolidated_metadata.flattened_metadata
+                found |= {f"{name}/{path}": inner for path, inner in below.items()}
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is in the document."""
+        nodes = {path: node.to_dict() for path, node in self.flattened_metadata.items()}
+        return {"kind": self.kind, "must_understand": self.must_understand, "metadata": nodes}
+
+
+class GroupMetadata(_NodeMetadata):
+    """The metadata of a group.
+
+    Parameters
+    ----------
+    attributes, zarr_format, consolidated_metadata
+        As in the document.
+    """
+
+    node_type = "group"
+
+    def __init__(
+        self,
+        attributes: Mapping[str, Any] | None = None,
+        zarr_format: int = 3,
+        consolidated_metadata: ConsolidatedMetadata | None = None,
+    ) -> None:
+        self.attributes = dict(attributes or {})
+        self.zarr_format = zarr_format
+        self.consolidated_metadata = consolidated_metadata
+
+    @classmethod
+    def of_engine(cls, engine: GroupMeta) -> GroupMetadata:
+        """Return the metadata for that of `blizzarr.Group`."""
+        found = None if engine.consolidated is None else _nested(engine.consolidated)
+        return cls(engine.attributes, format_number(engine), found)
+
+    def to_engine(self) -> GroupMeta:
+        """Return the metadata as `blizzarr.Group` has it."""
+        below = None
+        if self.consolidated_metadata is not None:
+            nodes = self.consolidated_metadata.flattened_metadata
+            below = {
+                path: node.to_engine() if isinstance(node, GroupMetadata) else node.engine
+                for path, node in nodes.items()
+            }
+        return GroupMeta(self.attributes, below, format=format_named(self.zarr_format).name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is in the document."""
+        document: dict[str, Any] = {"attributes": self.attributes, "zarr_format": self.zarr_format}
+        document["node_type"] = self.node_type
+        if self.consolidated_metadata is not None:
+            document["consolidated_metadata"] = self.consolidated_metadata.to_dict()
+        return document
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GroupMetadata:
+        """Return the metadata that a document says."""
+        found = data.get("consolidated_metadata")
+        if isinstance(found, Mapping):
+            found = _nested({path: _engine_of(node) for path, node in found["metadata"].items()})
+        return cls(data.get("attributes"), data.get("zarr_format", 3), found)
+
+
+def _engine_of(data: Mapping[str, Any]) -> ArrayMeta | GroupMeta:
+    if data.get("node_type") == "group" or not {"node_type", "shape"} & set(data):
+        return GroupMetadata.from_dict(data).to_engine()
+    engine: ArrayMeta = ArrayMetadata.from_dict(data).engine
+    return engine
+
+
+def metadata_of(engine: ArrayMeta | GroupMeta) -> Any:
+    """Return the metadata of a node as zarr-python shows it."""
+    if isinstance(engine, GroupMeta):
+        return GroupMetadata.of_engine(engine)
+    return (ArrayV3Metadata if format_number(engine) > 2 else ArrayV2Metadata)(engine)
+
+
+def format_number(engine: ArrayMeta | GroupMeta) -> int:
+    """Return the number of the format, as far as zarr-python has it: 2 for what is like v2, 3 for the others."""
+    number = format_of(engine).zarr_format
+    return 3 if number is None or number > 2 else 2
+
+
+def _nested(consolidated: Mapping[str, ArrayMeta | GroupMeta]) -> ConsolidatedMetadata:
+    nodes: dict[str, Any] = {}
+    for path, engine in consolidated.items():
+        if "/" in path:
+            continue
+        node = metadata_of(engine)
+        if isinstance(node, GroupMetadata):
+            below = {
+                inner[len(path) + 1 :]: meta for inner, meta in consolidated.items() if inner.startswith(f"{path}/")
+            }
+            node.consolidated_metadata = _nested(below)
+        nodes[path] = node
+    return ConsolidatedMetadata(nodes)
+
+
+def _decoded(data: dict[str, Any]) -> ArrayMeta | GroupMeta:
+    """Return the metadata of an array that a document says, in v2 with the attributes in it."""
+    form = format_named(data.get("zarr_format", 3))
+    key = form.node_keys("")[0]
+    rest = {}
+    if "attributes" in data and not key.endswith(".json"):
+        rest[".zattrs"] = json.dumps(data.pop("attributes")).encode()
+    found = form.decode("", {key: json.dumps(data, default=_json).encode(), **rest, **form.entry_documents()})
+    assert found is not None
+    return found
+
+
+def _json(value: Any) -> Any:
+    return value.to_dict() if hasattr(value, "to_dict") else value.tolist()
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True, default=str)

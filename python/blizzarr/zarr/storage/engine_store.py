@@ -1,0 +1,214 @@
+"""The asynchronous face of a store of blizzarr, which the engine reads and writes without it."""
+
+from __future__ import annotations
+
+import builtins
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, TypeVar
+
+from blizzarr.stores import Store as EngineStoreLike
+from blizzarr.stores import StoreWrapper, read_only
+from blizzarr.stores.keys import check_key
+from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store
+from blizzarr.zarr.buffer import Buffer, BufferPrototype
+from blizzarr.zarr.sync import in_thread
+
+__all__ = ["EngineStore", "face_of", "remember"]
+
+T = TypeVar("T")
+
+_FACES: weakref.WeakValueDictionary[int, EngineStore] = weakref.WeakValueDictionary()
+"""The faces by the identity of their stores, which live as long as their faces do."""
+
+
+class EngineStore(Store):
+    """The asynchronous methods of a store of zarr-python, over a store of blizzarr.
+
+    Parameters
+    ----------
+    engine
+        The store of blizzarr.
+    """
+
+    supports_writes = True
+    supports_deletes = True
+    supports_listing = True
+
+    def __init__(self, engine: Any) -> None:
+        super().__init__(read_only=bool(getattr(engine, "read_only", False)))
+        self._is_open = True
+        self.engine = engine
+        self.supports_deletes = bool(getattr(engine, "supports_delete", True))
+        self.supports_listing = bool(getattr(engine, "supports_list", True))
+        remember(self)
+
+    @property
+    def engine_store(self) -> Any:
+        """The store of blizzarr; None in classes of users, which may have changed what any method does."""
+        return self.engine if type(self).__module__.startswith(__package__ or "") else None
+
+    @classmethod
+    def over(cls, engine: Any) -> EngineStore:
+        """Return the face of a store of blizzarr."""
+        face = cls.__new__(cls)
+        EngineStore.__init__(face, engine)
+        return face
+
+    def with_read_only(self, read_only: bool = False) -> EngineStore:
+        """Return the same store for reading, or for writing."""
+        engine = self.engine
+        while not read_only and isinstance(engine, StoreWrapper) and engine.read_only:
+            engine = engine.store
+        return type(self).over(_read_only(engine) if read_only else engine)
+
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+        return await self._call(self.get_sync, key, byte_range=byte_range)
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+        if byte_range is None:
+            value = self.engine.get(key)
+        else:
+            parts = self.engine.get_ranges(key, [_range(byte_range)])
+            value = None if parts is None else parts[0]
+        return None if value is None else Buffer.from_bytes(value)
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> builtins.list[Buffer | None]:
+        """Return parts of values."""
+        return [await self.get(key, prototype, part) for key, part in key_ranges]
+
+    async def exists(self, key: str) -> bool:
+        """Return whether the key has a value."""
+        return await self.get(key) is not None
+
+    async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
+        """Set the value of a key."""
+        await self._call(self.set_sync, key, value)
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Set the value of a key."""
+        self._check_writable()
+        if not isinstance(value, Buffer):
+            raise TypeError(
+                f"{type(self).__name__}.set(): `value` must be a Buffer instance. Got an instance of {type(value)} "
+                "instead."
+            )
+        self.engine.set(key, value.to_bytes())
+
+    async def delete(self, key: str) -> None:
+        """Remove the value of a key."""
+        await self._call(self.delete_sync, key)
+
+    def delete_sync(self, key: str) -> None:
+        """Remove the value of a key."""
+        self._check_writable()
+        self.engine.delete(key)
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Remove everything below a prefix."""
+        self._check_writable()
+        prefix = prefix.strip("/")
+        for key in await self._call(lambda: builtins.list(self.engine.list(prefix))):
+            await self.delete(key)
+
+    async def list(self) -> AsyncIterator[str]:
+        """Iterate over all keys."""
+        for key in await self._call(lambda: builtins.list(self.engine.list())):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Iterate over the keys that begin like this."""
+        above = prefix.rpartition("/")[0]
+        for key in await self._call(lambda: builtins.list(self.engine.list(above))):
+            if key.startswith(prefix):
+                yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Iterate over the names directly below a prefix."""
+        found = await self._call(self.engine.list_dir, prefix.strip("/"))
+        for name in (*found.keys, *found.prefixes):
+            yield name.rstrip("/").rpartition("/")[2]
+
+    async def getsize(self, key: str) -> int:
+        """Return the number of bytes of a value.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        """
+        size = getattr(self.engine, "size", None)
+        found = await (super().getsize(key) if size is None else self._call(size, check_key(key)))
+        if found is None:
+            raise FileNotFoundError(key)
+        return int(found)
+
+    def close(self) -> None:
+        """Close the store."""
+        super().close()
+        close = getattr(self.engine, "close", None)
+        if close is not None:
+            close()
+
+    async def _call(self, function: Callable[..., T], *args: Any, **named: Any) -> T:
+        if getattr(self.engine, "remote", False):
+            return await in_thread(function, *args, **named)
+        return function(*args, **named)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, EngineStore)
+            and type(self) is type(other)
+            and self.read_only == other.read_only
+            and _same(self.engine, other.engine)
+        )
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).over, (self.engine,)
+
+    def __str__(self) -> str:
+        return str(self.engine)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+def remember(face: EngineStore) -> None:
+    """Remember the face of a store, so that an array in the store shows the one that it was given."""
+    _FACES[id(face.engine)] = face
+
+
+def face_of(engine: EngineStoreLike, make: Callable[[Any], EngineStore]) -> EngineStore:
+    """Return the face of a store of blizzarr; make it if there is none."""
+    found = _FACES.get(id(engine))
+    return make(engine) if found is None or found.engine is not engine else found
+
+
+def _read_only(engine: Any) -> Any:
+    return read_only(engine)
+
+
+def _same(one: Any, other: Any) -> bool:
+    while isinstance(one, StoreWrapper):
+        one = one.store
+    while isinstance(other, StoreWrapper):
+        other = other.store
+    return one is other or bool(one == other)
+
+
+def _range(part: ByteRequest) -> tuple[int, int | None]:
+    if isinstance(part, RangeByteRequest):
+        return part.start, part.end - part.start
+    if isinstance(part, OffsetByteRequest):
+        return part.offset, None
+    return -part.suffix, None

@@ -1,0 +1,266 @@
+"""The stores of ``zarr.storage``, over the stores of blizzarr."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from blizzarr import stores
+from blizzarr.zarr.abc.store import Store
+from blizzarr.zarr.buffer import Buffer
+from blizzarr.zarr.storage.engine_store import EngineStore, face_of
+
+__all__ = ["FsspecStore", "LocalStore", "MemoryStore", "ObjectStore", "ZipStore", "as_zarr_store"]
+
+
+class LocalStore(EngineStore):
+    """A directory.
+
+    Parameters
+    ----------
+    root
+        The path of the directory.
+    read_only
+        Refuse to set values.
+    """
+
+    def __init__(self, root: Path | str, *, read_only: bool = False) -> None:
+        if not isinstance(root, str | os.PathLike):
+            raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
+        super().__init__(stores.LocalStore(root, read_only=read_only))
+
+    @property
+    def root(self) -> Path:
+        """The path of the directory."""
+        return Path(_unwrapped(self.engine).root)
+
+    def __str__(self) -> str:
+        return f"file://{self.root.as_posix()}"
+
+
+class MemoryStore(EngineStore):
+    """Values in memory.
+
+    Parameters
+    ----------
+    store_dict
+        A mapping for the values; None for memory of the engine, which is faster.
+    read_only
+        Refuse to set values.
+    """
+
+    def __init__(self, store_dict: MutableMapping[str, Any] | None = None, *, read_only: bool = False) -> None:
+        engine: Any
+        if store_dict is None:
+            engine = stores.MemoryStore(read_only=read_only)
+        else:
+            engine = stores.MappingStore(_Buffers(store_dict), read_only=read_only)
+        super().__init__(engine)
+
+    @property
+    def _store_dict(self) -> Mapping[str, Buffer]:
+        engine = _unwrapped(self.engine)
+        mapping = getattr(engine, "mapping", None)
+        return mapping.buffers if isinstance(mapping, _Buffers) else _Values(engine)
+
+    def __str__(self) -> str:
+        return f"memory://{id(_unwrapped(self.engine))}"
+
+
+class _Values(Mapping[str, Buffer]):
+    """The values in memory of the engine, as buffers."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def __getitem__(self, key: str) -> Buffer:
+        value = self._engine.get(key)
+        if value is None:
+            raise KeyError(key)
+        return Buffer.from_bytes(value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._engine.list())
+
+    def __len__(self) -> int:
+        return len(list(self._engine.list()))
+
+
+class _Buffers(MutableMapping[str, Any]):
+    """A mapping of buffers as a mapping of bytes."""
+
+    def __init__(self, buffers: MutableMapping[str, Any]) -> None:
+        self.buffers = buffers
+
+    def __getitem__(self, key: str) -> Any:
+        value = self.buffers[key]
+        return value.to_bytes() if hasattr(value, "to_bytes") else value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.buffers[key] = Buffer.from_bytes(bytes(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self.buffers[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.buffers)
+
+    def __len__(self) -> int:
+        return len(self.buffers)
+
+
+class ZipStore(EngineStore):
+    """A zip file.
+
+    Parameters
+    ----------
+    path
+        The path of the file.
+    mode
+        ``"r"``: read. ``"a"``: read and write. ``"w"``: replace. ``"x"``: create.
+    read_only
+        Refuse to set values; by default with mode ``"r"``.
+    compression, allowZip64
+        As in `zipfile`; only values that are stored or deflated are written.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        mode: Literal["r", "w", "a", "x"] = "r",
+        read_only: bool | None = None,
+        compression: int = 0,
+        allowZip64: bool = True,  # noqa: N803  # as in zipfile
+    ) -> None:
+        if mode == "x" and os.path.exists(path):
+            raise FileExistsError(f"the file {path} exists; mode 'x' creates one")
+        method: Any = {0: "stored", 8: "deflated"}.get(compression)
+        if method is None:
+            raise ValueError(f"expected compression=ZIP_STORED or ZIP_DEFLATED, found {compression}")
+        engine: Any = stores.ZipStore(path, "w" if mode == "x" else mode, compression=method)
+        self.compression, self.allowZip64 = compression, allowZip64
+        super().__init__(stores.read_only(engine) if read_only else engine)
+
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return Path(_unwrapped(self.engine).path)
+
+    def __str__(self) -> str:
+        return f"zip://{self.path}"
+
+
+class FsspecStore(EngineStore):
+    """A file system of fsspec.
+
+    Parameters
+    ----------
+    fs
+        The file system.
+    read_only
+        Refuse to set values.
+    path
+        The path below which the keys are.
+    allowed_exceptions
+        Must be the default: errors of the file system other than that a value is missing are errors here.
+    """
+
+    def __init__(self, fs: Any, read_only: bool = False, path: str = "/", allowed_exceptions: Any = None) -> None:
+        super().__init__(stores.FsspecStore(_synchronous(fs), "" if path == "/" else path, read_only=read_only))
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        storage_options: dict[str, Any] | None = None,
+        read_only: bool = False,
+        allowed_exceptions: Any = None,
+    ) -> FsspecStore:
+        """Return the store of a URL; `storage_options` are those of the file system."""
+        options = {name: value for name, value in (storage_options or {}).items() if name != "asynchronous"}
+        found = cls.over(stores.FsspecStore.from_url(url, options, read_only=read_only))
+        assert isinstance(found, FsspecStore)
+        return found
+
+    @classmethod
+    def from_mapper(cls, fs_map: Any, read_only: bool = False, allowed_exceptions: Any = None) -> FsspecStore:
+        """Return the store of a mapping of fsspec."""
+        return cls(fs_map.fs, read_only=read_only, path=fs_map.root)
+
+    @classmethod
+    def from_upath(cls, upath: Any, read_only: bool = False, allowed_exceptions: Any = None) -> FsspecStore:
+        """Return the store of a path of universal_pathlib."""
+        return cls(upath.fs, read_only=read_only, path=upath.path)
+
+    @property
+    def fs(self) -> Any:
+        """The file system."""
+        return _unwrapped(self.engine).fs
+
+    @property
+    def path(self) -> str:
+        """The path below which the keys are."""
+        return str(_unwrapped(self.engine).path)
+
+
+class ObjectStore(EngineStore):
+    """A store of obstore.
+
+    Parameters
+    ----------
+    store
+        The store of obstore.
+    read_only
+        Refuse to set values.
+    """
+
+    def __init__(self, store: Any, *, read_only: bool = False) -> None:
+        engine, _ = stores.resolve(store, "r" if read_only else "r+")
+        super().__init__(engine)
+        self.store = store
+
+    def __class_getitem__(cls, item: object) -> type[Self]:
+        return cls
+
+
+_FACES: tuple[tuple[str, type[EngineStore]], ...] = (
+    ("LocalStore", LocalStore),
+    ("MemoryStore", MemoryStore),
+    ("MappingStore", MemoryStore),
+    ("ZipStore", ZipStore),
+    ("FsspecStore", FsspecStore),
+    ("ObjectStore", ObjectStore),
+)
+
+
+def as_zarr_store(engine: Any) -> Any:
+    """Return the store of zarr-python's interface for one of blizzarr."""
+    theirs = getattr(getattr(_unwrapped(engine), "target", None), "store", None)
+    if isinstance(theirs, Store):
+        # Of a user's class: the engine has it within a store of ours.
+        return theirs.with_read_only(True) if engine.read_only and not theirs.read_only else theirs
+    return face_of(engine, _make)
+
+
+def _make(engine: Any) -> EngineStore:
+    kind = type(_unwrapped(engine)).__name__
+    return dict(_FACES).get(kind, EngineStore).over(engine)
+
+
+def _unwrapped(engine: Any) -> Any:
+    while isinstance(engine, stores.StoreWrapper):
+        engine = engine.store
+    return engine
+
+
+def _synchronous(fs: Any) -> Any:
+    """Return the file system for calls that wait; zarr-python asks for one that does not."""
+    if not getattr(fs, "asynchronous", False):
+        return fs
+    inner = getattr(fs, "sync_fs", None)
+    if inner is not None:
+        return inner
+    return type(fs)(*fs.storage_args, **{**fs.storage_options, "asynchronous": False})

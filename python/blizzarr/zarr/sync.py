@@ -1,0 +1,44 @@
+"""Coroutines for those who wait, and functions for those who await."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, TypeVar
+
+from blizzarr.stores.event_loops import result_of
+
+__all__ = ["SyncError", "collect_aiterator", "in_thread", "sync"]
+
+T = TypeVar("T")
+
+
+class SyncError(Exception):
+    """A coroutine cannot be waited for here; zarr-python raises it, and this package does not."""
+
+
+def sync(coro: Coroutine[Any, Any, T], loop: Any = None, timeout: float | None = None) -> T:
+    """Run a coroutine in an event loop of its own thread, and return its result.
+
+    Examples
+    --------
+    >>> async def double(number):
+    ...     return 2 * number
+    >>> sync(double(21))
+    42
+    """
+
+    async def wait() -> T:
+        return await asyncio.wait_for(coro, timeout)
+
+    return result_of(wait)
+
+
+async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:
+    """Run a function that may take long in a thread, and wait for it without holding up the event loop."""
+    return await asyncio.to_thread(function, *args, **named)
+
+
+async def collect_aiterator(data: AsyncIterator[T]) -> tuple[T, ...]:
+    """Return all items of an asynchronous iterator."""
+    return tuple([item async for item in data])
