@@ -170,6 +170,9 @@ def copy(
             overwrite = False
         if isinstance(what, Array | Group) and what.metadata.format != form.name:
             _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
+        changed = [f"/{job.path}: {job.lost_mask}" for job in jobs if job.lost_mask is not None]
+        if changed:
+            warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
         for job in jobs:
             job.run(meter, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
     for group in consolidated if getattr(found, "supports_list", True) else ():

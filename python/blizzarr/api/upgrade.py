@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never
 
@@ -111,8 +113,8 @@ def upgrade(
     if not getattr(found, "supports_delete", True):
         # A dry run says so, too: it is what the real one would do.
         raise UnsupportedOperationError(
-            f"this kind of store cannot delete, so the old documents would stay; copy it to a new place instead, "
-            f"with zarr_format={new.name!r}",
+            "this kind of store cannot delete, so the old documents would stay; make a new one instead: "
+            f"{_copy_command(str(found), new.name)}",
             store=str(found),
             direction="delete",
         )
@@ -123,3 +125,15 @@ def upgrade(
     with workers_of(executor, found) as workers:
         run(planned, progress, switched=switched, workers=workers)
     return replace(planned, done=True)
+
+
+def _copy_command(place: str, form: str) -> str:
+    """Return the command line that writes a copy in another format beside a store.
+
+    Examples
+    --------
+    >>> _copy_command("my data.zip", "v3")
+    "blizzarr copy 'my data.zip' 'my data-v3.zip' --format v3"
+    """
+    base, ending = os.path.splitext(place)
+    return shlex.join(["blizzarr", "copy", place, f"{base}-{form}{ending}", "--format", form])

@@ -12,6 +12,7 @@ from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
 from blizzarr.checking.leftovers import find_leftovers
+from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
@@ -71,6 +72,7 @@ def look(
     arrays = nodes.arrays()
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, found)
+    found += find_lost(nodes)
     found += check_consolidated(nodes, path)
     found += find_leftovers(store, surveyed, keys)
     total = sum(map(len, keys.chunks.values()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -61,12 +62,17 @@ def verify(
         return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {said}")]
     places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
     batches = _timed(places) if workers is None else _even(places, meta, workers)
+    followed, first = 0, None
     for verified in spread(workers, partial(_verified, store, path, meta, fast), batches, told):
         report.objects += verified.objects
         report.bytes += verified.bytes
         report.chunks += verified.chunks
         report.left_out += verified.left_out
         found += verified.findings
+        followed += verified.followed
+        first = first or verified.first
+    if first is not None:
+        found.append(_surplus(meta, path, first, followed))
     return found
 
 
@@ -82,6 +88,10 @@ class _Verified(NamedTuple):
     chunks: int
     left_out: int
     findings: list[Finding]
+    followed: int
+    """How many objects have zeros behind what is encoded."""
+    first: BaseException | None
+    """What says so of the first of them."""
 
 
 def _verified(
@@ -89,11 +99,11 @@ def _verified(
 ) -> _Verified:
     # A handle for elements of variable length may keep what it decodes: a new one for each batch frees that memory.
     handle = engine_handle(store, path, meta)
-    objects, _, size, chunks, errors, left_out, shared = handle.verify(batch, fast)
+    objects, _, size, chunks, errors, left_out, shared, (followed, first) = handle.verify(batch, fast)
     found = [_finding(meta, path, error) for error in errors]
     found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
     told(len(batch))
-    return _Verified(objects, size, chunks, left_out, found)
+    return _Verified(objects, size, chunks, left_out, found, followed, first)
 
 
 def _timed(places: Batch) -> Iterator[Batch]:
@@ -121,6 +131,13 @@ def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
         handle = handle.tokens().handle
     assert isinstance(handle, _native.ArrayHandle)
     return handle
+
+
+def _surplus(meta: ArrayMeta, path: str, first: BaseException, count: int) -> Finding:
+    """Return the finding for all objects of an array with zeros behind what is encoded."""
+    finding = _finding(meta, path, first)
+    more = f", also in {count - 1:,} more" if count > 1 else ""
+    return replace(finding, kind="surplus", message=finding.message + more, repairable=False)
 
 
 def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:

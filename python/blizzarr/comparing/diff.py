@@ -9,7 +9,7 @@ from typing import TypeAlias
 from blizzarr.array import Array
 from blizzarr.comparing.comparison import Comparison, Difference
 from blizzarr.comparing.elements import compare_elements
-from blizzarr.comparing.metadata import comparable_metadata, metadata_differences
+from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
 from blizzarr.comparing.values import EXACT, Tolerance, comparable
 from blizzarr.copying.array import size_of
 from blizzarr.distributing import Workers
@@ -40,6 +40,7 @@ def diff(
     sides = _nodes(a), _nodes(b)
     known = [{name: node.metadata for name, node in side.items() if isinstance(node, Node)} for side in sides]
     metadata = comparable_metadata(*known)
+    lost = lost_in_one(*known)
     pairs: list[tuple[str, Array, Array]] = []
     for name in sorted({*sides[0], *sides[1]}):
         path = f"/{name}"
@@ -58,6 +59,9 @@ def diff(
         elif isinstance(one, Group) and isinstance(other, Group):
             made.groups += 1
             _add_metadata(made, name, metadata)
+            if name in lost:
+                said = f"those of OME-Zarr 0.4 in {lost[name]}, where readers of v3 expect 0.5; check --repair helps"
+                made.add(Difference("attributes", path, said))
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
     total, done = sum(size_of(one) for _, one, other in pairs if one.shape == other.shape), 0

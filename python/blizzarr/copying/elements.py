@@ -79,8 +79,8 @@ def copy_elements(
     after
         Called after each region with the number of regions that are done and the bytes of this one.
     lost
-        If given, chunks that cannot be decoded are left as the fill value of the target, and this is called with the
-        errors; otherwise, the first one is raised.
+        If given, chunks that cannot be decoded are left as the fill value of the target (of the source, where that of
+        the target is null), and this is called with the errors; otherwise, the first one is raised.
     """
     if regions is None:
         if isinstance(source, np.ndarray):
@@ -118,7 +118,8 @@ def _copy_region(
     errors: list[BlizzarrError] = []
     part = _intact(source, region, damaged, errors.append) if skip and isinstance(source, Array) else source[region]
     target[region] = part
-    for piece in damaged:
+    # Where the target has none, the fill value of the source is there already.
+    for piece in () if target.metadata.fill_undefined else damaged:
         target[piece] = target.metadata.fill_value
     told(np.size(part) * target.dtype.itemsize)
     return errors

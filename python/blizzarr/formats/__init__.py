@@ -6,6 +6,7 @@ functions here work for all formats, so that other packages need not ask which f
 """
 
 from blizzarr.formats.blocks import arranged, without_blocks
+from blizzarr.formats.codec_documents import CodecDocuments, codec_documents
 from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
@@ -21,7 +22,7 @@ from blizzarr.formats.finding import (
 )
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
-from blizzarr.formats.masked_value import MASKED, with_masked_value
+from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
 from blizzarr.formats.nodes import (
     children,
     chunk_prefix,
@@ -37,13 +38,14 @@ from blizzarr.formats.nodes import (
 )
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
-from blizzarr.formats.translate import translate
+from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
     "FORMATS",
     "MASKED",
     "Child",
+    "CodecDocuments",
     "Format",
     "Found",
     "OmeChange",
@@ -54,6 +56,7 @@ __all__ = [
     "children",
     "chunk_prefix",
     "chunk_store",
+    "codec_documents",
     "detect",
     "document_keys",
     "encode",
@@ -68,9 +71,12 @@ __all__ = [
     "is_implicit",
     "listed",
     "lock_key",
+    "lost_mask",
     "made_of",
     "mark_of",
     "marked",
+    "masked_attribute",
+    "masks_fill",
     "new_mark",
     "node_of",
     "node_prefixes",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -12,11 +11,13 @@ from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.known import known_store
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import read_only
+from blizzarr.stores.zarr_python import native_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +98,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store = target
     else:
         _refuse_node(target)
-        known = _from_library(target)
+        known = native_store(target) or known_store(target)
         if known is not None:
             store = known
         elif isinstance(target, MutableMapping):
@@ -182,28 +183,6 @@ def _from_url(text: str, scheme: str) -> Store:
         raise UnsupportedOperationError(
             f"cannot open a {scheme}:// URL without obstore: pip install 'blizzarr[remote]'"
         ) from error
-
-
-def _from_library(target: Any) -> Store | None:
-    """Return the store for an object of obstore, fsspec or universal_pathlib; None for all others."""
-    if type(target).__module__.partition(".")[0] == "obstore":
-        from blizzarr.stores.object_store import ObjectStore
-
-        # Local files with our locks; theirs cannot replace a value only if it is still the one that was read.
-        local = type(target).__name__ == "LocalStore" and target.prefix is not None
-        return LocalStore(target.prefix) if local else ObjectStore(target)
-    if "fsspec" not in sys.modules:
-        return None
-    from blizzarr.stores.fsspec_store import FsspecStore, is_file_system, is_local
-
-    if is_file_system(target):
-        return FsspecStore(target)
-    # Paths have `path`, and mappings have `root`.
-    file_system: Any = getattr(target, "fs", None)
-    path = getattr(target, "path", None) or getattr(target, "root", None)
-    if not is_file_system(file_system) or not isinstance(path, str):
-        return None
-    return LocalStore(path) if is_local(file_system) else FsspecStore(file_system, path)
 
 
 def _file_path(rest: str) -> str:

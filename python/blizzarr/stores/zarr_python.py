@@ -1,0 +1,117 @@
+"""From a store of zarr-python to our store of the same place, where we know that."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+from blizzarr.stores.cache_invalidation import value_changed
+from blizzarr.stores.failures import failures
+from blizzarr.stores.keys import check_key
+from blizzarr.stores.known import known_store
+from blizzarr.stores.local import LocalStore
+from blizzarr.stores.mapping import MappingStore
+from blizzarr.stores.protocol import Store, Value
+
+__all__ = ["native_store"]
+
+
+def native_store(store: Any) -> Store | None:
+    """Return our store for the place of a store of zarr-python; None where the place is not known, and for all else.
+
+    Only stores of exactly zarr-python's classes count, as a subclass may change what any method does. A zip file that
+    zarr-python may write to is left to it, as it writes the directory of the file when it closes it. zarr-python is not
+    imported for this.
+
+    Raises
+    ------
+    StoreError
+        If the place cannot be opened: there is a file in the place of a directory, or no zip file.
+
+    Examples
+    --------
+    >>> native_store({}) is None
+    True
+    """
+    zarr: Any = sys.modules.get("zarr.storage")
+    if zarr is None:
+        return None
+    # A release may lack one of the classes.
+    names = ("LocalStore", "MemoryStore", "ZipStore", "ObjectStore", "FsspecStore", "WrapperStore")
+    kind = next((name for name in names if type(store) is getattr(zarr, name, None)), None)
+    if kind == "LocalStore":
+        # Without a user's home in the place of "~", as zarr-python has it.
+        return LocalStore(os.path.abspath(store.root), read_only=store.read_only)
+    if kind == "MemoryStore":
+        return _BufferStore(store._store_dict, read_only=store.read_only)
+    if kind == "ZipStore" and store._zmode == "r":
+        from blizzarr.stores.zip import ZipStore
+
+        return ZipStore(store.path, "r")
+    if kind == "ObjectStore":
+        return known_store(store.store, read_only=store.read_only)
+    if kind == "FsspecStore":
+        return _of_files(store)
+    return native_store(store._store) if kind == "WrapperStore" else None
+
+
+class _BufferStore(MappingStore):
+    """The memory of a `zarr.storage.MemoryStore`, whose values are buffers of zarr-python."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        _, arguments, state = super().__reduce__()
+        return _BufferStore, arguments, state
+
+    def get(self, key: str) -> Value | None:
+        """Return the value; None if there is none."""
+        check_key(key)
+        with failures("read", key, self):
+            try:
+                buffer = self.mapping[key]
+            except KeyError:
+                return None
+            return memoryview(buffer.as_numpy_array().view("u1"))
+
+    def set(self, key: str, value: Value) -> None:
+        """Replace the value by a copy of these bytes."""
+        self._check_writable(check_key(key))
+        with failures("write", key, self):
+            self.mapping[key] = import_module("zarr.core.buffer.cpu").Buffer.from_bytes(bytes(value))
+        value_changed(self, key)
+
+
+def _of_files(store: Any) -> Store | None:
+    """Return our store over the file system of a `zarr.storage.FsspecStore`."""
+    if store.allowed_exceptions != (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        # What counts as a missing value there is an error for us.
+        return None
+    file_system = _synchronous(store.fs)
+    if getattr(file_system, "asynchronous", False):
+        return None
+    from blizzarr.stores.fsspec_store import FsspecStore, is_local
+
+    # "/" is no directory there, but leaves the path to the file system.
+    path = store.path.rstrip("/")
+    if is_local(file_system):
+        return LocalStore(os.path.abspath(path), read_only=store.read_only)
+    return FsspecStore(file_system, path, read_only=store.read_only)
+
+
+def _synchronous(found: Any) -> Any:
+    """Return the twin of an asynchronous file system, or of options with one: made anew, as unpickling it does."""
+    from blizzarr.stores.fsspec_store import is_file_system
+
+    if isinstance(found, dict):
+        # Options of a file system, or file systems by protocol; `fo` may be a million references.
+        changed = {name: value if name == "fo" else _synchronous(value) for name, value in found.items()}
+        if changed.pop("asynchronous", False) is True:
+            changed.pop("loop", None)
+        return changed
+    if not is_file_system(found) or not getattr(found, "asynchronous", False):
+        return found
+    wrapper: Any = sys.modules.get("fsspec.implementations.asyn_wrapper")
+    if wrapper is not None and type(found) is wrapper.AsyncFileSystemWrapper:
+        return found.sync_fs
+    return type(found)(*found.storage_args, **_synchronous(found.storage_options))
