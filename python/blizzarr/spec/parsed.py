@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from blizzarr.bounded_cache import BoundedCache
 
-__all__ = ["Parsed"]
+__all__ = ["Parsed", "kept"]
 
 T = TypeVar("T")
 
@@ -20,6 +20,9 @@ _LARGE: Final = 1 << 14
 """From how many bytes on a value is not kept."""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+
+_caches: list[BoundedCache[bytes, Any]] = []
 
 
 class Parsed(Generic[T]):
@@ -37,6 +40,7 @@ class Parsed(Generic[T]):
     def __init__(self, parse: Callable[[Any], T]) -> None:
         self._parse = parse
         self._kept: BoundedCache[bytes, T] = BoundedCache(_MOST)
+        _caches.append(self._kept)
 
     def of(self, value: Any) -> T:
         """Return the result for this value; errors are not cached."""
@@ -52,6 +56,11 @@ class Parsed(Generic[T]):
         if len(key) < _LARGE and _is_plain(value):
             self._kept.keep(key, result)
         return result
+
+
+def kept() -> int:
+    """Return how many results all parsers keep."""
+    return sum(map(len, _caches))
 
 
 def _is_plain(value: Any) -> bool:

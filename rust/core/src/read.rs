@@ -20,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
-use crate::progress;
+use crate::progress::{self, Count};
 use crate::read_cached::CachedChunk;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
@@ -166,7 +166,7 @@ pub fn read_cell(
     } else {
         with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
     };
-    progress::decoded(region.len() * chain.elements.itemsize);
+    progress::add(Count::Decoded, region.len() * chain.elements.itemsize);
     found
 }
 
