@@ -22,8 +22,9 @@ def content_of(text: str) -> frozenset[Any]:
     >>> sorted(content_of('Expected "shape" of [1,2.0] but received: "\\"int8\\"" (float32)'), key=str)
     [1.0, 2.0, 'float32', 'int8', 'shape']
     """
-    text = text.replace("\\", "")
-    words = {word for word in re.findall(r"\w+", text) if word in DTYPES and word != "json"}
+    text = text.replace("\\", "").replace("64-bit", "")
+    # Some names of data types are words of other meanings, too.
+    words = {word for word in re.findall(r"\w+", text) if word in DTYPES.keys() - {"json", "string", "byte", "char"}}
     return frozenset({*re.findall(r'"([^"]+)"', text), *map(float, _NUMBER.findall(text)), *words})
 
 
@@ -48,7 +49,13 @@ class Refusal:
         if not isinstance(other, Refusal):
             return NotImplemented
         theirs, ours = sorted((self, other), key=lambda refusal: refusal.is_ours)
-        return theirs.content <= ours.content or (not ours.is_ours and ours.content <= theirs.content)
+        return theirs.is_within(ours) or (not ours.is_ours and ours.is_within(theirs))
+
+    def is_within(self, other: Refusal) -> bool:
+        """True if another text has all names and values of this one; names also without quotation marks."""
+        missing = {str(part) for part in self.content - other.content if isinstance(part, str)}
+        others = {part for part in self.content - other.content if not isinstance(part, str)}
+        return not others and all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", other.text) for name in missing)
 
     __hash__ = None  # type: ignore[assignment]
 
