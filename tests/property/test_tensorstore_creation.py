@@ -13,7 +13,7 @@ import tensorstore as ts
 from blizzarr.spec.metadata import METADATA
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexDomain
-from unit.spec.oracle import outcome
+from unit.spec.oracle import Refusal, outcome
 
 CASES = 1500
 DTYPES = (
@@ -221,23 +221,21 @@ def ours(driver: str, metadata: dict[str, Any], schema: dict[str, Any]) -> list[
     return [dict(meta.source or {}), found.to_json(), kind.of(meta).to_json()]
 
 
-NOT_OF_METADATA = re.compile(
-    r"Error (opening|writing|parsing object member) \"(zarr3|zarr|zarr.json|.zarray|schema|metadata)\"( driver)?: "
-    r"|Cannot create using specified \"metadata\" and schema: "
-)
-
-
-def gist(found: tuple[str, Any]) -> tuple[str, str]:
+def gist(found: tuple[str, Any]) -> tuple[str, Any]:
     """The outcome without who says it; of two codecs that cannot be merged the second.
 
     TensorStore shows the first one with what was merged into it before the error, and bytes as characters.
     """
     kind, said = found
-    if kind == "gives":
+    if not isinstance(said, Refusal):
         return kind, json.dumps(said, sort_keys=True)
-    said = NOT_OF_METADATA.sub("", said)
-    said = re.sub(r"(schema requires fill value of) .*", r"\1", said, flags=re.DOTALL)
-    return kind, re.sub(r"Cannot merge codec spec .* with (\{.*?\}): .*", r"Cannot merge \1", said)
+    text = re.sub(r"(schema requires fill value of) .*", r"\1", said.text, flags=re.DOTALL)
+    text = re.sub(r"Cannot merge codec spec .* with (\{.*?\}): .*", r"Cannot merge \1", text)
+    return kind, Refusal(text, said.is_ours).without(*NOT_OF_METADATA)
+
+
+NOT_OF_METADATA = ("zarr3", "zarr", "zarr.json", ".zarray", "schema", "metadata")
+"""The names of what an error is about as a whole, which only a spec has."""
 
 
 def compare(*case: Any) -> None:

@@ -28,7 +28,7 @@ class DriverCodec(Protocol):
 
 _DRIVERS: Final = LazyTable[Any](
     {
-        "n5": "blizzarr.spec.n5.codec:N5Codec",
+        "n5": "blizzarr.spec.metadata.n5:N5Codec",
         "neuroglancer_precomputed": "blizzarr.spec.precomputed.codec:PrecomputedCodec",
         "zarr": "blizzarr.spec.zarr.codec:ZarrCodec",
         "zarr3": "blizzarr.spec.zarr3.codec:Zarr3Codec",

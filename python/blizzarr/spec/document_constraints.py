@@ -16,9 +16,9 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import WholeElements
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.members import as_object, as_text
+from blizzarr.spec.metadata.interface import MetadataConstraints
 from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
@@ -31,7 +31,7 @@ __all__ = ["DocumentConstraints", "DraftConstraints", "V1Constraints"]
 Options = Mapping[str, Any]
 
 
-class DocumentConstraints(WholeElements):
+class DocumentConstraints(MetadataConstraints):
     """Constraints on members of a document, by name and as JSON.
 
     Examples

@@ -75,7 +75,6 @@ RARE_IN_THE_FACE = (
     "blizzarr.formats.n5_array",
     "blizzarr.formats.precomputed",
     "blizzarr.formats.v2_array",
-    "blizzarr.spec.n5",
     "blizzarr.spec.precomputed",
     "blizzarr.stores.zip",
     "blizzarr.tensorstore.volume_driver",

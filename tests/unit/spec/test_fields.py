@@ -86,6 +86,11 @@ def told(spec: Any) -> Any:
     return json.dumps([spec.to_json(), layout], sort_keys=True), schema, repr(spec.domain), shown
 
 
+def as_it_is(found: Any) -> Any:
+    """The same."""
+    return found
+
+
 def is_void_with_fill(metadata: dict[str, Any], option: dict[str, Any]) -> bool:
     """Where TensorStore says the fill value of the first field, whose data type and shape are others."""
     return "open_as_void" in option and metadata.get("fill_value") is not None
@@ -96,7 +101,9 @@ def test_specs_of_v2(dtype: Any) -> None:
     """The same spec, domain, layout and schema, or the same error."""
     for metadata, option in product(V2_METADATA, OPTIONS):
         said = {"driver": "zarr", "kvstore": "memory://", "metadata": {"dtype": dtype, **metadata}, **option}
-        found = [outcome(lambda library=library: told(library(said)), repr) for library in (ts.Spec, Spec)]  # noqa: B023
+        found = [
+            outcome(lambda library=library, said=said: told(library(said)), as_it_is) for library in (ts.Spec, Spec)
+        ]
         if found[0][0] == "gives" and is_void_with_fill(metadata, option):
             assert found[1][0] == "gives"
             continue
@@ -110,7 +117,9 @@ def test_specs_of_v3(dtype: Any) -> None:
         if "shape" in metadata and option.get("rank") == 3:
             continue
         said = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"data_type": dtype, **metadata}, **option}
-        found = [outcome(lambda library=library: told(library(said)), repr) for library in (ts.Spec, Spec)]  # noqa: B023
+        found = [
+            outcome(lambda library=library, said=said: told(library(said)), as_it_is) for library in (ts.Spec, Spec)
+        ]
         assert found[0] == found[1], (metadata, option)
 
 
@@ -128,4 +137,5 @@ def test_urls() -> None:
         said = {"driver": "zarr", "kvstore": "memory://", **option}
         found = [outcome(lambda library=library: library(said).url, str) for library in (ts.Spec, Spec)]  # noqa: B023
         assert found[0][0] == found[1][0] == "ValueError"
-        assert found[1][1].split(" with ")[0] == found[0][1].split(" with ")[0]
+        assert "zarr2 URL syntax not supported" in found[0][1]
+        assert "zarr2 URL syntax not supported" in found[1][1]

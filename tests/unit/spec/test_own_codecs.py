@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blizzarr import formats
-from blizzarr.errors import MetadataError, SpecError
+from blizzarr.errors import SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.zarr.driver import ZarrConstraints
@@ -36,7 +36,7 @@ def test_wrong_options_are_refused() -> None:
     """Not when they are said, but when an array is to have them."""
     codecs = [{"name": "numcodecs.lz4", "configuration": {"acceleration": "fast"}}]
     constraints = Zarr3Constraints.from_json({"shape": [10], "data_type": "int32", "codecs": codecs})
-    with pytest.raises(MetadataError, match="acceleration"):
+    with pytest.raises(SpecError, match="acceleration"):
         constraints.create(Schema(), {})
 
 

@@ -8,7 +8,7 @@ import pytest
 import tensorstore as ts
 
 from blizzarr.spec.zarr3.driver import Zarr3Constraints
-from unit.spec.oracle import outcome
+from unit.spec.oracle import Refusal, outcome
 
 CASES: list[Any] = [
     {},
@@ -119,7 +119,7 @@ def theirs(metadata: Any) -> Any:
 
 @pytest.mark.parametrize("metadata", CASES, ids=str)
 def test_members(metadata: Any) -> None:
-    """What is taken, how it is normalised, and what is refused with which words."""
+    """What is taken, how it is normalised, and what is refused."""
     found = outcome(lambda: Zarr3Constraints.from_json(metadata).to_json(), repr)
     kind, said = outcome(lambda: theirs(metadata), repr)
-    assert found == (kind, said.replace('Error parsing object member "metadata": ', ""))
+    assert found == (kind, said.without("metadata") if isinstance(said, Refusal) else said)

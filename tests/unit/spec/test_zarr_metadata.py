@@ -9,7 +9,7 @@ import tensorstore as ts
 
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.zarr.driver import ZarrConstraints
-from unit.spec.oracle import outcome
+from unit.spec.oracle import Refusal, outcome
 
 CASES: list[Any] = [
     {},
@@ -93,10 +93,10 @@ def theirs(metadata: Any) -> Any:
 
 @pytest.mark.parametrize("metadata", CASES, ids=str)
 def test_members(metadata: Any) -> None:
-    """What is taken, how it is normalised, and what is refused with which words."""
+    """What is taken, how it is normalised, and what is refused."""
     found = outcome(lambda: ZarrConstraints.from_json(metadata).to_json())
     kind, said = outcome(lambda: theirs(metadata))
-    assert found == (kind, said.replace('Error parsing object member "metadata": ', ""))
+    assert found == (kind, said.without("metadata") if isinstance(said, Refusal) else said)
 
 
 @pytest.mark.parametrize("driver", ["zarr", "zarr2"])

@@ -14,8 +14,9 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.element_type import Field, PickedElements, check_choice, choice
+from blizzarr.spec.element_type import Field, check_choice, choice
 from blizzarr.spec.members import as_bool, as_text, one_of
+from blizzarr.spec.metadata.interface import MetadataConstraints
 from blizzarr.spec.places import Option
 from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.remembered import Remembered
@@ -34,7 +35,7 @@ Options = Mapping[str, Any]
 _KEY = ".zarray"
 
 
-class ZarrConstraints(PickedElements):
+class ZarrConstraints(MetadataConstraints):
     """The constraints of a spec on Zarr v2 metadata.
 
     Examples

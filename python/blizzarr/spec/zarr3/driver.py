@@ -12,8 +12,9 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.element_type import Field, PickedElements, check_choice, choice
+from blizzarr.spec.element_type import Field, check_choice, choice
 from blizzarr.spec.members import as_bool, as_text
+from blizzarr.spec.metadata.interface import MetadataConstraints
 from blizzarr.spec.places import Option
 from blizzarr.spec.ranks import ranks_of
 from blizzarr.spec.remembered import Remembered
@@ -33,7 +34,7 @@ __all__ = ["Zarr3Constraints"]
 Options = Mapping[str, Any]
 
 
-class Zarr3Constraints(PickedElements):
+class Zarr3Constraints(MetadataConstraints):
     """The constraints of a spec on Zarr v3 metadata.
 
     Examples
