@@ -36,7 +36,6 @@ def main() -> int:
     parser.add_argument("--page", action="store_true", help="only make the page from the results")
     parser.add_argument("--jobs", type=int, default=2, help="the number of processes")
     given = parser.parse_args(own)
-    results: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     broken = False
     for suite in () if given.page else suites():
         if given.names and not any(suite.name.startswith(name) for name in given.names):
@@ -50,11 +49,15 @@ def main() -> int:
         print("\n".join(f"  only without: {test}" for test in row["lost"]), flush=True)
         broken |= bool(row["lost"])
         if not more:
-            results[suite.name] = row
-            RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            # Another run may have added to them meanwhile.
+            RESULTS.write_text(json.dumps({**_results(), suite.name: row}, indent=1) + "\n", encoding="utf-8")
     if not more:
-        write_page(results)
+        write_page(_results())
     return int(broken)
+
+
+def _results() -> dict[str, Any]:
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
 
 
 def _row(suite: Suite, keep: bool, jobs: int) -> dict[str, Any]:
