@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from blizzarr.dtypes.value_text import value_repr
 from blizzarr.errors import MetadataError, Problem
 
 __all__ = ["check_attributes", "check_value", "is_unicode"]
@@ -97,6 +98,6 @@ def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
     else:
         expected = "a string, number, boolean, null, list or object"
     if expected is not None:
-        shown = repr(value) if depth else type(value).__name__
+        shown = value_repr(value) if depth else type(value).__name__
         problems.append(Problem(path, expected, shown if len(shown) <= 80 else shown[:79] + "…"))
     return value
