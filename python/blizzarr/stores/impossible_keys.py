@@ -6,7 +6,7 @@ import re
 import sys
 from typing import Any, Final
 
-__all__ = ["innermost", "is_impossible", "is_of", "lists_nodes_only"]
+__all__ = ["innermost", "is_impossible", "is_of", "lists_nodes_only", "refuses_key"]
 
 _OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
 """The last segment of a chunk key: an error for such a key must never read as the fill value."""
@@ -29,8 +29,17 @@ def is_impossible(key: str, error: Exception, target: Any) -> bool:
     >>> is_impossible("a/zarr.json", ValueError("no such file"), {})
     False
     """
-    if _OF_CHUNK.fullmatch(key.rpartition("/")[2]):
-        return False
+    return not _OF_CHUNK.fullmatch(key.rpartition("/")[2]) and refuses_key(error, target)
+
+
+def refuses_key(error: Exception, target: Any) -> bool:
+    """Return whether an error only says that there can be no value under a key.
+
+    Examples
+    --------
+    >>> refuses_key(ValueError("no such file"), {})
+    False
+    """
     if is_of(error, "icechunk"):
         # Their releases have different classes for it.
         return "invalid zarr key format" in str(error)

@@ -14,7 +14,7 @@ from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.event_loops import all_of, result_of
 from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only
+from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only, refuses_key
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import ByteRange, Listing, Value
@@ -164,7 +164,13 @@ class _Waiting:
 
     async def _is_there(self, key: str) -> bool:
         # Their own `exists` may be true of directories.
-        return await self._get_span(key, Span(0, 0)) is not None
+        try:
+            return await self._get_span(key, Span(0, 0)) is not None
+        except Exception as error:
+            # A group may be called "0".
+            if not refuses_key(error, self.store):
+                raise
+            return False
 
     async def _delete(self, key: str) -> None:
         if self._records.pop(key, None) is not None:

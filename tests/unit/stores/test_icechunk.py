@@ -139,6 +139,16 @@ def test_each_session_is_a_place_of_its_own(repository: Any) -> None:
     assert place_of(one) == place_of(same) != place_of(other)
 
 
+def test_nodes_whose_names_are_numbers(repository: Any) -> None:
+    """As levels of OME-Zarr are called."""
+    session = repository.writable_session("main")
+    image = blizzarr.create_group(session.store).create_group("2020")
+    for level in range(2):
+        image.create_array(str(level), shape=(4,), dtype="i4")[:] = level
+    assert sorted(blizzarr.open_group(session.store)["2020"].keys()) == ["0", "1"]
+    assert blizzarr.open_group(session.store)["2020/1"][:].tolist() == [1] * 4
+
+
 def test_everything_else_works_in_a_session(repository: Any, tmp_path: Path) -> None:
     commit(repository, 4, "first")
     session = repository.writable_session("main")
