@@ -15,10 +15,17 @@ import pytest
 import blizzarr
 from blizzarr.stores import LocalStore, Store
 from support.object_servers import OPTIONS, new_bucket, s3_server
+from support.processes import processes
 from support.slow_store import SlowStore
 
 DATA = np.arange(64 * 30, dtype="int32").reshape(64, 30)
 PIECES = 32
+
+
+@pytest.fixture
+def pool() -> Iterator[ProcessPoolExecutor]:
+    with processes(4) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

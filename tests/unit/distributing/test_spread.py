@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Event, get_ident
@@ -21,6 +21,7 @@ from blizzarr.distributing import Workers, spread, workers_of
 from blizzarr.distributing.settings import Settings
 from blizzarr.errors import ConflictError, UnsupportedOperationError, WorkerLostError
 from blizzarr.stores import LocalStore, MemoryStore, ZipStore
+from support.processes import processes
 
 DATA = np.arange(60, dtype="int32").reshape(12, 5)
 Told = Callable[[int], object]
@@ -104,10 +105,9 @@ def die(number: int, told: Told) -> int:
     return number
 
 
-@pytest.mark.parametrize("pool", [1], indirect=True)
-def test_a_process_that_always_dies(pool: ProcessPoolExecutor) -> None:
+def test_a_process_that_always_dies() -> None:
     """The pool is made anew a few times."""
-    with workers_of(pool) as workers:
+    with processes(1) as pool, workers_of(pool) as workers:
         with pytest.raises(WorkerLostError, match=r"config\.copy_bytes"):
             list(spread(workers, die, range(10), lambda _: None))
         assert workers is not None

@@ -1,12 +1,13 @@
-"""A pool of processes that start fast, as they are forked from one that has imported what they need."""
+"""Pools of processes that start fast, as they are forked from one that has imported what they need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 
-import pytest
+__all__ = ["processes"]
 
 PRELOADED = [
     "blizzarr.array",
@@ -22,10 +23,10 @@ PRELOADED = [
 """What each of the processes would import otherwise."""
 
 
-@pytest.fixture(params=[4])
-def pool(request: pytest.FixtureRequest) -> Iterator[ProcessPoolExecutor]:
-    """A pool of four processes, or of as many as the test asks for."""
+@contextmanager
+def processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """A context with a pool of so many processes."""
     context = get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    with ProcessPoolExecutor(request.param, mp_context=context) as made:
+    with ProcessPoolExecutor(count, mp_context=context) as made:
         yield made
