@@ -55,7 +55,7 @@ def test_errors_are_of_both_worlds() -> None:
 def test_names_that_are_not_there_say_what_to_use() -> None:
     with pytest.raises(AttributeError, match="use LocalStore"):
         zarr.storage.DirectoryStore  # noqa: B018
-    with pytest.raises(AttributeError, match="see .engine"):
+    with pytest.raises(AttributeError, match="blizzarr's has, see"):
         zarr.array([1]).lazy  # noqa: B018
 
 
