@@ -84,7 +84,8 @@ def create_array(
     shards
         The shape of a shard, which holds whole chunks and is stored and written as one object: None for no shards,
         otherwise as for `chunks`. ``"auto"`` doubles the shortest axis of a chunk as long as a shard has at most
-        `config.shard_bytes` (64 MiB).
+        `config.shard_bytes` (64 MiB). ``{"shape": ..., "index_location": "start"}`` puts the index of a shard at its
+        start.
     filters, serializer, compressors
         The codecs before, for, and after turning the array into bytes: codec objects, names, JSON objects as in
         metadata documents, or None. By default there are no filters, the serializer is ``bytes``, and the compressor is

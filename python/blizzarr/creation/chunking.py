@@ -16,21 +16,30 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
 
-__all__ = ["ChunksLike", "ShardsLike", "auto_chunks", "auto_shards", "parse_bytes", "resolve_chunks", "resolve_shards"]
+__all__ = [
+    "ChunksLike",
+    "ShardsLike",
+    "auto_chunks",
+    "auto_shards",
+    "index_location_of",
+    "parse_bytes",
+    "resolve_chunks",
+    "resolve_shards",
+]
 
 ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
 """``"auto"``, a size like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis.
 
 As in zarr-python, None and True stand for ``"auto"``, and False for a single chunk."""
 
-ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
-"""As for chunks; None means no shards."""
+ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | Mapping[str, Any] | None
+"""As for chunks; None means no shards. A mapping has a ``shape`` and an ``index_location``, as in zarr-python."""
 
 _BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
 _MOST = 1_000_000
@@ -122,6 +131,29 @@ def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim:
     return tuple(count * chunk for count, chunk in zip(counts, chunks, strict=True))
 
 
+def index_location_of(shards: ShardsLike) -> tuple[Any, Any]:
+    """Return the shards without the location of their index, and that.
+
+    Raises
+    ------
+    MetadataError
+        If a mapping has no shape, or something else than a shape and a location.
+
+    Examples
+    --------
+    >>> index_location_of({"shape": (4, 4), "index_location": "start"}), index_location_of(8)
+    (((4, 4), 'start'), (8, 'end'))
+    """
+    if not isinstance(shards, Mapping):
+        return shards, "end"
+    location = shards.get("index_location") or "end"
+    location = getattr(location, "value", location)
+    if "shape" not in shards or shards.keys() - {"shape", "index_location"} or location not in ("start", "end"):
+        expected = "a mapping with a shape, and perhaps an index_location that is 'start' or 'end'"
+        raise MetadataError(problems=[Problem("shards", expected, repr(dict(shards)))])
+    return shards["shape"], location
+
+
 def resolve_chunks(
     chunks: ChunksLike, shape: Sequence[int], itemsize: int, shards: ShardsLike = None
 ) -> tuple[int, ...]:
@@ -186,7 +218,7 @@ def resolve_shards(
     return tuple(whole)
 
 
-def _given_lengths(shards: int | Sequence[int | None], shape: Sequence[int]) -> list[int | None]:
+def _given_lengths(shards: Any, shape: Sequence[int]) -> list[int | None]:
     """Return the lengths of shards, checked, with None where they are to be the whole axis."""
     lengths = _lengths(shards, shape, "shards")
     given = shards if isinstance(shards, Iterable) else [shards] * len(lengths)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 import numpy as np
 
 from blizzarr.codecs import CodecChain, ShardingCodec, TransposeCodec
-from blizzarr.creation.chunking import ChunksLike, ShardsLike, resolve_chunks, resolve_shards
+from blizzarr.creation.chunking import ChunksLike, ShardsLike, index_location_of, resolve_chunks, resolve_shards
 from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes, is_unicode
 from blizzarr.dtypes import DataType
@@ -89,6 +89,7 @@ def describe_array(
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
     kind = decide_type(_element_type(dtype, form), filters, serializer, compressors, codecs)
+    shards, index_location = index_location_of(shards)
     chunk_shape = resolve_chunks(chunks, lengths, kind.usual_bytes, shards)
     shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.usual_bytes)
     if codecs is None:
@@ -101,7 +102,9 @@ def describe_array(
             endian=_endian(dtype),
         )
         if shard_shape is not None:
-            chain = CodecChain.from_list([ShardingCodec(chunk_shape, chain, form.index_codecs)], kind, shard_shape)
+            chain = CodecChain.from_list(
+                [ShardingCodec(chunk_shape, chain, form.index_codecs, index_location)], kind, shard_shape
+            )
     else:
         chain = CodecChain.from_list(codecs, kind, chunk_shape)
     chain = arranged(chain, kind, len(lengths), form)

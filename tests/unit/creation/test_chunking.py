@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +136,19 @@ def test_as_zarr_python_has_it() -> None:
     shape = (5000, 5000)
     assert resolve_chunks(None, shape, 8) == resolve_chunks(True, shape, 8) == resolve_chunks("auto", shape, 8)
     assert resolve_chunks(False, shape, 8) == shape
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_the_index_of_shards_is_where_it_is_asked_for(location: str) -> None:
+    shards = {"shape": (4,), "index_location": location}
+    array = blizzarr.create_array({}, data=np.arange(8), chunks=2, shards=shards)
+    assert array.metadata.codecs.to_json()[0]["configuration"]["index_location"] == location
+    assert (array.shards, array[:].tolist()) == ((4,), list(range(8)))
+
+
+@pytest.mark.parametrize(
+    "shards", [{"index_location": "end"}, {"shape": 4, "index_location": "middle"}, {"shape": 4, "x": 1}]
+)
+def test_shards_of_other_members_are_refused(shards: Any) -> None:
+    with pytest.raises(blizzarr.errors.MetadataError, match="a mapping with a shape"):
+        blizzarr.create_array({}, shape=8, dtype="i1", chunks=2, shards=shards)

@@ -1,0 +1,145 @@
+"""Settings, errors, stores, awaiting and running scripts with `blizzarr.zarr`."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr import zarr
+from blizzarr.zarr.buffer import Buffer, default_buffer_prototype
+from blizzarr.zarr.storage import LocalStore, LoggingStore, MemoryStore, StorePath, WrapperStore, ZipStore
+
+
+def test_settings_have_zarr_pythons_keys() -> None:
+    with zarr.config.set({"array.write_empty_chunks": True, "threading.max_workers": 2}, default_zarr_format=2):
+        assert zarr.config["array.write_empty_chunks"]
+        assert (blizzarr.config.write_empty_chunks, blizzarr.config.threads) == (True, 2)
+        assert zarr.create_group({}).metadata.zarr_format == 2
+    assert (blizzarr.config.write_empty_chunks, blizzarr.config.threads) == (False, 0)
+    zarr.config.set({"array": {"order": "F"}})
+    assert zarr.config.get("array.order") == "F"
+    zarr.config.reset()
+    assert zarr.config.get("array.order") == "C"
+    assert zarr.config.get("nothing", 1) == 1
+    with pytest.raises(ValueError, match="'C' or 'F'"):
+        zarr.config.set({"array.order": "D"})
+
+
+def test_errors_are_of_both_worlds() -> None:
+    store: dict[str, bytes] = {}
+    with pytest.raises(zarr.errors.GroupNotFoundError, match="No group found in store") as missing:
+        zarr.open_group(store, mode="r")
+    assert isinstance(missing.value, blizzarr.errors.NodeNotFoundError | FileNotFoundError | ValueError)
+    root = zarr.create_group(store)
+    root.create_array("x", shape=1, dtype="i1")
+    with pytest.raises(zarr.errors.ContainsArrayError, match="An array exists in store"):
+        root.create_group("x")
+    with pytest.raises(zarr.errors.ContainsArrayError) as wrong:
+        zarr.open_group(store, path="x")
+    assert isinstance(wrong.value, blizzarr.errors.NodeTypeError)
+    with pytest.raises(KeyError):
+        root["nothing"]
+    with pytest.raises(TypeError):
+        root.attrs["bad"] = object()
+    with pytest.raises(zarr.errors.BoundsCheckError):
+        root["x"][5]
+
+
+def test_names_that_are_not_there_say_what_to_use() -> None:
+    with pytest.raises(AttributeError, match="use LocalStore"):
+        zarr.storage.DirectoryStore  # noqa: B018
+    with pytest.raises(AttributeError, match="blizzarr's has, see"):
+        zarr.array([1]).lazy  # noqa: B018
+
+
+def test_the_store_of_a_node_is_the_one_that_was_given(tmp_path: Path) -> None:
+    for store in (MemoryStore(), LocalStore(tmp_path / "a"), ZipStore(tmp_path / "b.zip", mode="w")):
+        root = zarr.open_group(store)
+        assert root.store is store
+        assert root.create_array("x", shape=1, dtype="i1").store_path == StorePath(store, "x")
+    shown = zarr.open_group(tmp_path / "a", mode="r").store
+    assert (type(shown), shown.root, shown.read_only) == (LocalStore, tmp_path / "a", True)
+
+
+def test_stores_have_asynchronous_methods(tmp_path: Path) -> None:
+    async def use(store: Any) -> Any:
+        await store.set("a/b", Buffer.from_bytes(b"value"))
+        await store.set_if_not_exists("a/b", Buffer.from_bytes(b"other"))
+        part = zarr.abc.store.RangeByteRequest(1, 3)
+        value = await store.get("a/b", default_buffer_prototype(), part)
+        listed = [key async for key in store.list_prefix("a")], [name async for name in store.list_dir("")]
+        return value.to_bytes(), listed, await store.exists("a/c"), await store.getsize("a/b")
+
+    for store in (MemoryStore(), MemoryStore({}), LocalStore(tmp_path)):
+        assert asyncio.run(use(store)) == (b"al", (["a/b"], ["a"]), False, 5)
+
+
+class Counting(WrapperStore[Any]):
+    """Counts what is read."""
+
+    reads = 0
+
+    async def get(self, *args: Any, **named: Any) -> Any:
+        self.reads += 1
+        return await super().get(*args, **named)
+
+
+@pytest.mark.parametrize("make", [Counting, LoggingStore])
+def test_stores_of_users_are_called_for_every_value(make: Any) -> None:
+    store = make(MemoryStore())
+    zarr.create_array(store, data=np.arange(4), chunks=2)
+    found = zarr.open_array(store)
+    assert (found[:].tolist(), found.store) == ([0, 1, 2, 3], store)
+    assert (store.reads if make is Counting else store.counter["get"]) > 2
+
+
+def test_views_are_awaited() -> None:
+    async def use() -> Any:
+        root = await zarr.api.asynchronous.open_group(store={}, mode="w")
+        z = await root.create_array("x", shape=4, dtype="i4")
+        await z.setitem(slice(None), np.arange(4))
+        names = [name async for name, _ in root.members()]
+        again = await root.getitem("x")
+        return type(root), type(again), names, await again.oindex.getitem([3, 1]), again.shape
+
+    group, array, names, values, shape = asyncio.run(use())
+    assert (group, array, names, values.tolist(), shape) == (zarr.AsyncGroup, zarr.AsyncArray, ["x"], [3, 1], (4,))
+    z = zarr.array([1, 2])
+    assert z.async_array == z._async_array
+    assert zarr.Array(z.async_array) == z
+
+
+_SCRIPT = """
+import sys
+import importlib.metadata
+import zarr
+from zarr.core.buffer import default_buffer_prototype
+from zarr.codecs.blosc import BloscShuffle
+from zarr.storage._common import StorePath
+assert zarr.__name__ == "blizzarr.zarr" and zarr.storage.StorePath is StorePath
+assert importlib.metadata.version("zarr") == zarr.__version__
+try:
+    import zarr.nothing
+except ModuleNotFoundError as error:
+    print(error)
+print(zarr.array([1, 2, 3])[1:].tolist(), sys.argv[1:])
+"""
+
+
+def test_scripts_run_on_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(_SCRIPT)
+    for arguments in ([str(script)], ["-c", _SCRIPT]):
+        done = subprocess.run(
+            [sys.executable, "-m", "blizzarr.zarr", *arguments, "a"], capture_output=True, text=True, check=False
+        )
+        assert done.stderr == ""
+        assert done.stdout.splitlines()[1] == "[2, 3] ['a']"
+        assert "no module named 'zarr.nothing'" in done.stdout

@@ -1,0 +1,174 @@
+"""Arrays and groups of `blizzarr.zarr`, where zarr-python differs from blizzarr."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr import zarr
+from blizzarr.zarr.codecs import BloscCodec, BytesCodec, GzipCodec, ShardingCodec, ZstdCodec
+
+
+@pytest.fixture
+def cube() -> zarr.Array:
+    return zarr.create_array({}, data=np.arange(24).reshape(2, 3, 4), chunks=(1, 3, 2))
+
+
+@pytest.mark.parametrize(
+    ("key", "shape"),
+    [
+        ((1, 2, 3), ()),
+        ((0, slice(None), [1, 3]), (3, 2)),
+        (([0, 1], [1, 2], [3, 0]), (2,)),
+        ((np.array([True, False]), np.array([True, False, True])), (1, 2, 4)),
+        ((slice(None), [0, 2]), (2, 2, 4)),
+        (..., (2, 3, 4)),
+        ((..., [1, 1]), (2, 3, 2)),
+    ],
+)
+def test_selections_are_those_of_zarr_python(cube: zarr.Array, key: Any, shape: tuple[int, ...]) -> None:
+    """A single element is an array without axes; lists with slices select orthogonally."""
+    found = cube[key]
+    assert isinstance(found, np.ndarray)
+    assert found.shape == shape
+    assert found.tolist() == cube.engine.oindex[key].tolist() if shape != (2,) else found.tolist() == [7, 20]
+
+
+def test_writing_selects_as_reading_does(cube: zarr.Array) -> None:
+    cube[0, :, [1, 3]] = np.array([[1, 2], [3, 4], [5, 6]])
+    assert cube[0, :, [1, 3]].tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_an_array_without_axes_reads_as_a_scalar() -> None:
+    z = zarr.create_array({}, shape=(), dtype="i4", fill_value=3)
+    assert z[()] == np.int32(3)
+    assert z[...] == 3
+
+
+@pytest.mark.parametrize(
+    ("zarr_format", "given", "stored"),
+    [(2, {}, 0), (2, {"fill_value": None}, None), (3, {}, 0), (3, {"fill_value": None}, 0)],
+)
+def test_no_fill_value_is_null_in_v2_alone(zarr_format: int, given: Any, stored: Any) -> None:
+    root = zarr.group({}, zarr_format=zarr_format)
+    for z in (root.create("a", shape=3, dtype="f4", **given), root.create_array("b", shape=3, dtype="f4", **given)):
+        assert z.metadata.to_dict()["fill_value"] == stored
+        assert z.fill_value == stored
+
+
+def test_text_is_string_dtype() -> None:
+    z = zarr.create_array({}, data=np.array(["a", "bc"], dtype="T"))
+    assert (z.dtype.kind, z[:].dtype.kind, z[:].tolist(), z[1].dtype.kind) == ("T", "T", ["a", "bc"], "T")
+    z[0] = "long"
+    z.append(np.array(["d"], dtype="T"))
+    assert z[:].tolist() == ["long", "bc", "d"]
+
+
+def test_metadata_of_v3() -> None:
+    z = zarr.create_array(
+        {}, shape=(8, 8), chunks=(2, 2), shards=(4, 4), dtype=">i2", dimension_names=["y", "x"], attributes={"a": 1}
+    )
+    found = z.metadata
+    assert (found.zarr_format, found.node_type, found.shape, found.dimension_names) == (3, "array", (8, 8), ("y", "x"))
+    assert (found.chunk_grid.chunk_shape, found.chunks, found.shards) == ((4, 4), (2, 2), (4, 4))
+    assert repr(found.data_type) == "Int16(endianness='big')"
+    assert (found.chunk_key_encoding.separator, found.encode_chunk_key((1, 0))) == ("/", "c/1/0")
+    (sharding,) = found.codecs
+    assert isinstance(sharding, ShardingCodec)
+    assert sharding.codecs == (BytesCodec(endian="big"), ZstdCodec())
+    assert found.to_dict()["attributes"] == {"a": 1}
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+def test_metadata_of_v2() -> None:
+    z = zarr.group({}, zarr_format=2).create_dataset(
+        "x", shape=(4, 6), chunks=(2, 3), dtype="i2", order="F", filters=[numcodecs.Delta("<i2")], compressor=None
+    )
+    found = z.metadata
+    assert (found.zarr_format, found.chunks, found.order, found.dimension_separator) == (2, (2, 3), "F", ".")
+    assert (found.filters, found.compressor, z.compressors) == ((numcodecs.Delta("<i2"),), None, ())
+    assert z.filters == (numcodecs.Delta("<i2"),)
+    assert not hasattr(found, "dimension_names")
+    with pytest.raises(ValueError, match="dimension names"):
+        zarr.create_array({}, shape=2, dtype="i1", zarr_format=2, dimension_names=["x"])
+
+
+def test_codecs_have_the_defaults_of_zarr_python() -> None:
+    assert GzipCodec().to_dict() == {"name": "gzip", "configuration": {"level": 5}}
+    z = zarr.create_array({}, shape=4, dtype="f8", compressors=BloscCodec())
+    assert z.compressors[0].to_dict()["configuration"] == {
+        "typesize": 8,
+        "cname": "zstd",
+        "clevel": 5,
+        "shuffle": "shuffle",
+        "blocksize": 0,
+    }
+    again = zarr.create_array({}, shape=4, dtype="f8", compressors=z.compressors, serializer=z.serializer)
+    assert again.compressors == z.compressors
+    assert zarr.zeros(2, zarr_format=2).compressor == numcodecs.Blosc()
+
+
+def test_order_in_v3_is_that_in_memory() -> None:
+    z = zarr.create_array({}, data=np.arange(6).reshape(2, 3), config={"order": "F"})
+    assert z[...].flags.f_contiguous
+    assert [codec.to_dict()["name"] for codec in z.metadata.codecs] == ["bytes", "zstd"]
+
+
+def test_configuration_stores_empty_chunks() -> None:
+    store: dict[str, bytes] = {}
+    z = zarr.create_array(store, shape=4, chunks=2, dtype="i1", config={"write_empty_chunks": True})
+    z[:2] = 0
+    assert z.config.write_empty_chunks
+    assert sorted(store) == ["c/0", "zarr.json"]
+    assert pickle.loads(pickle.dumps(zarr.array([1]))).config == zarr.array([1]).config
+
+
+def test_groups_are_created_by_default_and_are_mappings() -> None:
+    store: dict[str, bytes] = {}
+    root = zarr.open_group(store)
+    root.create_group("a").create_array("x", shape=2, dtype="i1")
+    assert sorted(root) == ["a"]
+    assert [name for name, _ in root.members(max_depth=None)] == ["a", "a/x"]
+    assert isinstance(root["/a/x/"], zarr.Array)
+    del root["nothing"]
+    assert root.get("nothing", 7) == 7
+    assert root.info._zarr_format == 3
+    assert repr(root.info).splitlines()[2] == "Zarr format : 3"
+    assert isinstance(zarr.open(store, path="a/x"), zarr.Array)
+
+
+def test_consolidated_metadata() -> None:
+    store: dict[str, bytes] = {}
+    zarr.open_group(store).create_array("a/x", shape=2, dtype="i1")
+    zarr.consolidate_metadata(store)
+    found = zarr.open_consolidated(store).metadata.consolidated_metadata
+    assert list(found.flattened_metadata) == ["a", "a/x"]
+    assert found.metadata["a"].consolidated_metadata.metadata["x"].shape == (2,)
+
+
+def test_a_hierarchy_is_created_from_metadata() -> None:
+    model = zarr.create_array({}, shape=3, dtype="i2").metadata
+    store: dict[str, bytes] = {}
+    nodes = dict(zarr.create_hierarchy(store=store, nodes={"a": zarr.core.group.GroupMetadata(), "a/x": model}))
+    assert list(nodes) == ["a", "a/x"]
+    assert zarr.open_array(store, path="a/x").metadata == model
+
+
+def test_names_that_xarray_gives_are_allowed() -> None:
+    root = zarr.create_group({})
+    assert root.create_array("__xarray_dataarray_variable__", shape=1, dtype="i1").shape == (1,)
+    with pytest.raises(blizzarr.errors.PathError):
+        blizzarr.create_array({}, name="__x", shape=1, dtype="i1")
+
+
+def test_likes_take_what_is_left_open_from_the_other() -> None:
+    z = zarr.create_array({}, shape=(4, 4), chunks=(2, 2), dtype="i2", fill_value=5, compressors=GzipCodec())
+    other = zarr.full_like(z)
+    assert (other.chunks, other.dtype, other.fill_value, other.compressors) == ((2, 2), "i2", 5, z.compressors)
+    copied = zarr.from_array({}, data=zarr.array([1, 2]), chunks=1)
+    assert (copied.chunks, copied[:].tolist()) == ((1,), [1, 2])
