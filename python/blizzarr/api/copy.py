@@ -15,7 +15,7 @@ from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import Format, OmeChange, detect, encode, format_named, format_of, ome_changes, translate
 from blizzarr.group import Group, node_of
-from blizzarr.group_members import members_and_errors
+from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -50,7 +50,8 @@ def copy(
 ) -> Array | Group:
     """Copy an array, or a group with everything in it, into any layout and any format.
 
-    If a group has consolidated metadata, so has its copy, made anew, where the format has them.
+    If a group has consolidated metadata, so has its copy, made anew, where the format has them. What is copied is what
+    is stored, also where another program has changed it without them.
 
     Arrays larger than memory are copied part by part (`config.copy_bytes`), each part on all cores. If the layout stays
     the same, stored objects are copied as they are, without decoding.
@@ -312,10 +313,9 @@ def _members(
     if not isinstance(source, Group):
         yield from ((check_path(name), data) for name, data in source.items())
     elif lost is None:
-        yield from source.walk()
+        yield from as_stored(source).walk()
     else:
-        # Consolidated metadata would show arrays of which the documents are damaged.
-        found, unreadable = members_and_errors(Group(source.store, source.path, _own(source)), None)
+        found, unreadable = members_and_errors(as_stored(source), None)
         for error in unreadable.values():
             lost(error)
         yield from found

@@ -15,7 +15,7 @@ from blizzarr.copying.array import size_of
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
-from blizzarr.group_members import members_and_errors
+from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.model import ArrayMeta, GroupMeta
 
 __all__ = ["Progress", "diff"]
@@ -103,7 +103,7 @@ def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:
     """Return the node and everything below it by path, with the error in place of what cannot be read."""
     found: dict[str, Node | BlizzarrError] = {"": node}
     if isinstance(node, Group):
-        members, errors = members_and_errors(node, None)
+        members, errors = members_and_errors(as_stored(node), None)
         found.update(members)
         found.update(errors)
     return found

@@ -331,3 +331,31 @@ def test_any_shapes(data: st.DataObject) -> None:
         target = api.copy(source, {}, chunks=inner, shards=shards)
     assert isinstance(target, Array)
     assert np.array_equal(target[...], values)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_another_program_changed_below_consolidated_metadata(zarr_format: int) -> None:
+    """The copy has what is stored, and a comparison looks at it, too."""
+    store: dict[str, Any] = {}
+    group = api.create_group(store, zarr_format=zarr_format)
+    group.create_array("a", data=np.arange(4), chunks=2)
+    api.consolidate_metadata(store)
+    other: dict[str, Any] = {}
+    changed = api.create_group(other, zarr_format=zarr_format)
+    changed.create_array("a", data=np.arange(6), chunks=2)
+    changed.create_array("new", data=np.arange(3))
+    store.update({key: value for key, value in other.items() if "/" in key})
+    copied: dict[str, Any] = {}
+    made = api.copy(store, copied)
+    assert made["a"][:].tolist() == [0, 1, 2, 3, 4, 5]
+    assert made["new"][:].tolist() == [0, 1, 2]
+    assert api.diff(store, other).same
+    assert api.open_group(copied).metadata.consolidated is not None
+
+
+def test_a_copy_of_a_group_with_nothing_but_consolidated_metadata() -> None:
+    store: dict[str, Any] = {}
+    api.create_group(store, zarr_format=2).create_array("a", data=np.arange(4), chunks=2)
+    api.consolidate_metadata(store)
+    del store["a/.zarray"]
+    assert api.copy(store, {})["a"][:].tolist() == [0, 1, 2, 3]
