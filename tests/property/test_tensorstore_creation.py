@@ -100,7 +100,9 @@ def fill(random: Random, dtype: str) -> Any:
         return True
     if dtype.startswith("complex"):
         return [1, random.choice(["NaN", 2.5])]
-    return random.choice([1.5, "NaN", "-Infinity", "0x7f", 0]) if "float" in dtype else 1
+    # All bits, as documents have them.
+    digits = int(dtype.removeprefix("bfloat").removeprefix("float").partition("_")[0]) // 4 if "float" in dtype else 0
+    return random.choice([1.5, "NaN", "-Infinity", f"0x3c{'0' * (digits - 2)}", 0]) if digits else 1
 
 
 def random_constraints(random: Random) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -180,7 +182,9 @@ def random_v2_constraints(random: Random) -> tuple[dict[str, Any], dict[str, Any
     if (dtype := v3.get("data_type")) is not None:
         metadata["dtype"] = TYPES.get(dtype, dtype)
         if "fill_value" in v3:
-            metadata["fill_value"] = random.choice([None, v3["fill_value"]])
+            value = random.choice([None, v3["fill_value"]])
+            # Documents of v2 have no hexadecimal digits.
+            metadata["fill_value"] = 2.5 if isinstance(value, str) and value.startswith("0x") else value
     if "chunk_grid" in v3 and random.random() < 0.6:
         metadata["chunks"] = v3["chunk_grid"]["configuration"]["chunk_shape"]
     if random.random() < 0.3:

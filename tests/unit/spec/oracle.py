@@ -10,9 +10,12 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.spec.dtype import DTYPES
 from tensorstore_face import without_hint
 
-__all__ = ["Refusal", "content_of", "outcome"]
+__all__ = ["Refusal", "content_of", "outcome", "refusal_of"]
 
 _CLASSES = (TypeError, OverflowError, IndexError, KeyError, NotImplementedError, ValueError)
+_EXPECTED = re.compile(
+    r"at position \d+|should have length \d+|of size \d+( or \d+)?|in the range \[[^]]*\]|\d+ base64-encoded bytes,"
+)
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 
 
@@ -23,9 +26,15 @@ def content_of(text: str) -> frozenset[Any]:
     [1.0, 2.0, 'float32', 'int8', 'shape']
     """
     text = text.replace("\\", "").replace("64-bit", "")
+    # Where in a list, and what is expected, each library says in its own way.
+    text = _EXPECTED.sub("", text)
+    # Which sides do not divide which, documents tell by themselves.
+    text = re.sub(r"sub-chunk shape of \{[^}]*\} does not evenly divide chunk shape of \{[^}]*\}", "", text)
     # Some names of data types are words of other meanings, too.
     words = {word for word in re.findall(r"\w+", text) if word in DTYPES.keys() - {"json", "string", "byte", "char"}}
-    return frozenset({*re.findall(r'"([^"]+)"', text), *map(float, _NUMBER.findall(text)), *words})
+    # The ends of 64-bit ranges are no values of a user's.
+    numbers = {number for number in map(float, _NUMBER.findall(text)) if abs(number) < 2**53}
+    return frozenset({*re.findall(r'"([^"]*)"', text), *numbers, *words} - {""})
 
 
 class Refusal:
@@ -63,19 +72,22 @@ class Refusal:
         return repr(self.text)
 
 
+def refusal_of(error: Exception) -> Refusal:
+    """The content of an error, without its status and what TensorStore adds about the whole spec or transform."""
+    text = re.sub(r"^(FAILED_PRECONDITION|OUT_OF_RANGE|UNIMPLEMENTED): ", "", str(error))
+    text = re.sub(r" \[[a-z_ ]+='.*$", "", text, flags=re.DOTALL)
+    return Refusal(without_hint(text), isinstance(error, BlizzarrError))
+
+
 def outcome(act: Callable[[], Any], show: Callable[[Any], Any] = repr) -> tuple[str, Any]:
     """What it gives, or the builtin class of the error and its content; arguments are named by each library alone."""
     try:
         return "gives", show(act())
     except _CLASSES as error:
         name = next(kind.__name__ for kind in _CLASSES if isinstance(error, kind))
-        said = re.sub(r"^(FAILED_PRECONDITION|OUT_OF_RANGE|UNIMPLEMENTED): ", "", str(error))
-        # What TensorStore adds about the whole spec, or transform.
-        said = re.sub(r" \[[a-z_ ]+='.*$", "", said, flags=re.DOTALL)
-        said = without_hint(said)
+        found = refusal_of(error)
         if name == "TypeError":
             # Ours also says what was expected.
-            said = said.partition(": ")[0]
-        if name == "TypeError" and not said.startswith("Invalid "):
-            said = ""
-        return name, Refusal(said, isinstance(error, BlizzarrError))
+            said = found.text.partition(": ")[0]
+            found = Refusal(said if said.startswith("Invalid ") else "", found.is_ours)
+        return name, found

@@ -80,12 +80,9 @@ class StoredDriver(Driver):
         metadata = self.take_constraints(members, node)
         for name, option in self.constraints.options.items():
             options[name] = members.take(name, option.parse, default=option.default)
-        # Options of a format may be constraints in other words, which are merged with those of the spec.
-        alone = any(options[name] != option.default for name, option in self.constraints.options.items())
-        nothing = self.constraints.from_json({}) if alone else self.nothing
-        options["metadata"] = nothing if metadata is None else metadata
+        constraints = (self.nothing if metadata is None else metadata).with_options(options)
+        options["metadata"] = constraints
         schema = node.schema.copy()
-        constraints: MetadataConstraints = options["metadata"]
         constraints.constrain(schema, options)
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
-
-import numpy as np
 
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.json_values import MISSING, alike, plain
@@ -24,25 +23,23 @@ from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.constraint import MAX_RANK, Vector, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import ElementType, Field, check_choice, choice
+from blizzarr.spec.element_type import Field, check_choice, choice
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_solver import choose_shape
+from blizzarr.spec.metadata.elements import Element, Elements
+from blizzarr.spec.metadata.fill_conversion import converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
-from blizzarr.spec.metadata.reading import Member, read
+from blizzarr.spec.metadata.reading import Member, all_of, read
 from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.ranks import Ranks, ranks
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
-from blizzarr.spec.zarr3.fill_value import converted, same_bits
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import Form
 from blizzarr.views.interval import INF
 
-__all__ = ["Chosen", "Chunks", "Constraints", "Element", "resizable"]
-
-Element = np.ndarray[Any, np.dtype[Any]]
-"""The fill value of one element, or of all elements within an element."""
+__all__ = ["Chosen", "Chunks", "Constraints", "resizable"]
 
 
 class Chunks(NamedTuple):
@@ -57,17 +54,17 @@ class Chunks(NamedTuple):
 class Chosen:
     """What was chosen for a new array besides its codec, in the dimensions of its grid."""
 
-    elements: ElementType
+    elements: Elements
     domain: IndexDomain
     shape: tuple[int, ...]
     write: tuple[int, ...]
     read: tuple[int, ...]
     order: tuple[int, ...] | None
-    is_ordered: bool
-    """True if the order must be that one."""
+    """The dimensions of the grid from the slowest to the fastest; None if that does not matter."""
     fill: Element | None
     units: DimensionUnits
-    schema: Schema
+    codec: Any
+    """The codec of the driver, with all constraints; None if the driver has none."""
 
 
 class Constraints(MetadataConstraints):
@@ -130,7 +127,7 @@ class Constraints(MetadataConstraints):
 
     @property
     @abstractmethod
-    def elements(self) -> ElementType | None:
+    def elements(self) -> Elements | None:
         """The type of elements."""
 
     @abstractmethod
@@ -171,18 +168,17 @@ class Constraints(MetadataConstraints):
         check_choice(*choice(options))
         field = self.field(options)
         with prefixed('Error parsing object member "metadata"'):
-            if field is not None:
-                schema._set_dtype(field.dtype)
-            full = self._ranks(schema, field).full
-            if full is not None:
-                schema._set_rank(full)
+            all_of(
+                lambda: None if field is None else schema._set_dtype(field.dtype),
+                lambda: schema._set_rank(-1 if (full := self._ranks(schema, field).full) is None else full),
+            )
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
         """Return the domain; the upper bounds of the grid can be changed and therefore are implicit."""
         field = self.field(options)
         full, grid, inner = self._ranks(schema, field)
         if schema.domain is None:
-            is_open = (grid != 0 and self.shape is None) or (inner != 0 and field is None and inner is not None)
+            is_open = (grid != 0 and self.shape is None) or (inner != 0 and field is None)
             if full is None or (is_open and self.labels is None):
                 return IndexDomain(0) if full == 0 else None
         if full is None:
@@ -221,7 +217,7 @@ class Constraints(MetadataConstraints):
         layout._merge(ChunkLayout._of(full, order or None, bool(order), origin, grids))
         return layout
 
-    def codec(self, schema: Schema, options: Options) -> CodecSpec:
+    def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
         """Return the codec, as far as it is known."""
         return CodecSpec._of(self.driver, self.own_codec)._merged(schema.codec)
 
@@ -281,7 +277,12 @@ class Constraints(MetadataConstraints):
         self.domain(schema, options)
 
     def _check_codec(self, schema: Schema, field: Field, options: Options) -> None:
-        with prefixed("codec from metadata does not match codec in schema"):
+        assert schema.codec is not None
+        is_other = schema.codec._driver != self.driver and "codec of another driver" in self.invalid
+        with (
+            invalid_argument() if is_other else nullcontext(),
+            prefixed("codec from metadata does not match codec in schema"),
+        ):
             self.codec(schema, options)
 
     def _check_layout(self, schema: Schema, field: Field, options: Options) -> None:
@@ -306,7 +307,7 @@ class Constraints(MetadataConstraints):
         assert schema._fill_dtype is not None
         wanted = converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
         found = self.fill(options)
-        if found is None or not same_bits(wanted, found):
+        if found is None or wanted.tobytes() != found.tobytes():
             there = "no fill value" if found is None else f"fill value of {shown(found)}"
             raise SpecError(
                 f"Invalid fill_value: schema requires fill value of {shown(wanted)}, but metadata specifies {there}"
@@ -354,7 +355,7 @@ class Constraints(MetadataConstraints):
         whole.given = {**self.given, **self.of_elements(elements)}
         return whole._created(elements, schema, options)
 
-    def _elements_of(self, schema: Schema, options: Options) -> ElementType:
+    def _elements_of(self, schema: Schema, options: Options) -> Elements:
         for asked, option in zip(choice(options), ("field", "open_as_void"), strict=True):
             if asked:
                 raise SpecError(f'"dtype" must be specified in "metadata" if "{option}" is specified')
@@ -363,37 +364,49 @@ class Constraints(MetadataConstraints):
         return self.elements_for(schema.dtype)
 
     @abstractmethod
-    def elements_for(self, dtype: DType) -> ElementType:
+    def elements_for(self, dtype: DType) -> Elements:
         """Return the type of elements of new arrays of a data type."""
 
     @abstractmethod
-    def of_elements(self, elements: ElementType) -> dict[str, Any]:
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
         """Return the member for this type of elements."""
 
-    def _created(self, elements: ElementType, schema: Schema, options: Options) -> ArrayMeta:
+    def _created(self, elements: Elements, schema: Schema, options: Options) -> ArrayMeta:
         field = elements.pick(*choice(options))
         with prefixed("Invalid domain"):
             domain = self.domain(schema, options)
         if domain is None or any(low == -INF for low in domain.origin) or any(up > INF for up in domain.exclusive_max):
             raise SpecError("domain must be specified")
         rank = domain.rank - len(field.shape)
-        layout = self.chunk_layout(schema, options)
         bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
-        write, read = (shape[:rank] for shape in self.choose_chunks(layout, bounds, rank))
+        order, (write, read), fill, units, codec = all_of(
+            lambda: self.order(self.chunk_layout(schema, options), rank),
+            lambda: self.choose_chunks(self.chunk_layout(schema, options), bounds, rank),
+            lambda: self._fill_of(schema, elements, field),
+            lambda: self.dimension_units(schema, options) or (),
+            lambda: self.codec(schema, options),
+        )
         if prod(write) >= 1 << 63:
             raise SpecError(f"Product of chunk dimensions {braces(write)} is too large")
-        fill = None
-        if not self.is_filled and schema._fill is not None and schema._fill_dtype is not None and self.has_fill:
-            with prefixed("Invalid fill_value"):
-                if len(elements.fields) != 1:
-                    raise SpecError("a schema has no fill value for data types with several fields")
-                fill = converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
-        order, hard = layout._inner_order, layout.inner_order is not None
-        units = self.dimension_units(schema, options) or ()
-        chosen = Chosen(elements, domain, domain.shape[:rank], write, read, order, hard, fill, units, schema)
-        meta = self.array(chosen)
+        value = None if codec is None else codec._value
+        meta = self.array(
+            Chosen(elements, domain, domain.shape[:rank], write[:rank], read[:rank], order, fill, units, value)
+        )
         self.of(meta).check_schema(schema, options)
         return meta
+
+    def _fill_of(self, schema: Schema, elements: Elements, field: Field) -> Element | None:
+        """Return the fill value of a schema, if the metadata have none."""
+        if self.is_filled or schema._fill is None or schema._fill_dtype is None or not self.has_fill:
+            return None
+        with prefixed("Invalid fill_value"):
+            if len(elements.fields) != 1:
+                raise SpecError("a schema has no fill value for data types with several fields")
+            return converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
+
+    def order(self, layout: ChunkLayout, rank: int) -> tuple[int, ...] | None:
+        """Return the order of so many dimensions in new chunks."""
+        return None if layout._inner_order is None else tuple(dim for dim in layout._inner_order if dim < rank)
 
     def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the shapes of what is written and of what is read; by default, they are the same."""

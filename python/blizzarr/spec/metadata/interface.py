@@ -48,6 +48,12 @@ class MetadataConstraints(ABC):
         """Raise if the format does not have the data type; by default, that is found out when an array is created."""
         return
 
+    def with_options(self, options: dict[str, Any]) -> Self:
+        """Return the constraints with those of the driver's options that are constraints in other words, and take
+        these out of `options`.
+        """
+        return self
+
     @abstractmethod
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """Return the member ``metadata``; with `include_defaults`, defaults are included."""

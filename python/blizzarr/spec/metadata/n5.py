@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
+from blizzarr.dtypes import DataType
 from blizzarr.errors import SpecError
 from blizzarr.formats.document import load
 from blizzarr.formats.n5_array import TYPES, decode
@@ -16,11 +17,11 @@ from blizzarr.problems import Problems
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DTYPES, DType, dtype_json
-from blizzarr.spec.element_type import ElementType, Field
 from blizzarr.spec.members import Members, as_float, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
+from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, parsed_by, read, refuse
+from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, only, parsed_by, read, refuse
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.stored_document import array_of, encoded
 from blizzarr.spec.unit import Unit
@@ -46,7 +47,7 @@ class N5Codec:
     @classmethod
     def take(cls, members: Members) -> N5Codec:
         """Parse the members."""
-        return cls(members.take("compression", lambda value: _compression(value, Reading()), None))
+        return cls(members.take("compression", only(_compression), None))
 
     def merged(self, other: N5Codec) -> N5Codec:
         """Return the codec with the constraints of both."""
@@ -157,16 +158,16 @@ class N5Constraints(Constraints):
         return self.given.get("axes")
 
     @property
-    def elements(self) -> ElementType | None:
+    def elements(self) -> Elements | None:
         """The type of elements, which has no fields."""
         dtype = self.given.get("dataType")
         return None if dtype is None else self.elements_for(dtype)
 
-    def elements_for(self, dtype: DType) -> ElementType:
+    def elements_for(self, dtype: DType) -> Elements:
         """Return the type of elements of a data type."""
-        return ElementType.of(dtype.name, [Field("", _known(dtype))], False)
+        return Elements.of(DataType.parse(_known(dtype).name), None)
 
-    def of_elements(self, elements: ElementType) -> dict[str, Any]:
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
         """Return the member for this type of elements."""
         return {"dataType": elements.fields[0].dtype}
 
@@ -215,7 +216,7 @@ class N5Constraints(Constraints):
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; by default its compression is Blosc, which shuffles single bytes bit by bit."""
         field, document = chosen.elements.fields[0], dict(self.extra)
-        compression = self.codec(chosen.schema, {})._value.compression
+        compression = chosen.codec.compression
         if compression is None:
             shuffle = 2 if field.size == 1 else 1
             made = {"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": shuffle}

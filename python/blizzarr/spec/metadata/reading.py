@@ -11,7 +11,7 @@ from blizzarr.problems import Problems
 from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.members import as_integer, as_list, as_object
 
-__all__ = ["Member", "Reading", "each", "lengths", "parsed_by", "read", "refuse"]
+__all__ = ["Member", "Reading", "all_of", "each", "lengths", "only", "parsed_by", "read", "refuse"]
 
 _LONGEST: Final = (1 << 63) - 2
 
@@ -84,6 +84,34 @@ def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Readi
     return reading, members
 
 
+def all_of(*parts: Callable[[], Any]) -> list[Any]:
+    """Return the results of all functions.
+
+    Raises
+    ------
+    SpecError
+        With everything that is wrong; of the class of the only error, if there is one.
+
+    Examples
+    --------
+    >>> all_of(lambda: 1, lambda: lengths(0).parse(5, Reading()), lambda: lengths(0).parse(6, Reading()))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected array, but received: 5; Expected array, but received: 6
+    """
+    found, wrong = [], []
+    for part in parts:
+        try:
+            found.append(part())
+        except SpecError as error:
+            wrong.append(error)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise SpecError("; ".join(error.reason for error in wrong))
+    return found
+
+
 def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading], Any]:
     """Return a parser that uses one of stored documents, which adds what is wrong to `Problems`."""
 
@@ -110,6 +138,11 @@ def whole(value: Any) -> Any:
     if isinstance(value, list):
         return [whole(element) for element in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def only(parse: Callable[[Any, Reading], Any]) -> Callable[[Any], Any]:
+    """Return the parser of a member for values that are in no document."""
+    return lambda value: parse(value, Reading())
 
 
 def refuse(problems: Problems) -> NoReturn:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from blizzarr.codecs import CodecChain
+from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.errors import SpecError
-from blizzarr.json_values import MISSING, dump, quote
+from blizzarr.json_values import dump, expected, quote
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.members import Members, as_list, as_text
-from blizzarr.spec.zarr3.options import Row, row_of, same_order
+from blizzarr.spec.constraint import MAX_RANK, braces
+from blizzarr.spec.members import Members, as_integer, as_list, as_text, one_of
+from blizzarr.spec.metadata.reading import whole
 
 __all__ = ["Chain", "Codec", "chain_from_json"]
+
+_OURS: Final = CATALOGUE.keys() - {"transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c"}
+"""The codecs that TensorStore lacks take any options, which are checked when they are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,18 @@ class Codec:
     @property
     def kind(self) -> str:
         """The kind: ``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
-        return _row(self.name).kind
+        return str(CATALOGUE[self.name].stage)
+
+    @classmethod
+    def stored(cls, name: str, options: Mapping[str, Any]) -> Codec:
+        """Return a codec of a stored array, with all its options."""
+        found = dict(options)
+        if found.get("shuffle") == "noshuffle":
+            # Without shuffling, the size of elements does not matter.
+            found.pop("typesize", None)
+        for inner in _CHAINS.keys() & found.keys():
+            found[inner] = Chain.stored(found[inner])
+        return cls(name, found)
 
     @property
     def sharding_height(self) -> int:
@@ -74,7 +91,7 @@ def _merged_option(name: str, mine: Any, theirs: Any, strict: bool) -> Any:
     if name in _CHAINS:
         with prefixed(_CHAINS[name]):
             return mine.merged(theirs, strict)
-    merged = same_order(mine, theirs) if name == "order" else mine if mine == theirs else None
+    merged = _same_order(mine, theirs) if name == "order" else mine if mine == theirs else None
     if merged is None:
         raise SpecError(f"Incompatible {quote(name)}: {dump(mine)} vs {dump(theirs)}")
     return merged
@@ -87,6 +104,16 @@ class Chain:
     array_to_array: tuple[Codec, ...] = ()
     array_to_bytes: Codec | None = None
     bytes_to_bytes: tuple[Codec, ...] = ()
+
+    @classmethod
+    def of(cls, chain: CodecChain) -> Chain:
+        """Return the chain of an array."""
+        return cls.stored(chain.to_json())
+
+    @classmethod
+    def stored(cls, listed: list[dict[str, Any]]) -> Chain:
+        """Return a chain of a document that was found to be right."""
+        return _grouped([Codec.stored(codec["name"], codec.get("configuration", {})) for codec in listed])
 
     @property
     def sharding_height(self) -> int:
@@ -101,12 +128,6 @@ class Chain:
             return codec
         inner = codec.options.get("codecs")
         return None if inner is None else inner._innermost
-
-    @property
-    def is_big(self) -> bool:
-        """True if stored values begin with the most significant byte."""
-        codec = self._innermost
-        return codec is not None and codec.options.get("endian") == "big"
 
     @property
     def leaves_order_open(self) -> bool:
@@ -165,66 +186,91 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
     return tuple(a.merged(b, strict) for a, b in zip(mine, theirs, strict=True))
 
 
-def chain_from_json(value: Any, partial: bool = True) -> Chain:
-    """Parse a chain; in a stored one (not `partial`), no option may be missing.
+def chain_from_json(value: Any) -> Chain:
+    """Parse a chain in which codecs and options may be left open.
 
     Examples
     --------
     >>> chain_from_json(["crc32c"])
     Chain(array_to_array=(), array_to_bytes=None, bytes_to_bytes=(Codec(name='crc32c', options={}),))
     """
-    codecs = as_list(lambda member: _codec(member, partial))(value)
+    return _grouped(as_list(_codec)(value))
+
+
+def _grouped(codecs: Sequence[Codec]) -> Chain:
     at = 0
     while at < len(codecs) and codecs[at].kind == "array -> array":
         at += 1
     to_bytes = codecs[at] if at < len(codecs) and codecs[at].kind == "array -> bytes" else None
-    if to_bytes is None and not partial:
-        raise SpecError("array -> bytes codec must be specified")
     rest = codecs[at + (to_bytes is not None) :]
     for codec in rest:
         if codec.kind != "bytes -> bytes":
             raise SpecError(f"Expected bytes -> bytes codec, but received: {dump(codec.to_json())}")
-    return Chain(codecs[:at], to_bytes, rest)
+    return Chain(tuple(codecs[:at]), to_bytes, tuple(rest))
 
 
-def _codec(value: Any, partial: bool) -> Codec:
-    if partial and isinstance(value, str):
+def _codec(value: Any) -> Codec:
+    if isinstance(value, str):
         value = {"name": value}
     members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
     name = members.take("name", _name)
-    options = members.take("configuration", lambda said: _options(_row(name), said, partial))
+    options = members.take("configuration", lambda given: _options(name, given))
     members.end()
     return Codec(name, options)
 
 
 def _name(value: Any) -> str:
     name = as_text(value)
-    _row(name)
+    if name not in CATALOGUE:
+        raise SpecError(f"{quote(name)} is not registered")
     return name
 
 
-def _row(name: str) -> Row:
-    row = row_of(name)
-    if row is None:
-        raise SpecError(f"{quote(name)} is not registered")
-    return row
-
-
-def _options(row: Row, value: Any, partial: bool) -> dict[str, Any]:
+def _options(name: str, value: Any) -> dict[str, Any]:
     members = Members(value)
-    if row.is_ours:
+    if name in _OURS:
         return members.left
-
-    def partial_chain(said: Any) -> Chain:
-        return chain_from_json(said, partial)
-
-    found: dict[str, Any] = {}
-    for name, parse in row.options.items():
-        unused = name == "typesize" and found.get("shuffle") == "noshuffle"
-        may_lack = (partial and name not in row.required) or name in row.optional or unused
-        default = None if may_lack else row.defaults.get(name, MISSING)
-        option = members.take(name, parse or partial_chain, default)
-        if option is not None and not unused:
-            found[name] = list(option) if isinstance(option, tuple) else option
+    found = {option: members.take(option, parse) for option, parse in _PARSERS.items() if option in members.left}
+    if (name == "transpose" and "order" not in found) or (name != "transpose" and "order" in found):
+        raise expected(value, 'object with member "order"' if name == "transpose" else 'no member "order"')
+    for option in CATALOGUE[name].options:
+        if option.name in members.left:
+            given = whole(members.left.pop(option.name))
+            if not option.accepts(given):
+                raise SpecError(
+                    f"Error parsing object member {quote(option.name)}: Expected {option.expected}, but received: "
+                    f"{dump(given)}"
+                )
+            found[option.name] = given
     members.end()
+    if found.get("shuffle") == "noshuffle":
+        found.pop("typesize", None)
     return found
+
+
+def _order(value: Any) -> Any:
+    if isinstance(value, str):
+        return one_of("C", "F")(value)
+    order = list(as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)(value))
+    if sorted(order) != list(range(len(order))):
+        raise SpecError(f"{braces(order)} is not a valid permutation")
+    return order
+
+
+def _same_order(a: Any, b: Any) -> Any:
+    """Return the more specific of two orders that agree; None if they differ."""
+    if isinstance(a, str) and isinstance(b, list):
+        return _same_order(b, a)
+    if isinstance(a, list) and isinstance(b, str):
+        return a if a == list(range(len(a)))[:: 1 if b == "C" else -1] else None
+    return a if a == b else None
+
+
+_lengths = as_list(as_integer(1, (1 << 63) - 1))
+_PARSERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "order": _order,
+    "chunk_shape": lambda value: list(_lengths(value)),
+    "codecs": chain_from_json,
+    "index_codecs": chain_from_json,
+}
+"""The options whose constraints have other forms than the option itself."""

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.constraint import MAX_RANK, braces
-from blizzarr.spec.zarr3.chain import Chain, Codec
+from blizzarr.spec.metadata.zarr3_chain import Chain, Codec
 
-__all__ = ["DEFAULT_INDEX_CODECS", "Decoded", "Layout", "check_chain", "layout_of", "resolve"]
+__all__ = ["DEFAULT_INDEX_CODECS", "Decoded", "Layout", "layout_of", "resolve"]
 
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
 """The default codecs of a shard's index."""
-_MOST_ENTRIES: Final = 1 << 30
-"""The most chunks in a shard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +128,7 @@ def _resolve_shards(codec: Codec, decoded: Decoded) -> Codec:
     with prefixed("Error resolving index_codecs"):
         if decoded.rank > MAX_RANK - 1:
             raise SpecError(
-                f"Rank of {decoded.rank} exceeds maximum ran of {MAX_RANK - 1} supported for sharding_indexed"
+                f"Rank of {decoded.rank} exceeds the maximum rank of {MAX_RANK - 1} supported for sharding_indexed"
             )
         index_codecs = resolve(codec.options.get("index_codecs", DEFAULT_INDEX_CODECS), Decoded(decoded.rank + 1, 8))
     return Codec(
@@ -231,31 +228,3 @@ def _layout_of_bytes(codec: Codec, rank: int, shape: tuple[int, ...] | None) -> 
         _check_rank(part, rank)
     codecs = codec.options.get("codecs")
     return Layout() if codecs is None else layout_of(codecs, rank, None if part is None else tuple(part))
-
-
-def check_chain(chain: Chain, shape: tuple[int, ...], itemsize: int) -> None:
-    """Raise if a complete chain cannot encode chunks of this shape."""
-    for codec in chain.array_to_array:
-        shape = tuple(shape[dim] for dim in order_of(codec, len(shape)))
-    to_bytes = chain.array_to_bytes
-    assert to_bytes is not None
-    if to_bytes.name != "sharding_indexed":
-        if to_bytes.name == "bytes" and itemsize > 1 and "endian" not in to_bytes.options:
-            raise SpecError('"bytes" codec requires that "endian" option is specified')
-        if prod(shape) * itemsize >= 1 << 63:
-            raise SpecError(f"Integer overflow computing encoded size of array of shape {braces(shape)}")
-        return
-    part = tuple(to_bytes.options["chunk_shape"])
-    _check_rank(part, len(shape))
-    if any(outer % inner for outer, inner in zip(shape, part, strict=True)):
-        raise SpecError(
-            f"sharding_indexed sub-chunk shape of {braces(part)} does not evenly divide chunk shape of {braces(shape)}"
-        )
-    check_chain(to_bytes.options["codecs"], part, itemsize)
-    index: Chain = to_bytes.options["index_codecs"]
-    entries = tuple(outer // inner for outer, inner in zip(shape, part, strict=True))
-    if prod(entries) > _MOST_ENTRIES:
-        raise SpecError(f"grid shape of {braces(entries)} has more than {_MOST_ENTRIES} entries")
-    check_chain(index, (*entries, 2), 8)
-    if any(codec.name != "crc32c" for codec in index.bytes_to_bytes):
-        raise SpecError("Invalid index_codecs specified: only fixed-size encodings are supported")
