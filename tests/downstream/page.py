@@ -36,14 +36,11 @@ def table(results: Mapping[str, Any]) -> str:
         if row is None:
             rows.append(f"| {suite.name} | {package} | {suite.python} | not run yet | | | |")
             continue
-        only = len(row["known"]) + len(row["lost"])
-        counts = f"{row['without']:,} | {row['with']:,} | {only}"
+        counts = f"{row['without']:,} | {row['with']:,} | {len(row['only_without'])}"
         rows.append(f"| {suite.name} | {package} | {suite.python} | {counts} | {row['date']} |")
         reasons: dict[str, list[str]] = {}
-        for test, reason in row["known"].items():
-            reasons.setdefault(reason, []).append(test)
-        for test in row["lost"]:
-            reasons.setdefault("not explained yet", []).append(test)
+        for test in row["only_without"]:
+            reasons.setdefault(suite.why(test) or "not explained yet", []).append(test)
         differing += [
             f"- {suite.name}: {reason}: {', '.join(f'`{test}`' for test in tests)}" for reason, tests in reasons.items()
         ]

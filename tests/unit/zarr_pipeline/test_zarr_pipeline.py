@@ -294,6 +294,24 @@ def test_awaited_in_an_event_loop(tmp_path: Path) -> None:
     assert (int(one), some.tolist()) == (7, [52, 7, 54])
 
 
+def test_reads_that_are_awaited_together_take_turns(tmp_path: Path) -> None:
+    """A read that takes no time does not end before the others have begun."""
+    events: list[str] = []
+
+    async def one(array: Any, number: int) -> None:
+        events.append("begun")
+        await array.getitem((number, 0))
+        events.append("done")
+
+    async def several() -> None:
+        array = await zarr.api.asynchronous.create_array(store=tmp_path / "a.zarr", data=DATA, chunks=(10, 50))
+        await array.getitem((0, 0))
+        await asyncio.gather(*(one(array, number) for number in range(3)))
+
+    asyncio.run(several())
+    assert events == ["begun"] * 3 + ["done"] * 3
+
+
 def test_a_slow_read_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A read that waits does so outside of the thread of the event loop."""
     from blizzarr.zarr_pipeline import pipeline
