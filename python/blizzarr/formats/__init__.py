@@ -6,7 +6,6 @@ functions here work for all formats, so that other packages need not ask which f
 """
 
 from blizzarr.formats.blocks import arranged, without_blocks
-from blizzarr.formats.codec_documents import CodecDocuments, codec_documents
 from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
@@ -46,7 +45,6 @@ __all__ = [
     "FORMATS",
     "MASKED",
     "Child",
-    "CodecDocuments",
     "Format",
     "Found",
     "OmeChange",
@@ -57,7 +55,6 @@ __all__ = [
     "children",
     "chunk_prefix",
     "chunk_store",
-    "codec_documents",
     "detect",
     "document_keys",
     "encode",

@@ -24,6 +24,7 @@ from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
 from blizzarr.config import config
+from blizzarr.creation.json_values import check_attributes
 from blizzarr.errors import MetadataError
 from blizzarr.formats import format_of
 from blizzarr.group import Group
@@ -68,10 +69,7 @@ class GroupStore(ZarrStore):
         TypeError
             If JSON cannot express a value.
         """
-        try:
-            self.zarr_group.attrs.put(attributes)
-        except MetadataError as error:
-            raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
+        self.zarr_group.attrs.put(_checked(attributes))
 
     def store(
         self,
@@ -163,10 +161,18 @@ class GroupStore(ZarrStore):
                 name,
                 shape=shape,
                 dtype="string" if check_vlen_dtype(dtype) is str else dtype,
-                attributes={key: list(value) if isinstance(value, tuple) else value for key, value in attrs.items()},
+                attributes=_checked(attrs),
                 **given,
             )
         return WithEmptyChunks.of(array) if empty else array
+
+
+def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes that JSON can express; for others, raise the error that xarray raises."""
+    try:
+        return check_attributes(attributes)
+    except MetadataError as error:
+        raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
 
 
 @dataclass(frozen=True)

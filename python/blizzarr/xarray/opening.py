@@ -12,7 +12,7 @@ from blizzarr.group import Group
 from blizzarr.stores import resolve
 from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["open_node"]
+__all__ = ["has_consolidated", "open_node"]
 
 
 def open_node(
@@ -51,6 +51,8 @@ def open_node(
         If the store fails.
     """
     path = (group or "").strip("/")
+    if not has_consolidated(target):
+        consolidated = False
     if isinstance(target, Group | Array):
         return _below(target, path, consolidated)
     # Once for all that follows, since a zip file is opened here.
@@ -70,6 +72,17 @@ def open_node(
         return open_group(store, path=path, **options)
     except NodeTypeError:
         return open_array(store, mode=mode, path=path, zarr_format=zarr_format)
+
+
+def has_consolidated(target: Any) -> bool:
+    """Return whether a store may have consolidated metadata; those of icechunk, which are consistent without, do not.
+
+    Examples
+    --------
+    >>> has_consolidated("a.zarr")
+    True
+    """
+    return bool(getattr(target, "supports_consolidated_metadata", True))
 
 
 def _below(node: Group | Array, path: str, consolidated: bool | None) -> Group | Array:

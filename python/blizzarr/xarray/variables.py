@@ -13,7 +13,8 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
 from blizzarr.array import Array
-from blizzarr.formats import MASKED, codec_documents, format_of, masked_attribute, masks_fill
+from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
+from blizzarr.formats.codec_documents import codec_documents
 
 __all__ = ["StoredArray", "attributes_of", "dimensions_of", "is_hidden", "variable_of"]
 

@@ -127,6 +127,14 @@ def test_consolidated(tmp_path: Path) -> None:
         assert (found is not None) == (consolidated is not False)
         assert opened(path, group="a/b").sizes == {"x": 8}
 
+    class Without(dict[str, Any]):
+        supports_consolidated_metadata = False
+
+    target = Without()
+    to_zarr(counted(), target, consolidated=True)
+    assert blizzarr.open_group(target).metadata.consolidated is None
+    assert opened(target, consolidated=True).sizes == {"x": 8}
+
 
 def test_empty_chunks(tmp_path: Path) -> None:
     """Chunks of nothing but the fill value are stored if asked for, also by Dask's workers and when appending."""
@@ -185,6 +193,8 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     """What JSON cannot express and encodings that do not exist are errors."""
     with pytest.raises(TypeError, match=r"Invalid attribute in Dataset.attrs\. .*bad"):
         to_zarr(xr.Dataset(attrs={"bad": object()}), tmp_path / "a.zarr")
+    with pytest.raises(TypeError, match=r"Invalid attribute in Dataset.attrs\. .*bad"):
+        to_zarr(xr.Dataset({"t": ("x", [1], {"bad": object()})}), tmp_path / "v.zarr")
     with pytest.raises(ValueError, match="unexpected encoding parameters"):
         to_zarr(counted(), tmp_path / "b.zarr", encoding={"t": {"zlib": True}})
     with pytest.raises(ValueError, match="append_dim unless mode='a'"):
