@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop fixtures soak fuzz miri model bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop downstream fixtures soak fuzz miri model bench docs wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ unit: $(VENV)/tested  ## tests of the package
 
 interop: $(VENV)/tested  ## peers of other ecosystems read what we write, and the reverse
 	$(BIN)/python -m tests.interop $(ARGS)
+
+downstream: $(VENV)/tested  ## tests of other projects, without blizzarr and on it: an hour
+	cd tests && nice ../$(BIN)/python -m downstream $(ARGS)
 
 fixtures: $(VENV)/tested  ## have other implementations write tests/fixtures/data anew
 	cd tests && ../$(BIN)/python -W ignore -m fixtures $(ARGS)

@@ -51,7 +51,8 @@ FLOORS: list[set[str]] = [
     {"checking", "spec"},
     {"display"},
     {"api"},
-    {"tensorstore"},
+    {"tensorstore", "zarr_pipeline"},
+    {"for_zarr"},
     {"cli", "testing", "zarr"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

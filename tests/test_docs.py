@@ -30,6 +30,14 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
+@pytest.fixture(autouse=True)
+def settings_of_zarr_python() -> Iterator[None]:
+    """A page may set our pipeline in zarr-python, which is an oracle of other tests as it comes."""
+    yield
+    if "zarr" in sys.modules:
+        sys.modules["zarr"].config.reset()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)

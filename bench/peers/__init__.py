@@ -11,6 +11,7 @@ MODULES = {
     "zarrista": "zarrista",
     "zarrs-python": "zarr_python",
     "zarr-python fused": "zarr_python",
+    "blizzarr in zarr-python": "zarr_python",
     "blizzarr": "blizzarr",
     "limit": "limit",
 }

@@ -1,4 +1,4 @@
-"""zarr-python with one of three pipelines: its own two, and that of zarrs."""
+"""zarr-python with one of four pipelines: its own two, that of zarrs, and ours."""
 
 from __future__ import annotations
 
@@ -75,4 +75,19 @@ class Zarrs(ZarrPython):
         return super().reading(root, layout, selections)
 
 
-PEERS = {peer.name: peer for peer in (ZarrPython, Fused, Zarrs)}
+class Ours(ZarrPython):
+    name = "blizzarr in zarr-python"
+    settings = f"codec_pipeline.path = blizzarr.ZarrPipeline, {os.cpu_count()} threads"
+    pipeline = "blizzarr.ZarrPipeline"
+
+    def __init__(self) -> None:
+        import blizzarr
+
+        self._version = blizzarr.__version__
+        assert blizzarr.ZarrPipeline, "registers itself"
+
+    def version(self) -> str:
+        return f"{self._version} on zarr {zarr.__version__}"
+
+
+PEERS = {peer.name: peer for peer in (ZarrPython, Fused, Zarrs, Ours)}

@@ -106,9 +106,13 @@ __all__ = [
 if not _TYPE_CHECKING:  # type checkers find missing names themselves
 
     def __dir__() -> list[str]:
-        return sorted([*__all__, "__doc__", "__file__", "__name__", "__path__"])
+        return sorted([*__all__, "ZarrPipeline", "__doc__", "__file__", "__name__", "__path__"])
 
     def __getattr__(name: str) -> object:
+        if name == "ZarrPipeline":  # needs zarr-python, which nothing else does
+            from blizzarr.zarr_pipeline import ZarrPipeline
+
+            return ZarrPipeline
         import sys
 
         from blizzarr.renamed import MODULE, no_attribute

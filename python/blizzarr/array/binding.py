@@ -28,8 +28,10 @@ _REMEMBERED = 256
 """The number of layouts whose codec chains are kept."""
 
 
-def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False) -> Binding:
+def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False, watch: bool = True) -> Binding:
     """Make the engine's handle of an array; with `by_bytes`, the stored bytes of its elements are a last axis.
+
+    Without `watch`, the engine does not look whether the stored document is still that of this array.
 
     Raises
     ------
@@ -37,13 +39,13 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
         If its elements are longer than `config.element_bytes`.
     """
     try:
-        return _bound(store, path, metadata, by_bytes)
+        return _bound(store, path, metadata, by_bytes, watch)
     except LimitError as error:
         error.array, error.store = error.array or f"/{path}", error.store or str(store)
         raise
 
 
-def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Binding:
+def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: bool) -> Binding:
     keys = metadata.chunk_keys
     keeping = keeping_of(store)
     prefix, lock = chunk_prefix(path, metadata), lock_key(path, metadata)
@@ -55,7 +57,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool) -> Bind
     found, place = (store, place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
     dtype = metadata.dtype.numpy
-    document = watched(outside, path, metadata, lock)
+    document = watched(outside, path, metadata, lock) if watch else None
 
     def open(chain: _native.Chain, shape: tuple[int, ...]) -> _native.ArrayHandle:
         return _native.ArrayHandle(

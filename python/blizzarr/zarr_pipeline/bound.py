@@ -1,0 +1,149 @@
+"""An array of zarr-python as the engine knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from blizzarr.array.binding import bind
+from blizzarr.formats import format_named, lock_key
+from blizzarr.model import ArrayMeta
+from blizzarr.stores.zarr_python import native_store
+from blizzarr.transfer import Binding
+
+__all__ = ["Bound", "NotTakenError", "bound", "root_of"]
+
+_SMALL = 1 << 20
+"""The most bytes in a chunk of which a part may be read at once."""
+_UNBOUNDED = 1 << 62
+"""The length that the engine is told: zarr-python has checked indices, and a handle outlives changes of the shape."""
+
+
+class NotTakenError(Exception):
+    """The engine does not take this array, so that zarr-python does what is asked of it; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One array in one store."""
+
+    store: Any
+    """The store of zarr-python."""
+    root: object
+    """The root of that store, which can be moved."""
+    prefix: str
+    """The prefix of the chunk keys, without the head that all keys have."""
+    head: str
+    separator: str
+    document: str
+    """The key of the metadata document, which writers lock."""
+    binding: Binding
+    chunk: tuple[int, ...]
+    """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
+    is_quick: bool
+    """Whether to read a few elements may take less time than handing that to another thread."""
+
+    def place_of(self, key: str) -> tuple[int, ...]:
+        """Return the position of a chunk in the grid."""
+        return tuple(map(int, key[len(self.prefix) + len(self.head) :].split(self.separator)))
+
+
+def bound(place: Any, metadata: Any, spec: Any) -> Bound:
+    """Bind the array that has a chunk at this place.
+
+    Parameters
+    ----------
+    place
+        A `StorePath` of a chunk.
+    metadata
+        The metadata of the array.
+    spec
+        The specification of a chunk.
+
+    Raises
+    ------
+    NotTakenError
+        If the store, a codec or the data type is none that the engine reads exactly as zarr-python does.
+    BlizzarrError
+        If the metadata do not conform, or name something that is not supported here.
+    """
+    store = native_store(place.store)
+    if store is None:
+        raise NotTakenError(f"the place of a {type(place.store).__qualname__} is not known")
+    for part in _parts(metadata):
+        if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
+            raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
+    meta = _translated(metadata)
+    keys = meta.chunk_keys
+    dtype = spec.dtype.to_native_dtype()
+    if meta.dtype.numpy != dtype:
+        raise NotTakenError(f"elements of {dtype} would be read as {meta.dtype.numpy}")
+    if not meta.shape or 0 in meta.write_shape:
+        raise NotTakenError("it has no axes, or chunks without elements")
+    fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
+    if dtype.hasobject or np.asarray(fill, dtype).tobytes() != meta.dtype.fill_bytes(meta.fill_value):
+        raise NotTakenError(f"its fill value {fill!r} would be read as {meta.fill_value!r}")
+    path = _array_path(place.path, len(meta.shape), keys.head, keys.separator)
+    binding = bind(store, path, meta, watch=False)
+    binding = binding.resized((_UNBOUNDED,) * len(meta.shape))
+    return Bound(
+        place.store,
+        root_of(place.store),
+        f"{path}/" if path else "",
+        keys.head,
+        keys.separator,
+        lock_key(path, meta),
+        binding,
+        meta.write_shape,
+        prod(meta.chunk_shape) * dtype.itemsize <= _SMALL and not getattr(store, "remote", False),
+    )
+
+
+def root_of(store: Any) -> object:
+    """Return what a store of zarr-python replaces when it is moved to another place; None for those that are not."""
+    return getattr(store, "root", None) or getattr(store, "path", None)
+
+
+def _translated(metadata: Any) -> ArrayMeta:
+    """Return the metadata in our terms, through the document that zarr-python would store."""
+    form = format_named(metadata.zarr_format)
+    key = form.node_keys("")[0]
+    documents = metadata.to_buffer_dict(_prototype())
+    decoded = form.decode("", {key: documents[key].to_bytes()}, [])
+    if not isinstance(decoded, ArrayMeta):
+        raise NotTakenError(f"its document {key} is none of an array")
+    return decoded
+
+
+def _prototype() -> Any:
+    from zarr.core.buffer import cpu
+
+    return cpu.buffer_prototype
+
+
+def _parts(metadata: Any) -> Iterator[Any]:
+    """Yield the codecs and the data type, whose classes may be a user's."""
+    yield metadata.dtype
+    codecs = [*getattr(metadata, "codecs", ()), *(getattr(metadata, "filters", None) or ())]
+    codecs.append(getattr(metadata, "compressor", None))
+    while codecs:
+        codec = codecs.pop()
+        if codec is not None:
+            yield codec
+            codecs += [*getattr(codec, "codecs", ()), *getattr(codec, "index_codecs", ())]
+
+
+def _array_path(key: str, rank: int, head: str, separator: str) -> str:
+    """Return the path of the array that has a chunk under this key.
+
+    Examples
+    --------
+    >>> _array_path("a/b/c/0/1", 2, "c/", "/"), _array_path("a/b/0.1", 2, "", "."), _array_path("c.0", 1, "c.", ".")
+    ('a/b', 'a/b', '')
+    """
+    length = rank + head.count("/") if separator == "/" else 1
+    return "/".join(key.split("/")[:-length])

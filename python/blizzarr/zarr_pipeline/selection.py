@@ -1,0 +1,216 @@
+"""From the pieces that zarr-python has cut a selection into, one for each chunk, back to the whole selection.
+
+A piece says which elements of a chunk (`chunk_selection`) are at which places of the result (`out_selection`).
+zarr-python makes them in three forms:
+
+=============  =================================================  =============================================
+form           ``chunk_selection``                                ``out_selection``
+=============  =================================================  =============================================
+basic, blocks  integers and slices                                a slice for each slice
+orthogonal     also arrays, masks, or all arrays of `numpy.ix_`   a slice or an array for each axis that is kept
+points, masks  an array of one dimension for each axis            one slice or array
+=============  =================================================  =============================================
+
+In the first two, the pieces are the product of what there is along each axis, so that each axis is put together by
+itself. Pieces in any other form are left to zarr-python: `whole` returns None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from blizzarr.indexing.selection import Axes, Axis, IndexArray
+
+__all__ = ["Piece", "Whole", "whole"]
+
+Piece: TypeAlias = tuple[Any, Any, Any, Any, bool]
+"""The place of a chunk in the store, its specification, `chunk_selection`, `out_selection`, and whether it is whole."""
+
+Places: TypeAlias = Callable[[Piece], tuple[int, ...]]
+"""Returns the position of a piece's chunk in the grid."""
+
+Whole: TypeAlias = tuple[tuple[int, ...], Axes]
+"""The shape of the result, and the axes for the engine."""
+
+
+def whole(
+    pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places, dropped: tuple[int, ...] = ()
+) -> Whole | None:
+    """Return the selection that was cut into these pieces; None if they are in no known form.
+
+    Parameters
+    ----------
+    pieces
+        At least one piece.
+    chunk
+        The shape of a chunk.
+    place_of
+        Returns the position of a piece's chunk in the grid.
+    dropped
+        The axes that have arrays of one index although the result has no such axis.
+
+    Examples
+    --------
+    >>> one = (0, None, (slice(1, 4, 1), 2), (slice(0, 3),), False)
+    >>> other = (1, None, (slice(0, 2, 1), 2), (slice(3, 5),), False)
+    >>> whole([one, other], (4, 5), lambda piece: (piece[0], 1))
+    ((5,), ((0, 1, 1), 7))
+    """
+    _, _, items, outs, _ = pieces[0]
+    if type(items) is not tuple or len(items) != len(chunk) or not items:
+        return None
+    if type(outs) is not tuple:
+        return _points(pieces, chunk, place_of)
+    if all(type(item) is slice or isinstance(item, int | np.integer) for item in items):
+        return _basic(pieces, chunk, place_of)
+    return _orthogonal(pieces, chunk, place_of, dropped)
+
+
+def _basic(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) -> Whole | None:
+    """Put slices and integers together from the first piece and the last, which have the ends along every axis."""
+    first, last = pieces[0], pieces[-1]
+    outs, last_outs = first[3], last[3]
+    if type(last[2]) is not tuple or type(last_outs) is not tuple:
+        return None
+    shape: list[int] = []
+    axes: list[Axis] = []
+    count = 1
+    ends = zip(first[2], last[2], place_of(first), place_of(last), chunk, strict=True)
+    for item, last_item, place, last_place, size in ends:
+        if type(item) is not slice:
+            if place != last_place or (item is not last_item and item != last_item):
+                return None
+            axes.append(place * size + int(item))
+            continue
+        dim = len(shape)
+        if dim >= len(last_outs) or type(last_outs[dim]) is not slice or type(last_item) is not slice:
+            return None
+        start, step, length = place * size + int(item.start), int(item.step or 1), int(last_outs[dim].stop)
+        # The last index of the whole slice has to be the last one of the last piece.
+        end = start + step * (length - 1)
+        end_of_last = int(last_item.start) + (int(last_item.stop) - 1 - int(last_item.start)) // step * step
+        if outs[dim].start != 0 or length < 1 or end != last_place * size + end_of_last:
+            return None
+        count *= length if step >= size else end // size - place + 1
+        axes.append((dim, start, step if length > 1 else 1))
+        shape.append(length)
+    if count != len(pieces) or len(shape) != len(outs):
+        return None
+    return tuple(shape), tuple(axes)
+
+
+def _orthogonal(
+    pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places, dropped: tuple[int, ...]
+) -> Whole | None:
+    """Put each axis together by itself, from the first piece of each of its chunks."""
+    rank = len(chunk)
+    kept = [axis for axis in range(rank) if axis not in dropped]
+    # For each axis, by the position of a chunk along it: the indices, and their places in the result.
+    along: list[dict[int, tuple[IndexArray, Any]]] = [{} for _ in chunk]
+    for piece in pieces:
+        _, _, items, outs, _ = piece
+        if type(items) is not tuple or len(items) != rank or type(outs) is not tuple or len(outs) != len(kept):
+            return None
+        outs_of = dict(zip(kept, outs, strict=True))
+        for axis, (place, size) in enumerate(zip(place_of(piece), chunk, strict=True)):
+            if place not in along[axis]:
+                indices = _indices(items[axis], axis, rank)
+                if indices is None:
+                    return None
+                along[axis][place] = indices + place * size, outs_of.get(axis)
+    if prod(map(len, along)) != len(pieces):
+        return None
+    shape: list[int] = []
+    axes: list[Axis] = []
+    for axis, parts in enumerate(along):
+        if axis in dropped:
+            ((indices, _),) = parts.values()
+            if indices.size != 1:
+                return None
+            axes.append(int(indices[0]))
+            continue
+        joined = _joined([*parts.values()])
+        if joined is None:
+            return None
+        axes.append(_strided(len(shape), joined))
+        shape.append(joined.size)
+    return tuple(shape), tuple(axes)
+
+
+def _points(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) -> Whole | None:
+    """Put points together, which are in one list, ordered by their chunks."""
+    items = [piece[2] for piece in pieces]
+    for of_one in items:
+        if type(of_one) is not tuple or len(of_one) != len(chunk):
+            return None
+        if any(type(item) is not np.ndarray or item.ndim != 1 or item.dtype.kind != "i" for item in of_one):
+            return None
+    lengths = [len(of_one[0]) for of_one in items]
+    places = np.repeat(np.array([place_of(piece) for piece in pieces], dtype=np.int64), lengths, axis=0)
+    outs = [piece[3] for piece in pieces]
+    order: IndexArray | None = None
+    if all(type(out) is slice for out in outs):
+        starts = np.cumsum([0, *lengths])
+        if any(
+            out.start != start or out.stop != stop for out, start, stop in zip(outs, starts, starts[1:], strict=False)
+        ):
+            return None
+    elif all(type(out) is np.ndarray for out in outs):
+        order = np.concatenate(outs)
+        if order.size != len(places):
+            return None
+    else:
+        return None
+    axes: list[Axis] = []
+    for axis, size in enumerate(chunk):
+        indices = np.concatenate([of_one[axis] for of_one in items]) + places[:, axis] * size
+        placed = indices if order is None else _placed(indices, order)
+        if placed is None:
+            return None
+        axes.append(((0,), placed))
+    return (len(places),), tuple(axes)
+
+
+def _indices(item: Any, axis: int, rank: int) -> IndexArray | None:
+    """Return what a piece selects along one axis as indices in its chunk."""
+    if type(item) is slice:
+        return np.arange(int(item.start), int(item.stop), int(item.step or 1), dtype=np.int64)
+    if type(item) is not np.ndarray:
+        return None
+    if item.ndim == rank and item.shape[axis] == item.size:
+        # As `numpy.ix_` makes them.
+        item = item.reshape(-1)
+    if item.ndim != 1:
+        return None
+    indices: IndexArray = item.nonzero()[0] if item.dtype == bool else item.astype(np.int64, copy=False)
+    return indices
+
+
+def _joined(parts: Sequence[tuple[IndexArray, Any]]) -> IndexArray | None:
+    """Return the indices of all parts, each at its places; None if these are not all places up to the last."""
+    indices = np.concatenate([part for part, _ in parts])
+    places = [np.arange(out.start, out.stop) if type(out) is slice else np.asarray(out).reshape(-1) for _, out in parts]
+    order = np.concatenate(places)
+    return _placed(indices, order) if order.size == indices.size else None
+
+
+def _placed(indices: IndexArray, order: IndexArray) -> IndexArray | None:
+    """Return the indices in this order, a permutation; None if it is none."""
+    placed = np.full(indices.size, -1, np.int64)
+    if order.size and (order.min() < 0 or order.max() >= indices.size):
+        return None
+    placed[order] = indices
+    return None if indices.size and placed.min() < 0 else placed
+
+
+def _strided(dim: int, indices: IndexArray) -> Axis:
+    """Return the indices as a start and a step if they are one."""
+    if indices.size == 1:
+        return dim, int(indices[0]), 1
+    steps = np.diff(indices)
+    step = int(steps[0])
+    return (dim, int(indices[0]), step) if step and (steps == step).all() else ((dim,), indices)

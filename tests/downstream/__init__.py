@@ -1,0 +1,1 @@
+"""The tests of other projects, run on blizzarr and without it: see `__main__`."""

@@ -1,0 +1,12 @@
+"""zarr-python reads and writes through blizzarr's codec pipeline, also after a test has reset its settings.
+
+zarr-python finds the pipeline by its entry point, in child processes as well.
+"""
+
+import os
+
+import zarr
+
+# A reset of the settings reads the environment again, not what was set.
+os.environ["ZARR_CODEC_PIPELINE__PATH"] = "blizzarr.ZarrPipeline"
+zarr.config.refresh()
