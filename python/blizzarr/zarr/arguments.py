@@ -75,6 +75,9 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
         If keywords exclude each other, or are for another format.
     """
     options = {name: value for name, value in given.items() if name not in _IGNORED}
+    for name in _IGNORED:
+        if given.get(name) is not None:
+            warnings.warn(f"{name} is not yet implemented, and has no effect", ZarrRuntimeWarning, stacklevel=4)
     is_v2 = zarr_format == 2
     if options.pop("read_only", None):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
@@ -141,6 +144,11 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
     given = dict(_as_dict(options.pop("config", None)))
     write_empty = options.pop("write_empty_chunks", None)
     if write_empty is not None:
+        warnings.warn(
+            "The `write_empty_chunks` keyword argument is deprecated; pass config={'write_empty_chunks': ...}.",
+            ZarrRuntimeWarning,
+            stacklevel=5,
+        )
         if given.get("write_empty_chunks", write_empty) != write_empty:
             warnings.warn(
                 "Both the `write_empty_chunks` and `config` keyword arguments were provided; `config` is used.",
@@ -150,6 +158,13 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
         given.setdefault("write_empty_chunks", write_empty)
     order = options.pop("order", None)
     if order is not None:
+        if not is_v2:
+            warnings.warn(
+                "The `order` keyword argument has no effect for Zarr format 3 arrays. To control the memory layout of "
+                "the array, either explicitly set it in the config dict or set zarr.config `array.order`.",
+                ZarrRuntimeWarning,
+                stacklevel=5,
+            )
         given.setdefault("order", order)
     settings = ArrayConfig.of(given)
     if is_v2:

@@ -61,6 +61,9 @@ class ZDType(Metadata):
         for name, value in options.items():
             setattr(self, name, value)
 
+    def __class_getitem__(cls, item: object) -> type[ZDType]:
+        return cls
+
     @property
     def dtype_cls(self) -> type[np.dtype[Any]]:
         """The class of the data type of NumPy."""

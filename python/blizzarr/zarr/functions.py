@@ -321,7 +321,6 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "dtype": meta.dtype,
         "chunks": data.chunks,
         "fill_value": data.fill_value,
-        "order": data.order,
     }
     target = given.get("zarr_format", meta.zarr_format)
     if target == meta.zarr_format and not {"dtype", "codecs"} & set(given):
@@ -329,7 +328,7 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         if meta.zarr_format > 2:
             made |= {"serializer": data.serializer, "chunk_key_encoding": meta.chunk_key_encoding}
         else:
-            made["dimension_separator"] = meta.dimension_separator
+            made |= {"dimension_separator": meta.dimension_separator, "order": data.order}
     if target > 2:
         made |= {"shards": data.shards, "dimension_names": data.dimension_names}
     made["zarr_format"] = target

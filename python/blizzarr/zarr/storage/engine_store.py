@@ -37,7 +37,6 @@ class EngineStore(Store):
 
     def __init__(self, engine: Any) -> None:
         super().__init__(read_only=bool(getattr(engine, "read_only", False)))
-        self._is_open = True
         self.engine = engine
         self.supports_deletes = bool(getattr(engine, "supports_delete", True))
         self.supports_listing = bool(getattr(engine, "supports_list", True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -140,14 +141,24 @@ class ZipStore(EngineStore):
         method: Any = {0: "stored", 8: "deflated"}.get(compression)
         if method is None:
             raise ValueError(f"expected compression=ZIP_STORED or ZIP_DEFLATED, found {compression}")
-        engine: Any = stores.ZipStore(path, "w" if mode == "x" else mode, compression=method)
         self.compression, self.allowZip64 = compression, allowZip64
-        super().__init__(stores.read_only(engine) if read_only else engine)
+        self._given: Any = (path, "w" if mode == "x" else mode, method, read_only)
+        if mode != "r" or os.path.exists(path):
+            super().__init__(self.engine)
+        else:
+            Store.__init__(self, read_only=True)
+
+    @cached_property
+    def engine(self) -> Any:
+        """The store of blizzarr; a file that is not there yet is opened when it is first needed."""
+        path, mode, method, read_only = self._given
+        engine = stores.ZipStore(path, mode, compression=method)
+        return stores.read_only(engine) if read_only else engine
 
     @property
     def path(self) -> Path:
         """The path of the file."""
-        return Path(_unwrapped(self.engine).path)
+        return Path(self._given[0] if "engine" not in vars(self) else _unwrapped(self.engine).path)
 
     def __str__(self) -> str:
         return f"zip://{self.path}"
