@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 from blizzarr import _native
 from blizzarr.errors import SpecError, StoreError
@@ -117,6 +116,7 @@ def experimental_push_metrics_to_prometheus(
     def push() -> int:
         from http.client import HTTPException
         from urllib.error import HTTPError
+        from urllib.parse import quote
         from urllib.request import Request, urlopen
 
         if not job:

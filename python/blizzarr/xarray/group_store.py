@@ -24,7 +24,7 @@ from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.creation.json_values import check_attributes
+from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
 from blizzarr.formats import format_of
 from blizzarr.group import Group
@@ -168,9 +168,9 @@ class GroupStore(ZarrStore):
 
 
 def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes that JSON can express; for others, raise the error that xarray raises."""
+    """Return attributes that JSON can express, NaN besides; for others, raise the error that xarray raises."""
     try:
-        return check_attributes(attributes)
+        return check_attributes(AsZarrPython(attributes))
     except MetadataError as error:
         raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
 

@@ -204,3 +204,20 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     empty = xr.Dataset({"t": (("y", "x"), np.zeros((2, 0)))}).chunk()
     to_zarr(empty, tmp_path / "e.zarr")
     assert opened(tmp_path / "e.zarr").sizes == {"y": 2, "x": 0}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_are_nan_are_stored_as_zarr_python_stores_them(tmp_path: Path, zarr_format: int) -> None:
+    """As the missing value of variables that come from netCDF often is."""
+    pytest.importorskip("zarr")
+    dataset = xr.Dataset({"t": ("x", [1.0, np.nan])}, attrs={"valid_max": float("inf")})
+    dataset.t.encoding.update(missing_value=np.nan, _FillValue=np.nan)
+    to_zarr(dataset, tmp_path / "ours.zarr", zarr_format=zarr_format, consolidated=False)
+    dataset.to_zarr(tmp_path / "theirs.zarr", zarr_format=zarr_format, consolidated=False)
+    for path in ("ours.zarr", "theirs.zarr"):
+        for engine in (Engine, "zarr"):
+            found = xr.open_dataset(tmp_path / path, engine=engine, consolidated=False)
+            xr.testing.assert_identical(found, dataset)
+            assert np.isnan(found.t.encoding["missing_value"])
+    blizzarr.open_group(tmp_path / "ours.zarr")["t"].attrs["units"] = "K"
+    assert np.isnan(opened(tmp_path / "ours.zarr").t.encoding["missing_value"])

@@ -172,3 +172,16 @@ def test_likes_take_what_is_left_open_from_the_other() -> None:
     assert (other.chunks, other.dtype, other.fill_value, other.compressors) == ((2, 2), "i2", 5, z.compressors)
     copied = zarr.from_array({}, data=zarr.array([1, 2]), chunks=1)
     assert (copied.chunks, copied[:].tolist()) == ((1,), [1, 2])
+
+
+def test_attributes_may_be_nan() -> None:
+    """As in zarr-python, although JSON has no such number."""
+    group = zarr.create_group({}, attributes={"a": np.nan})
+    array = group.create_array("x", shape=3, dtype="i1", attributes={"b": [np.inf]})
+    array.attrs["c"] = {"d": np.nan}
+    array.attrs.update(e=-np.inf)
+    again = group["x"].attrs.asdict()
+    assert np.isnan([group.attrs["a"], again["c"]["d"]]).all()
+    assert (again["b"], again["e"]) == ([np.inf], -np.inf)
+    array.attrs.put({"f": np.inf})
+    assert group["x"].attrs.asdict() == {"f": np.inf}
