@@ -86,6 +86,8 @@ class Constraints(MetadataConstraints):
     """True if elements may have dimensions of their own as long as the data type is not known."""
     invalid: ClassVar[frozenset[str]] = frozenset()
     """The constraints of a schema that are themselves called invalid where an array does not meet them."""
+    dtype_member: ClassVar[str] = "dtype"
+    """The name of the data type in errors."""
     has_units: ClassVar[bool] = True
     has_fill: ClassVar[bool] = True
 
@@ -270,7 +272,7 @@ class Constraints(MetadataConstraints):
         field = self.field(options)
         assert field is not None, "metadata of an array are complete"
         check_rank(schema, self.rank + len(field.shape))
-        check_dtype(schema, field.dtype)
+        check_dtype(schema, field.dtype, self.dtype_member)
         for name, check in self._CHECKS.items():
             if getattr(schema, name) is None:
                 continue
