@@ -133,7 +133,11 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
             raise expected(value, "array")
         if most is not None and len(value) > most:
             raise SpecError(f"Rank {len(value)} is outside valid range [0, {most}]")
-        return tuple(at_position(position, value, parse) for position in range(len(value)))
+        try:
+            return tuple(map(parse, value))
+        except (SpecError, ValueError, IndexError):
+            # Once more, for an error that names the position.
+            return tuple(at_position(position, value, parse) for position in range(len(value)))
 
     return parse_all
 

@@ -190,6 +190,8 @@ class Constraints(MetadataConstraints):
         if full is None:
             return schema.domain
         within = () if field is None else field.shape
+        if schema.domain is None and self.shape is not None:
+            return resizable(self.shape, self.labels, within)
         sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
         sizes[full - len(within) :] = within
         labels = None if self.labels is None else [*self.labels, *("",) * full][:full]

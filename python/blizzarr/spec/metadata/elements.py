@@ -64,6 +64,8 @@ class Elements:
         SpecError
             Specs do not have it.
         """
+        if endian != "big" and dtype.name in WHOLE:
+            return cls(dtype, endian, (WHOLE[dtype.name],), json)
         offset, fields = 0, []
         for name, inner, shape in dtype.fields or (("", dtype, ()),):
             made = _field(name, inner, shape, endian, offset)
