@@ -92,6 +92,7 @@ def find_many(
     *,
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
+    newest: bool = True,
 ) -> list[Found | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
@@ -106,9 +107,13 @@ def find_many(
         The documents by key, if the caller has read them; the store is then not asked for any.
     entry
         Used in place of the document of the hierarchy as a whole, in formats that have one.
+    newest
+        False if the caller knows that there are no nodes of the newest format.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
+    if not newest:
+        forms = tuple(form for form in forms if form is not V3)
     found: list[Found | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
@@ -255,7 +260,8 @@ def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Fou
         if near or form is not None or error.errno != EACCES or (newest := _newest(store, path)) is None:
             raise
         return newest, {}
-    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    # A store that is near has been asked for the newest format.
+    found = find_many(store, (path,), None if form is None else forms, known=known, newest=not near or form is V3)[0]
     if isinstance(found, BlizzarrError):
         raise found
     return found, known

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.element_type import Field
-from blizzarr.spec.schema import Schema
 
-__all__ = ["Ranks", "ranks", "ranks_of"]
+__all__ = ["Ranks", "ranks"]
 
 
 class Ranks(NamedTuple):
@@ -18,11 +16,6 @@ class Ranks(NamedTuple):
     full: int | None
     grid: int | None
     inner: int | None
-
-
-def ranks_of(grid_rank: int, schema: Schema, field: Field | None) -> Ranks:
-    """Return the ranks with the dimensions of a field."""
-    return ranks(grid_rank, schema.rank, None if field is None else len(field.shape))
 
 
 def ranks(grid_rank: int, full: int | None, inner: int | None) -> Ranks:

@@ -9,7 +9,6 @@ from blizzarr import _native
 from blizzarr.errors import SpecError, StoreError
 from blizzarr.futures import Future
 from blizzarr.futures.pool import submit
-from blizzarr.spec.parsed import kept
 from blizzarr.stores.traffic import TRAFFIC
 
 __all__ = [
@@ -63,10 +62,8 @@ def experimental_collect_matching_metrics(
 
     Examples
     --------
-    >>> import blizzarr.tensorstore as ts
-    >>> view = ts.open({"driver": "array", "array": [1, 2], "dtype": "int8"}).result()
-    >>> [found["name"] for found in experimental_collect_matching_metrics("/tensorstore/spec/")]
-    ['/tensorstore/spec/parsed']
+    >>> [found["name"] for found in experimental_collect_matching_metrics("/tensorstore/cache/hit", True)]
+    ['/tensorstore/cache/hit_count']
     """
     return [
         {"name": name, "values": [{"value": value}]}
@@ -171,5 +168,4 @@ def _counted() -> Iterator[tuple[str, str, int]]:
             # Nothing is written by HTTP.
             if kind != "http" or not what.endswith(("write", "written"))
         ]
-    rows.append(("/tensorstore/spec/parsed", "specs that are kept in parsed form", kept()))
     yield from sorted(rows)

@@ -18,7 +18,7 @@ from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema

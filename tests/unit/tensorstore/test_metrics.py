@@ -89,7 +89,6 @@ def test_names_are_those_of_tensorstore() -> None:
     assert {name.split("/")[2] + "/" + name.split("/")[3] for name in own} == {
         "blizzarr/bytes_decoded",
         "blizzarr/bytes_encoded",
-        "spec/parsed",
         "kvstore/azure",
     }
 

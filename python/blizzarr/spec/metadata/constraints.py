@@ -23,11 +23,11 @@ from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.constraint import MAX_RANK, Vector, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import Field, check_choice, choice
+from blizzarr.spec.field import Field, check_choice, choice
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.metadata.elements import Element, Elements
+from blizzarr.spec.metadata.elements import WHOLE, Element, Elements
 from blizzarr.spec.metadata.fill_conversion import converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
 from blizzarr.spec.metadata.reading import Member, all_of, read
@@ -86,6 +86,8 @@ class Constraints(MetadataConstraints):
     """True if elements may have dimensions of their own as long as the data type is not known."""
     invalid: ClassVar[frozenset[str]] = frozenset()
     """The constraints of a schema that are themselves called invalid where an array does not meet them."""
+    dtype_member: ClassVar[str] = "dtype"
+    """The name of the data type in errors."""
     has_units: ClassVar[bool] = True
     has_fill: ClassVar[bool] = True
 
@@ -166,6 +168,8 @@ class Constraints(MetadataConstraints):
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
         check_choice(*choice(options))
+        if not self.given:
+            return
         field = self.field(options)
         with prefixed('Error parsing object member "metadata"'):
             all_of(
@@ -175,6 +179,8 @@ class Constraints(MetadataConstraints):
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
         """Return the domain; the upper bounds of the grid can be changed and therefore are implicit."""
+        if not self.given and schema.domain is None:
+            return IndexDomain(0) if schema.rank == 0 else None
         field = self.field(options)
         full, grid, inner = self._ranks(schema, field)
         if schema.domain is None:
@@ -184,6 +190,8 @@ class Constraints(MetadataConstraints):
         if full is None:
             return schema.domain
         within = () if field is None else field.shape
+        if schema.domain is None and self.shape is not None:
+            return resizable(self.shape, self.labels, within)
         sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
         sizes[full - len(within) :] = within
         labels = None if self.labels is None else [*self.labels, *("",) * full][:full]
@@ -205,8 +213,7 @@ class Constraints(MetadataConstraints):
             return layout
         full, grid = ranks.full, ranks.full - len(within)
         order, *shapes = self.chunks(grid if ranks.grid is None else ranks.grid, full)
-        layout._set_rank(full)
-        grids = dict(layout._grids)
+        grids = {}
         for usage, shape in zip(("write", "read"), shapes, strict=True):
             sides = (None,) * full if shape is None else (*shape[:grid], *(None,) * (grid - len(shape)), *within)
             hard = frozenset(dim for dim, side in enumerate(sides) if side is not None)
@@ -214,7 +221,11 @@ class Constraints(MetadataConstraints):
         grids["codec"] = GridConstraints.unset(full)
         origin = Vector((0,) * full, frozenset(range(full)))
         order = None if order is None else (*order, *range(len(order), full))
-        layout._merge(ChunkLayout._of(full, order or None, bool(order), origin, grids))
+        found = ChunkLayout._of(full, order or None, bool(order), origin, grids)
+        if layout._is_unset:
+            return found
+        layout._set_rank(full)
+        layout._merge(found)
         return layout
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
@@ -263,7 +274,7 @@ class Constraints(MetadataConstraints):
         field = self.field(options)
         assert field is not None, "metadata of an array are complete"
         check_rank(schema, self.rank + len(field.shape))
-        check_dtype(schema, field.dtype)
+        check_dtype(schema, field.dtype, self.dtype_member)
         for name, check in self._CHECKS.items():
             if getattr(schema, name) is None:
                 continue
@@ -329,11 +340,12 @@ class Constraints(MetadataConstraints):
         nothing._set_rank(rank)
         layout = self.chunk_layout(nothing, options)
         layout._finalize()
-        units = self.units
+        units, shape = self.units, self.shape
+        assert shape is not None, "metadata of an array are complete"
         return Schema._of(
             field.dtype,
             rank,
-            self.domain(nothing, options),
+            resizable(shape, self.labels, field.shape),
             layout,
             (*units, *(None,) * len(field.shape)) if units else (),
             self.codec(nothing, options),
@@ -344,6 +356,32 @@ class Constraints(MetadataConstraints):
     def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
         """The schema of an array."""
         return cls.of(meta).schema(options)
+
+    @classmethod
+    def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the selected part of the elements of an array."""
+        name, void = choice(options)
+        if not name and not void and meta.dtype.name in WHOLE:
+            return WHOLE[meta.dtype.name]
+        elements = cls.of(meta).elements
+        assert elements is not None, "metadata of an array are complete"
+        return elements.pick(name, void)
+
+    @classmethod
+    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
+        """Return the selected part of each element; None if the whole element is a single value."""
+        field = cls.part_of(meta, options)
+        return field if meta.dtype.fields or field.shape else None
+
+    @classmethod
+    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
+        """Return the data type in the schema of an array."""
+        return cls.part_of(meta, options).dtype
+
+    @classmethod
+    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
+        """Return the domain in the schema of an array."""
+        return resizable(meta.shape, meta.dimension_names, cls.part_of(meta, options).shape)
 
     # New arrays.
 

@@ -13,16 +13,24 @@ from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.json_values import dump, quote
 from blizzarr.spec.dtype import DTYPES
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
 
-__all__ = ["Element", "Elements", "Fill"]
+__all__ = ["WHOLE", "Element", "Elements", "Fill"]
 
 Element = np.ndarray[Any, np.dtype[Any]]
 """One element, or all that lie within one."""
 
 _BYTES: Final = {Kind.RAW: "byte", Kind.BYTES: "char"}
 _NUMBERS: Final = (Kind.BOOL, Kind.INTEGER, Kind.FLOAT, Kind.COMPLEX)
+
+
+WHOLE: Final = {
+    name: Field("", dtype)
+    for name, dtype in DTYPES.items()
+    if name not in ("byte", "char", "string", "ustring", "json")
+}
+"""The fields of elements that are a single value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,8 @@ class Elements:
         SpecError
             Specs do not have it.
         """
+        if endian != "big" and dtype.name in WHOLE:
+            return cls(dtype, endian, (WHOLE[dtype.name],), json)
         offset, fields = 0, []
         for name, inner, shape in dtype.fields or (("", dtype, ()),):
             made = _field(name, inner, shape, endian, offset)

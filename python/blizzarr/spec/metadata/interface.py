@@ -13,7 +13,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexDomain

@@ -18,7 +18,7 @@ from blizzarr.spec.constraint import braces
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DTYPES, DType, dtype_json
 from blizzarr.spec.members import Members, as_float, as_text
-from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, only, parsed_by, read, refuse
@@ -123,16 +123,6 @@ class N5Constraints(Constraints):
             "axes": tuple(name or "" for name in meta.dimension_names or (None,) * rank),
         }
         return cls(given | reading.given, rank, within_64_bits(extra))
-
-    @classmethod
-    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
-        """Return the data type of an array."""
-        return DTYPES[meta.dtype.name]
-
-    @classmethod
-    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
-        """Return the domain of an array."""
-        return resizable(meta.shape, meta.dimension_names)
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:

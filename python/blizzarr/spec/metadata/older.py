@@ -15,7 +15,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 from blizzarr.spec.members import as_object, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements
@@ -47,12 +47,23 @@ class OlderConstraints(Constraints):
         """Parse the members of an object."""
         members = as_object(plain(value))
         shape = members.get("shape")
-        return cls({}, len(shape) if isinstance(shape, list) else -1, members)
+        given = {"shape": tuple(shape)} if isinstance(shape, list) else {}
+        return cls(given, len(given.get("shape", ())) if given else -1, members)
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
         """Return constraints that only this array meets: its document."""
-        return cls({"meta": meta}, len(meta.shape), encoded(meta))
+        return cls({"meta": meta, "shape": meta.shape}, len(meta.shape), encoded(meta))
+
+    @classmethod
+    def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the elements of an array."""
+        return _elements(meta.dtype).fields[0]
+
+    @classmethod
+    def part(cls, meta: ArrayMeta, options: Options) -> None:
+        """Return None: the whole element is a single value."""
+        return
 
     def members(self) -> dict[str, Any]:
         """Nothing: all members are JSON."""
@@ -61,11 +72,6 @@ class OlderConstraints(Constraints):
     @property
     def _meta(self) -> ArrayMeta | None:
         return self.given.get("meta")
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """The stored shape."""
-        return tuple(self.extra["shape"]) if self.rank != -1 and "shape" in self.extra else None
 
     @property
     def labels(self) -> tuple[str, ...] | None:

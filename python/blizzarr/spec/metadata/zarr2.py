@@ -16,16 +16,14 @@ from blizzarr.problems import Problems
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.element_type import Field, choice
 from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
-from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements, Fill
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import Member, Reading, lengths, only, parsed_by, refuse
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.stored_document import array_of, encoded
-from blizzarr.views import IndexDomain
 
 __all__ = ["ZarrCodec", "ZarrConstraints"]
 
@@ -191,22 +189,6 @@ class ZarrConstraints(Constraints):
             given["dimension_separator"] = document["dimension_separator"]
         return cls(given, len(meta.shape), {})
 
-    @classmethod
-    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
-        """Return the data type of the selected part of each element."""
-        return _part(meta, options).dtype
-
-    @classmethod
-    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
-        """Return the domain of an array."""
-        return resizable(meta.shape, within=_part(meta, options).shape)
-
-    @classmethod
-    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
-        """Return the selected part of each element; None if the whole element is a single value."""
-        field = _part(meta, options)
-        return field if meta.dtype.fields or field.shape else None
-
     def with_options(self, options: dict[str, Any]) -> Self:
         """Take ``key_encoding``, an option from before documents had a member for it, among the members."""
         separator = options["key_encoding"]
@@ -318,10 +300,6 @@ def _elements(meta: ArrayMeta, document: Mapping[str, Any]) -> Elements:
 def _endian(meta: ArrayMeta) -> str | None:
     """Return the byte order of stored elements, in the spelling of the document where there are filters."""
     return decode_dtype(encoded(meta) if meta.source is None else meta.source, Problems())[1]
-
-
-def _part(meta: ArrayMeta, options: Options) -> Field:
-    return Elements.of(meta.dtype, _endian(meta)).pick(*choice(options))
 
 
 def _check_key(options: Options) -> None:

@@ -16,7 +16,7 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.element_type import Field, choice
+from blizzarr.spec.field import Field, choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes
 from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
@@ -211,6 +211,7 @@ class Zarr3Constraints(Constraints):
     """
 
     driver = "zarr3"
+    dtype_member = "data_type"
     invalid = frozenset({"codec of another driver"})
     options: ClassVar[Mapping[str, Option]] = {
         "field": Option(as_text, ""),
@@ -260,21 +261,15 @@ class Zarr3Constraints(Constraints):
 
     @classmethod
     def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
-        """Return the data type of the selected part of each element."""
+        """Return the data type of an array, whose units have to be units."""
         if "dimension_units" in meta.attributes:
             _attributes(meta.attributes, Reading(len(meta.shape)))
-        return _part(meta, options).dtype
+        return super().dtype_of(meta, options)
 
     @classmethod
     def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
-        """Return the domain of an array."""
-        return resizable(meta.shape, _labels(meta.dimension_names), _part(meta, options).shape)
-
-    @classmethod
-    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
-        """Return the selected part of each element; None if the whole element is a single value."""
-        field = _part(meta, options)
-        return field if meta.dtype.fields or field.shape else None
+        """Return the domain of an array, without labels if a name occurs twice."""
+        return resizable(meta.shape, _labels(meta.dimension_names), cls.part_of(meta, options).shape)
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -367,11 +362,14 @@ class Zarr3Constraints(Constraints):
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
+        if schema.dtype is None:
+            super().constrain(schema, options)
+            return
         field, is_bytes = self.field(options), choice(options)[1]
         is_bytes = is_bytes or (field is not None and field.dtype.name == "byte")
-        if schema.dtype is not None and schema.dtype.name == "byte" and not is_bytes:
+        if schema.dtype.name == "byte" and not is_bytes:
             raise _unknown("byte")
-        if field is None and self.elements is not None and schema.dtype is not None:
+        if field is None and self.elements is not None:
             raise SpecError("schema dtype must be unspecified for structured data types unless a field is selected")
         super().constrain(schema, options)
 
@@ -464,10 +462,6 @@ def _labels(names: tuple[str | None, ...] | None) -> tuple[str, ...] | None:
         return None
     used = [name for name in names if name]
     return tuple(name or "" for name in names) if len(set(used)) == len(used) else ("",) * len(names)
-
-
-def _part(meta: ArrayMeta, options: Options) -> Field:
-    return _elements(meta.dtype, meta.codecs.endian).pick(*choice(options))
 
 
 def _missing(where: str, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[SpecError]:
