@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -110,4 +111,13 @@ def install() -> None:
         )
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-    importlib.import_module(_THEIRS)
+    package = importlib.import_module(_OURS)
+    # All of them at once: a finder of others that comes first, like that of pytest, would load a module a second time.
+    for found in pkgutil.walk_packages(package.__path__, f"{_OURS}."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+    for name, module in list(sys.modules.items()):
+        if name == _OURS or name.startswith(f"{_OURS}."):
+            sys.modules[_THEIRS + name.removeprefix(_OURS)] = module
+    for theirs, ours in _ELSEWHERE.items():
+        sys.modules[theirs] = importlib.import_module(ours)

@@ -143,8 +143,13 @@ def test_views_are_awaited() -> None:
 
 _SCRIPT = """
 import sys
+import importlib.machinery
 import importlib.metadata
+sys.meta_path.insert(0, importlib.machinery.PathFinder)  # another finder comes first, as in pytest
 import zarr
+import zarr.abc.codec
+assert issubclass(zarr.codecs.BytesCodec, zarr.abc.codec.ArrayBytesCodec)
+sys.meta_path.pop(0)
 from zarr.core.buffer import default_buffer_prototype
 from zarr.codecs.blosc import BloscShuffle
 from zarr.storage._common import StorePath
