@@ -241,9 +241,12 @@ class Constraints(MetadataConstraints):
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
         """Return the units, as far as they are known."""
         wanted = schema.dimension_units
-        if not self.has_units or wanted is None or not any(unit is not None for unit in wanted):
-            return (wanted if not self.has_units else self._all_units(schema)) or None
-        return merge_units(self._all_units(schema), wanted)
+        if not self.has_units:
+            return wanted
+        units = self._all_units(schema)
+        if wanted is not None and any(unit is not None for unit in wanted):
+            units = merge_units(units, wanted)
+        return units or None
 
     def _all_units(self, schema: Schema) -> DimensionUnits:
         """Return the units of the grid, and none for the dimensions within elements."""
