@@ -346,7 +346,7 @@ def test_a_slow_read_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
     read = pipeline.read
 
     def waiting(binding: Any, *given: Any) -> Any:
-        if binding is slow.async_array.codec_pipeline._bound.binding:
+        if binding is slow._async_array.codec_pipeline._bound.binding:
             begun.set()
             assert may_end.wait(60)
         return read(binding, *given)
