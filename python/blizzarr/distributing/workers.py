@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias, TypeVar
+from uuid import uuid4
 
 from blizzarr.distributing.settings import Settings
 from blizzarr.durability import as_durable_as_here
@@ -88,7 +89,7 @@ class Workers:
         """
         if self.in_threads:
             return partial(self._submit, as_durable_as_here(summed), work)
-        return partial(self._submit, _elsewhere, _pickled(work), Settings.here())
+        return partial(self._submit, _elsewhere, uuid4().hex, _pickled(work), Settings.here())
 
     def _submit(self, function: Callable[..., R], *arguments: Any) -> Future[R]:
         try:
@@ -201,15 +202,18 @@ def summed(work: Work[T, R], piece: T) -> tuple[R, int]:
     return result, sum(told)
 
 
-def _elsewhere(pickled: bytes, settings: Settings, piece: T) -> tuple[Any, int]:
+def _elsewhere(call: str, pickled: bytes, settings: Settings, piece: T) -> tuple[Any, int]:
     """Work on a piece in another process."""
     with settings.applied():
-        return summed(_unpickled(pickled), piece)
+        return summed(_unpickled(call, pickled), piece)
 
 
 @lru_cache(8)
-def _unpickled(pickled: bytes) -> Work[Any, Any]:
-    """Return the work, which most pieces have in common: so a worker opens an array once."""
+def _unpickled(call: str, pickled: bytes) -> Work[Any, Any]:
+    """Return the work, which most pieces have in common: so a worker opens an array once.
+
+    Another call opens it anew: there may be another zip file under the same path by then.
+    """
     work: Work[Any, Any] = pickle.loads(pickled)
     return work
 

@@ -100,9 +100,7 @@ def native_store(store: Any) -> Store | None:
         return _BufferStore(store._store_dict, read_only=store.read_only)
     # Newer releases also take a file object, and have no path then.
     if kind == "ZipStore" and store._zmode == "r" and store.path is not None:
-        from blizzarr.stores.zip import ZipStore
-
-        return ZipStore(store.path, "r")
+        return _of_zip_file(store)
     if kind == "ObjectStore":
         return known_store(store.store, read_only=store.read_only)
     if kind == "FsspecStore":
@@ -133,6 +131,20 @@ class _BufferStore(MappingStore):
         with failures("write", key, self):
             self.mapping[key] = import_module("zarr.core.buffer.cpu").Buffer.from_bytes(bytes(value))
         value_changed(self, key)
+
+
+def _of_zip_file(store: Any) -> Store | None:
+    """Return our store over the file that a `zarr.storage.ZipStore` reads; None if it is no longer at that path."""
+    from blizzarr.stores.zip import ZipStore
+
+    if store._is_open:
+        try:
+            is_there = os.path.samestat(os.stat(store.path), os.fstat(store._zf.fp.fileno()))
+        except FileNotFoundError:
+            is_there = False
+        if not is_there:
+            return None
+    return ZipStore(store.path, "r")
 
 
 def _of_files(store: Any) -> Store | None:

@@ -64,7 +64,7 @@ class _Waiting:
         as the unfinished work does."""
         behind = innermost(store)
         # Releases before 3.4 find nothing below a prefix of a file system without a path, which references are.
-        self._lists_all = not getattr(behind, "path", "/").strip("/") and hasattr(behind, "fs")
+        self._lists_all = hasattr(behind, "fs") and not getattr(behind, "path", "/").strip("/")
         self._is_manifest = is_of(behind, "virtualizarr")
         with failures("open", "", self):
             result_of(store._ensure_open)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -33,8 +34,8 @@ class Bound:
 
     store: Any
     """The store of zarr-python."""
-    root: object
-    """The root of that store, which can be moved."""
+    root: tuple[object, ...]
+    """See `root_of`."""
     prefix: str
     """The prefix of the chunk keys, without the head that all keys have."""
     head: str
@@ -44,6 +45,8 @@ class Bound:
     binding: Binding
     chunk: tuple[int, ...]
     """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
+    inner: tuple[int, ...]
+    """The shape of a chunk."""
     is_quick: bool
     """Whether to read a few elements may take less time than handing that to another thread."""
 
@@ -102,13 +105,19 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
         lock_key(path, meta),
         binding,
         meta.write_shape,
+        meta.chunk_shape,
         prod(meta.chunk_shape) * dtype.itemsize <= _SMALL and not getattr(store, "remote", False),
     )
 
 
-def root_of(store: Any) -> object:
-    """Return what a store of zarr-python replaces when it is moved to another place; None for those that are not."""
-    return getattr(store, "root", None) or getattr(store, "path", None)
+def root_of(store: Any) -> tuple[object, ...]:
+    """Return what the place of a store of zarr-python depends on: its root, which can be moved, and if that is a
+    relative path, the working directory, from which zarr-python goes whenever it reads or writes.
+    """
+    root = getattr(store, "root", None)
+    if root is None:
+        return (getattr(store, "path", None),)
+    return (root,) if os.path.isabs(root) else (root, os.getcwd())
 
 
 def _translated(metadata: Any) -> ArrayMeta:

@@ -22,7 +22,7 @@ from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.transfer import Binding, read
 from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
-from blizzarr.zarr_pipeline.selection import Piece, whole
+from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -93,7 +93,8 @@ class ZarrPipeline(CodecPipeline):
         array, lowered, elements = found
         if elements.shape != lowered[0]:
             return await self._usual.read(pieces, out, drop_axes)
-        if not (array.is_quick and len(pieces) <= _FEW and elements.nbytes <= _SMALL):
+        is_small = array.is_quick and elements.nbytes <= _SMALL and len(pieces) <= _FEW
+        if not (is_small and (array.inner == array.chunk or chunks_of(*lowered[:2], array.inner) <= _FEW)):
             await asyncio.to_thread(read, array.binding, lowered, elements)
         elif self._seconds > _QUICK:
             await asyncio.to_thread(self._read, array.binding, lowered, elements)
@@ -155,7 +156,7 @@ class ZarrPipeline(CodecPipeline):
             return None
         array = self._bound
         store = place.store
-        if array is None or array.store is not store or array.root is not root_of(store):
+        if array is None or array.store is not store or array.root != root_of(store):
             array = self._bind(place, spec)
         elements = buffer.as_ndarray_like()
         if array is None or spec.shape != array.chunk or not isinstance(elements, np.ndarray):

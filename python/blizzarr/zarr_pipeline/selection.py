@@ -25,7 +25,7 @@ import numpy as np
 
 from blizzarr.indexing.selection import Axes, Axis, IndexArray
 
-__all__ = ["Piece", "Whole", "whole"]
+__all__ = ["Piece", "Whole", "chunks_of", "whole"]
 
 Piece: TypeAlias = tuple[Any, Any, Any, Any, bool]
 """The place of a chunk in the store, its specification, `chunk_selection`, `out_selection`, and whether it is whole."""
@@ -68,6 +68,26 @@ def whole(
     if all(type(item) is slice or isinstance(item, int | np.integer) for item in items):
         return _basic(pieces, chunk, place_of)
     return _orthogonal(pieces, chunk, place_of, dropped)
+
+
+def chunks_of(shape: tuple[int, ...], axes: Axes, chunk: tuple[int, ...]) -> int:
+    """Return the most chunks of this shape in which the elements of a selection can be.
+
+    Examples
+    --------
+    >>> chunks_of((5,), ((0, 1, 1), 7), (4, 5)), chunks_of((3, 2), ((0, 18, -9), (1, 4, 1)), (4, 5))
+    (2, 6)
+    """
+    most = 1
+    for axis, size in zip(axes, chunk, strict=True):
+        match axis:
+            case (dim, int(start), step):
+                length = shape[dim]
+                end = start + step * (length - 1)
+                most *= length if abs(step) >= size else abs(end // size - start // size) + 1
+            case (_, indices):
+                most *= len(indices)
+    return min(most, prod(shape))
 
 
 def _basic(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) -> Whole | None:

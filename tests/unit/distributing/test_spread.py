@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ def square(number: int, told: Told) -> int:
 class Losing(Executor):
     """Does the work when it is submitted, but loses what the first `times` submissions of some pieces would give."""
 
-    def __init__(self, lost: set[Any], times: int, error: type[Exception] = CancelledError) -> None:
+    def __init__(self, lost: Collection[Any], times: int, error: type[Exception] = CancelledError) -> None:
         self.lost, self.times, self.error = lost, times, error
         self.submitted: list[Any] = []
 
@@ -273,3 +273,15 @@ def test_a_replaced_source_is_noticed(tmp_path: Path) -> None:
 
     with config.set(copy_bytes=20), ThreadPoolExecutor(1) as pool, pytest.raises(ConflictError):
         blizzarr.copy(source, tmp_path / "b", chunks=(1, 1), executor=pool, progress=replace)
+
+
+def test_each_call_opens_what_is_stored_by_then(tmp_path: Path) -> None:
+    """Workers keep what they have opened for the pieces of one call, and not for the next call."""
+    paths = tmp_path / "a.zip", tmp_path / "b.zip"
+    found = []
+    for values in (7, 7), (8, 7):
+        for path, value in zip(paths, values, strict=True):
+            with ZipStore(path, mode="w") as store:
+                blizzarr.create_array(store, shape=4, chunks=2, dtype="int32")[:] = value
+        found.append(blizzarr.diff(*paths, executor=Losing((), 0)).same)
+    assert found == [True, False]

@@ -80,6 +80,23 @@ def test_a_zip_file_that_is_only_read(tmp_path: Path) -> None:
     assert native_store(storage.ZipStore(tmp_path / "a.zip", mode="a", read_only=True)) is None
 
 
+def test_a_zip_file_that_is_no_longer_there(tmp_path: Path) -> None:
+    """zarr-python has it open, and goes on reading it."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("zarr.json", '{"zarr_format": 3, "node_type": "group", "attributes": {"a": 1}}')
+    store = storage.ZipStore(tmp_path / "a.zip")
+    zarr.open_group(store, mode="r")
+    (tmp_path / "a.zip").unlink()
+    assert native_store(store) is None
+    assert blizzarr.open_group(store, mode="r").attrs["a"] == 1
+
+
+def test_a_zip_file_that_is_written(tmp_path: Path) -> None:
+    with storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
+        blizzarr.create_array(store, shape=(2,), dtype="i4")[:] = [1, 2]
+    assert blizzarr.open_array(tmp_path / "a.zip")[:].tolist() == [1, 2]
+
+
 def test_objects(tmp_path: Path) -> None:
     target = ObstoreMemoryStore()
     store = native_store(storage.ObjectStore(target, read_only=True))

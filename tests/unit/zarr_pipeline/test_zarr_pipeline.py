@@ -264,6 +264,28 @@ def test_a_store_that_was_moved(tmp_path: Path) -> None:
     assert (array[0, 1], (tmp_path / "a").exists()) == (9, False)
 
 
+def test_a_relative_path_is_one_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        arrays.append(zarr.create_array("a.zarr", data=np.array([len(arrays)]), chunks=(1,)))
+        arrays[-1][0] += 5
+    # As zarr-python's own pipeline and its metadata have it.
+    assert arrays[0][0] == 6
+    monkeypatch.chdir(tmp_path / "one")
+    assert [array[0] for array in arrays] == [5, 5]
+
+
+def test_a_zip_file_that_was_replaced(tmp_path: Path, plain: Plain) -> None:
+    for number, name in enumerate("ab"):
+        with storage.ZipStore(tmp_path / name, mode="w") as target:
+            zarr.create_array(target, data=np.array([number]), chunks=(1,))
+    arrays = [opened(storage.ZipStore(tmp_path / "a"), mode="r") for opened in (zarr.open_array, plain)]
+    (tmp_path / "b").rename(tmp_path / "a")
+    assert [array[0] for array in arrays] == [0, 0]
+
+
 def test_an_array_without_a_document_is_written_as_ever(tmp_path: Path) -> None:
     array = zarr.create_array(tmp_path, name="x", data=DATA, chunks=(10, 50))
     (tmp_path / "x/zarr.json").unlink()
@@ -358,6 +380,29 @@ def test_a_slow_read_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert fast[59, 49] == DATA[59, 49]
     may_end.set()
     thread.join()
+
+
+def test_many_chunks_of_a_shard_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from blizzarr.zarr_pipeline import pipeline
+
+    threads: list[threading.Thread] = []
+    read = pipeline.read
+
+    def watched(*given: Any) -> Any:
+        threads.append(threading.current_thread())
+        return read(*given)
+
+    monkeypatch.setattr(pipeline, "read", watched)
+    monkeypatch.setattr(pipeline, "_QUICK", 60.0)
+
+    async def read_all() -> list[bool]:
+        data = np.arange(4000)
+        array = await zarr.api.asynchronous.create_array(store=tmp_path / "a", data=data, chunks=(10,), shards=(4000,))
+        for key in (slice(5, 25), slice(0, None, 100)):
+            np.testing.assert_array_equal(await array.getitem(key), data[key])
+        return [thread is threading.current_thread() for thread in threads]
+
+    assert asyncio.run(read_all()) == [True, False]
 
 
 def test_settings_switch_it_on_and_off(tmp_path: Path) -> None:
