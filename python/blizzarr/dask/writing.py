@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isnan
-from typing import Any
+from typing import Any, Literal
 
 import dask.array as da
 
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
+from blizzarr.creation.make import refuse_to_lose
+from blizzarr.dask.sources import sources
 from blizzarr.group import Group
+from blizzarr.stores import resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
 
@@ -64,7 +67,8 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the lengths of chunks are not known, or the shapes do not fit.
+        If the lengths of chunks are not known, or the shapes do not fit; with ``overwrite=True``, if the tasks read
+        what would be removed.
     NodeExistsError
         If there is a node already, and not ``overwrite=True``.
     NodeNotFoundError
@@ -104,9 +108,18 @@ def to_zarr(
         }
         path = (component or "").strip("/")
         if isinstance(target, Group):
-            stored = target.create_array(path, **options)
+            store, place = target.store, "/".join(filter(None, (target.path, path)))
         else:
-            stored = create_array(with_storage_options(target, storage_options), name=path or None, **options)
+            mode: Literal["w", "a"] = "w" if overwrite else "a"
+            store, place = resolve(with_storage_options(target, storage_options), mode, path)
+        for source in sources(array) if overwrite else ():
+            if isinstance(source, Array):
+                refuse_to_lose(source, store, place)
+        stored = (
+            target.create_array(path, **options)
+            if isinstance(target, Group)
+            else create_array(store, name=place or None, **options)
+        )
     bounds = _bounds(region, stored.shape)
     wanted = tuple(stop - start for start, stop in bounds)
     if array.shape != wanted:

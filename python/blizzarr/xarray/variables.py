@@ -25,10 +25,10 @@ class StoredArray(BackendArray):
     """The elements of an array, of which xarray reads what it needs."""
 
     # Not `array`: some programs read all elements of objects that have this attribute.
-    __slots__ = ("_array", "dtype", "shape")
+    __slots__ = ("dtype", "shape", "source")
 
     def __init__(self, array: Array) -> None:
-        self._array = array
+        self.source = array
         self.shape = array.shape
         self.dtype = array.dtype
         if array.metadata.dtype.name == "string":
@@ -36,11 +36,11 @@ class StoredArray(BackendArray):
             self.dtype = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
-        select = self._array.__getitem__
+        select = self.source.__getitem__
         if isinstance(key, indexing.VectorizedIndexer):
-            select = self._array.vindex.__getitem__
+            select = self.source.vindex.__getitem__
         elif isinstance(key, indexing.OuterIndexer):
-            select = self._array.oindex.__getitem__
+            select = self.source.oindex.__getitem__
         found = indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.VECTORIZED, select)
         return np.asarray(found, self.dtype) if self.dtype.kind == "T" else found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
@@ -14,6 +14,8 @@ from xarray.backends.writers import _validate_dataset_names, dump_to_store
 from xarray.backends.zarr import _choose_default_mode
 
 from blizzarr.api import consolidate_metadata, open_group
+from blizzarr.array import Array
+from blizzarr.creation.make import refuse_to_lose
 from blizzarr.errors import NodeTypeError
 from blizzarr.formats import masks_fill
 from blizzarr.group import Group
@@ -22,6 +24,7 @@ from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
 from blizzarr.xarray.group_store import GroupStore, as_zarr_group
 from blizzarr.xarray.opening import has_consolidated, open_node
+from blizzarr.xarray.sources import unread
 
 __all__ = ["to_zarr"]
 
@@ -86,7 +89,8 @@ def to_zarr(
     NodeNotFoundError
         With ``mode="r+"``, if there is none.
     ValueError
-        If the data do not fit what is there, or an encoding is not known.
+        If the data do not fit what is there, or an encoding is not known; with ``mode="w"``, if the data are still to
+        be read from what would be removed.
     MetadataError, StoreError
         As for `blizzarr.create_array`.
 
@@ -107,7 +111,8 @@ def to_zarr(
     encodings = _encodings(data, encoding or {})
     for _, _, dataset in nodes:
         _validate_dataset_names(dataset)
-    found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format)
+    arrays = [array for _, _, dataset in nodes for variable in dataset.variables.values() for array in unread(variable)]
+    found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format, arrays)
     close = getattr(found.store, "close", None) if isinstance(store, str | os.PathLike) else None
     top = GroupStore(
         as_zarr_group(found),
@@ -175,8 +180,12 @@ def _opened(
     consolidated: bool | None,
     storage_options: Mapping[str, Any] | None,
     zarr_format: Any,
+    unread: Iterable[Array],
 ) -> tuple[Group, str]:
-    """Return the group to write to, and the path of the root whose metadata are to be consolidated."""
+    """Return the group to write to, and the path of the root whose metadata are to be consolidated.
+
+    The arrays that are still to be read must not be removed with what is there.
+    """
     path = (group or "").strip("/")
     if mode == "r+":
         options = {"consolidated": consolidated, "storage_options": storage_options, "zarr_format": zarr_format}
@@ -189,6 +198,9 @@ def _opened(
     else:
         store, root = resolve(with_storage_options(target, storage_options), "a" if mode == "a-" else mode)
     full = f"{root}/{path}" if root and path else root or path
+    if mode == "w":
+        for array in unread:
+            refuse_to_lose(array, store, full)
     return open_group(store, mode="a" if mode == "a-" else mode, path=full, zarr_format=zarr_format), root
 
 

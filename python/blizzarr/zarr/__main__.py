@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import runpy
 import sys
+from types import ModuleType
 
 from blizzarr.zarr.installing import install
 
@@ -16,6 +19,7 @@ def main(arguments: list[str]) -> None:
         print(_USAGE)
         sys.exit(0 if arguments else 2)
     install()
+    _install_in_children()
     first, *rest = arguments
     if first in ("-m", "-c"):
         if not rest:
@@ -26,11 +30,27 @@ def main(arguments: list[str]) -> None:
         if first == "-m":
             runpy.run_module(what, run_name="__main__", alter_sys=True)
         else:
-            sys.path.insert(0, "")
-            exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
+            _search_first("")
+            module = sys.modules["__main__"] = ModuleType("__main__")
+            exec(compile(what, "<string>", "exec"), module.__dict__)
         return
     sys.argv = [first, *rest]
+    _search_first(os.path.dirname(os.path.realpath(first)))
     runpy.run_path(first, run_name="__main__")
+
+
+def _search_first(folder: str) -> None:
+    """Look for modules where ``python`` itself would, in place of the working directory of ``python -m``."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
+def _install_in_children() -> None:
+    """Make ``import zarr`` the same import in the processes that `multiprocessing` starts, as Dask's workers."""
+    # They take over the search path,
+    sys.path.insert(1, os.path.join(os.path.dirname(__file__), "replacement"))
+    # but the server that is forked for them does so in new versions of Python only.
+    multiprocessing.set_forkserver_preload(["blizzarr.zarr.replacement.zarr"])
 
 
 if __name__ == "__main__":

@@ -157,6 +157,19 @@ def test_later(tmp_path: Path) -> None:
     assert (np.asarray(stored) == VALUES + 1).all()
 
 
+def test_an_array_does_not_replace_what_it_is_read_from(tmp_path: Path) -> None:
+    """What is to be read would be removed first, and read as the fill value."""
+    group = blizzarr.create_group(tmp_path / "a.zarr")
+    z = group.create_array("b/z", data=VALUES)
+    for target, component in ((group, "b"), (tmp_path / "a.zarr", "b/z"), (str(tmp_path), "a.zarr")):
+        with pytest.raises(ValueError, match="which would be removed before it is copied"):
+            to_zarr(from_zarr(z) + 1, target, component, overwrite=True)
+    assert (z[:] == VALUES).all()
+    to_zarr(from_zarr(z) + 1, group, "c", overwrite=True)
+    to_zarr(from_zarr(group["c"]).persist(scheduler="sync"), group, "c", overwrite=True)
+    assert (group["c"][:] == VALUES + 1).all()
+
+
 def test_stores_that_merge_for_one_process_only() -> None:
     """Elsewhere each stored chunk is written by one task."""
     written: list[str] = []

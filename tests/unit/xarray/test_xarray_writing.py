@@ -83,6 +83,21 @@ def test_appending(tmp_path: Path) -> None:
     assert opened(path).sizes["x"] == 9
 
 
+def test_a_dataset_does_not_replace_what_it_is_read_from(tmp_path: Path) -> None:
+    """What is to be read would be removed first, and read as the fill value."""
+    path = tmp_path / "a.zarr"
+    dataset = counted().assign(s=("x", np.arange(8.0), {}, {"dtype": "int16", "scale_factor": 0.5, "_FillValue": -1}))
+    to_zarr(dataset, path, group="b")
+    for lazy in (opened(path, group="b"), opened(path, group="b", chunks={}) + 1, opened(path, group="b")[["s"]]):
+        for group in (None, "b"):
+            with pytest.raises(ValueError, match="which would be removed before it is copied"):
+                to_zarr(lazy, path, mode="w", group=group)
+    xr.testing.assert_equal(opened(path, group="b"), dataset)
+    to_zarr(opened(path, group="b"), path, mode="w", group="c")
+    to_zarr(opened(path, group="c").load(), path, mode="w", group="b")
+    xr.testing.assert_equal(opened(path, group="b"), dataset)
+
+
 @pytest.mark.parametrize("region", [{"x": slice(3, 6)}, {"x": "auto"}, "auto"], ids=str)
 def test_regions(tmp_path: Path, region: Any) -> None:
     """A region is written where its coordinates or the slices say."""

@@ -173,3 +173,39 @@ def test_scripts_run_on_it(tmp_path: Path) -> None:
         assert done.stderr == ""
         assert done.stdout.splitlines()[1] == "[2, 3] ['a']"
         assert "no module named 'zarr.nothing'" in done.stdout
+
+
+_STARTING = """
+import multiprocessing, pickle
+from concurrent.futures import ProcessPoolExecutor
+import beside, zarr
+
+def name(_):
+    return zarr.__name__, __import__("zarr").__name__
+
+if __name__ == "__main__":
+    for method in ("spawn", "forkserver"):
+        with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as pool:
+            print(method, *pool.map(name, [0]))
+"""
+
+
+def test_processes_that_a_script_starts_run_on_it(tmp_path: Path) -> None:
+    """They import what is beside the script, too, as the script itself."""
+    (tmp_path / "script.py").write_text(_STARTING)
+    (tmp_path / "beside.py").write_text("import zarr\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "blizzarr.zarr", tmp_path / "script.py"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        f"{method} ('blizzarr.zarr', 'blizzarr.zarr')" for method in ("spawn", "forkserver")
+    ]
+
+
+def test_a_command_is_the_main_module() -> None:
+    command = "import pickle\ndef f(): pass\nprint(pickle.loads(pickle.dumps(f)) is f)"
+    done = subprocess.run(
+        [sys.executable, "-m", "blizzarr.zarr", "-c", command], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
