@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
@@ -49,13 +49,20 @@ def kvstore_of(value: Any) -> KvNode:
     members = Members(value)
     driver = members.take("driver", _driver)
     place = PLACES[driver]
-    context = members.take("context", ContextSpec, default=None)
-    path = members.take("path", as_text, default="")
+    given = members.left
+    context = members.take("context", ContextSpec) if "context" in given else None
+    path = members.take("path", as_text) if "path" in given else ""
     base = members.take("base", _base) if place.on_top else None
     options = {name: members.take(name, row.parse, default=row.default) for name, row in place.options.items()}
     resources = take_resources(members, place.resources, place.optional_resources)
     members.end()
-    return place.normalize(KvNode(driver, "" if path == place.root else path, options, resources, base, context))
+    path = "" if path == place.root else path
+    return place.normalize(
+        altered(_NODE, driver=driver, path=path, options=options, resources=resources, base=base, context=context)
+    )
+
+
+_NODE = KvNode("")
 
 
 def _base(value: Any) -> KvNode:
@@ -73,10 +80,10 @@ def _driver(value: Any) -> str:
     return name
 
 
-def take_resources(members: Members, names: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Held]:
+def take_resources(members: Members, names: Iterable[str], optional: Collection[str] = ()) -> dict[str, Held]:
     """Take the resources of a node; those that are not given are the defaults of the context."""
     found: dict[str, Held] = {name: DEFAULT_RESOURCES[name] for name in names}
-    for name in members.left.keys() & {*names, *optional}:
+    for name in [name for name in members.left if name in found or name in optional]:
         found[name] = members.take(name, partial(_resource, name.removeprefix("metadata_")))
     return found
 

@@ -99,6 +99,8 @@ class OpenMode:
         ...
         blizzarr.errors.SpecError: Cannot specify an open mode of `delete_existing` with `open`
         """
+        if not (self.delete_existing or self.assume_metadata or self.assume_cached_metadata):
+            return
         for mode, other, wanted in _RULES:
             if getattr(self, mode) and getattr(self, other) != wanted:
                 relation = "without" if wanted else "with"

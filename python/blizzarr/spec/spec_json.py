@@ -39,33 +39,36 @@ def spec_from_json(value: Any) -> SpecNode:
     if isinstance(value, str):
         return spec_from_url(value)
     members = Members(value)
-    name = members.left.get("driver")
+    given = members.left
+    name = given.get("driver")
     if isinstance(name, str) and name in PLACES:
         # A key-value store, whose format is detected.
         members = Members({"driver": "auto", "kvstore": value})
-    elif isinstance(name, str) and (what := elsewhere(name)) is not None:
+        given = members.left
+    elif isinstance(name, str) and name not in DRIVERS and (what := elsewhere(name)) is not None:
         raise _unsupported(
             f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
         )
     name = members.take("driver", _driver)
     driver = DRIVERS[name]
-    context = members.take("context", ContextSpec, default=None)
-    schema = members.take("schema", Schema, default=None)
-    schema = Schema() if schema is None else schema.copy()
-    if "dtype" in members.left:
+    context = members.take("context", ContextSpec) if "context" in given else None
+    schema = members.take("schema", Schema).copy() if "schema" in given else Schema()
+    if "dtype" in given:
         members.take("dtype", lambda said: constrain(schema, "dtype", dtype_json(said)))
-    transform = members.take("transform", transform_from_json, default=None)
-    if "rank" in members.left:
+    transform = members.take("transform", transform_from_json) if "transform" in given else None
+    if "rank" in given:
         members.take("rank", lambda said: _check_rank(_RANK(said), transform, schema))
     if transform is not None:
         constrain(schema, "rank", transform.output_rank)
     resources = take_resources(members, driver.resources, driver.optional_resources) if name != "auto" else {}
-    node = driver.take(members, SpecNode(name, schema, transform, resources=resources, context=context))
+    empty = altered(_NODE, driver=name, schema=schema, transform=transform, resources=resources, context=context)
+    node = driver.take(members, empty)
     members.end()
     return derived(node)
 
 
 _RANK = as_integer(0, 32)
+_NODE = SpecNode("")
 
 
 def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:

@@ -1,4 +1,4 @@
-"""Context managers that give errors TensorStore's words and classes."""
+"""Context managers that give errors TensorStore's classes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from blizzarr.errors import (
     ViewOutOfBoundsError,
 )
 from blizzarr.errors.specs import StatusError
+from blizzarr.json_values import quote
 
 __all__ = ["failed_precondition", "invalid_argument", "needs_directory", "opening"]
 
@@ -27,7 +28,7 @@ class needs_directory:  # noqa: N801  # as a function
     Parameters
     ----------
     missing
-        What there is none of in a file, where that is the answer; without it the file is in the way.
+        The path at which there is no metadata, where that is the answer; without it the file is in the way.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class needs_directory:  # noqa: N801  # as a function
             return
         said = error.reason if isinstance(error, PlaceError) else f"Not a directory: {error}"
         if self._missing is not None:
-            raise ArrayNotFoundError(f"{self._missing} does not exist: {said}") from error
+            raise ArrayNotFoundError(f"Metadata in {quote(self._missing)} does not exist: {said}") from error
         if not isinstance(error, PlaceError):
             raise PlaceError(said) from error
 

@@ -10,7 +10,6 @@ from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError
 from blizzarr.formats import encode, made_of
-from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.open_mode import OpenMode
@@ -47,7 +46,7 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     mode = mode if mode._names() else OpenMode(open=True)
     mode._check()
     makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
-    missing = None if makes or node.kvstore is None else f"Metadata in {quote(node.kvstore.path)}"
+    missing = None if makes or node.kvstore is None else node.kvstore.path
     with needs_directory(missing):
         return _open_as(mode, locate(node, transaction))
 

@@ -78,12 +78,15 @@ class StoredDriver(Driver):
             options[name] = members.take(name, option.parse) if name in given else option.default
         options["mode"] = OpenMode(open=True) if _MODES.isdisjoint(given) else _mode(members)
         metadata = self.take_constraints(members, node)
-        for name, option in self.constraints.options.items():
+        own = self.constraints.options
+        for name, option in own.items():
             options[name] = members.take(name, option.parse) if name in given else option.default
         constraints = (self.nothing if metadata is None else metadata).with_options(options)
         options["metadata"] = constraints
-        schema = node.schema.copy()
-        constraints.constrain(schema, options)
+        schema = node.schema
+        if constraints is not self.nothing or schema.dtype is not None or any(options[name] for name in own):
+            schema = schema.copy()
+            constraints.constrain(schema, options)
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 
     def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
