@@ -25,7 +25,9 @@ def known_store(target: Any, *, read_only: bool = False) -> Store | None:
     if type(target).__module__.partition(".")[0] == "obstore":
         # Local files with our locks; theirs cannot replace a value only if it is still the one that was read.
         if type(target).__name__ == "LocalStore" and target.prefix is not None:
-            return LocalStore(target.prefix, read_only=read_only)
+            from blizzarr.stores.object_place import directory_of_target
+
+            return LocalStore(directory_of_target(target), read_only=read_only)
         from blizzarr.stores.object_store import ObjectStore
 
         return ObjectStore(target, read_only=read_only or None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 from blizzarr.stores.obstore_library import obstore
 
-__all__ = ["place_of_target", "url_of_target"]
+__all__ = ["directory_of_target", "place_of_target", "url_of_target"]
 
 _ENDPOINTS: Final = {"s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"), "az": ("AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT")}
 _ACCOUNTS: Final = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_ACCOUNT_NAME")
@@ -32,7 +34,7 @@ def place_of_target(target: Any) -> str:
         return _place_of_url(url)
     prefix = str(getattr(target, "prefix", None) or "").strip("/")
     if isinstance(target, kinds.LocalStore):
-        return f"file:{os.path.realpath(f'/{prefix}')}"
+        return f"file:{os.path.realpath(directory_of_target(target))}"
     config = _config(target)
     scheme, bucket = _bucket(target, config)
     if bucket is None:
@@ -45,6 +47,28 @@ def place_of_target(target: Any) -> str:
     server = f"{scheme}:{_place_of_url(endpoint)}/" if endpoint else f"{scheme}://"
     path, _, query = prefix.partition("?")
     return f"{server}{bucket}{'/' if prefix else ''}{path}{_shown(query)}"
+
+
+def directory_of_target(target: Any) -> str:
+    """Return the directory of a `LocalStore` of obstore.
+
+    A relative path counts from what was the working directory when the store was made, which only its errors tell.
+
+    Examples
+    --------
+    >>> import obstore
+    >>> directory_of_target(obstore.store.LocalStore("/tmp"))
+    '/tmp'
+    """
+    path = "/" if target.prefix is None else os.fspath(target.prefix)
+    if not os.path.isabs(path):
+        missing = f"blizzarr-{uuid4().hex}"
+        try:
+            target.head(missing)
+        except FileNotFoundError as error:
+            told = re.match(rf"Object at location (.+)/{missing} not found", str(error), re.DOTALL)
+            path = told[1] if told else path
+    return os.path.abspath(path)
 
 
 def url_of_target(target: Any) -> str | None:

@@ -86,7 +86,8 @@ def native_store(store: Any) -> Store | None:
     >>> native_store({}) is None
     True
     """
-    ours: Store | None = getattr(store, "engine_store", None)
+    # Of the class: a wrapper may pass on all attributes that it does not have itself.
+    ours: Store | None = store.engine_store if hasattr(type(store), "engine_store") else None
     zarr: Any = sys.modules.get("zarr.storage")
     if ours is not None or zarr is None:
         return ours

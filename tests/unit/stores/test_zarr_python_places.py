@@ -18,6 +18,7 @@ from obstore.store import MemoryStore as ObstoreMemoryStore
 import blizzarr
 from blizzarr.errors import ReadOnlyError, StoreError
 from blizzarr.stores import FsspecStore, LocalStore, MappingStore, ObjectStore, ZipStore
+from blizzarr.stores.object_place import place_of_target
 from blizzarr.stores.place import place_of
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.testing.stores import StoreContract
@@ -106,6 +107,31 @@ def test_objects(tmp_path: Path) -> None:
     directory = native_store(storage.ObjectStore(ObstoreLocalStore(tmp_path)))
     assert isinstance(directory, LocalStore)
     assert (directory.root, directory.read_only) == (tmp_path, False)
+
+
+def test_a_relative_directory_of_obstore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays where it was when the store was made."""
+    for name in ("data", "elsewhere"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    target = ObstoreLocalStore("data")
+    monkeypatch.chdir("elsewhere")
+    store = native_store(storage.ObjectStore(target))
+    assert isinstance(store, LocalStore)
+    assert store.root == tmp_path / "data"
+    assert place_of_target(target) == place_of(store) == f"file:{tmp_path}/data"
+
+
+def test_an_attribute_that_a_wrapper_passes_on() -> None:
+    class Passing(storage.WrapperStore):  # type: ignore[misc]
+        def __getattr__(self, name: str) -> Any:
+            if name == "_store":
+                raise AttributeError(name)
+            return getattr(self._store, name)
+
+    inner = storage.MemoryStore()
+    inner.engine_store = MappingStore({})
+    assert native_store(Passing(inner)) is None
 
 
 def test_file_systems(tmp_path: Path) -> None:
