@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,21 @@ def test_row_129_removed_arrays_do_not_read_as_zeros(kind: str, tmp_path: Path) 
         with pytest.raises(ConflictError, match="found a group: somebody has replaced the array"):
             use(old)
     assert list(group["a"]) == []
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_row_129_arrays_of_consolidated_metadata_are_removed_too(zarr_format: int, tmp_path: Path) -> None:
+    """Also with the group that has listed them, and if they were not read before."""
+    unread = []
+    for name in "bc":
+        blizzarr.create_group(tmp_path / name, zarr_format=zarr_format).create_array("g/a", data=DATA, chunks=(2, 2))
+        blizzarr.consolidate_metadata(tmp_path / name)
+        unread.append(blizzarr.open_group(tmp_path / name, use_consolidated=True)["g/a"])
+    del blizzarr.open_group(tmp_path / "b")["g/a"]
+    shutil.rmtree(tmp_path / "c")
+    for old in unread:
+        with pytest.raises(ConflictError, match="found nothing: somebody has removed the array"):
+            old[...]
 
 
 @pytest.mark.parametrize("kind", STORES)

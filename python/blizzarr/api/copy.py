@@ -13,7 +13,17 @@ from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
-from blizzarr.formats import Format, OmeChange, detect, encode, format_named, format_of, ome_changes, translate
+from blizzarr.formats import (
+    Format,
+    OmeChange,
+    detect,
+    encode,
+    format_named,
+    format_of,
+    has_consolidated,
+    ome_changes,
+    translate,
+)
 from blizzarr.group import Group, node_of
 from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
@@ -285,7 +295,7 @@ def _plan_group(
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
         raise MetadataError(problems=problems, store=str(store), wanted_format=form.name)
-    if consolidated and not _has_consolidated(form):
+    if consolidated and not has_consolidated(form):
         warn(f"the copy has no consolidated metadata, as {form.name} has none")
         consolidated = []
     return jobs, groups, consolidated
@@ -319,14 +329,6 @@ def _members(
         for error in unreadable.values():
             lost(error)
         yield from found
-
-
-def _has_consolidated(form: Format) -> bool:
-    try:
-        form.encode(GroupMeta(format=form.name).with_consolidated({}), "")
-    except MetadataError:
-        return False
-    return True
 
 
 def _group_mark(source: Any, groups: dict[str, GroupMeta], jobs: Sequence[ArrayCopy]) -> str:

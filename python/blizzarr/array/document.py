@@ -9,6 +9,7 @@ from __future__ import annotations
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import Found, find_again, find_many, forms_again, stored_document
+from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
@@ -44,13 +45,24 @@ class _Decode:
 
     def __call__(self, key: str) -> tuple[bytes, tuple[int, ...]]:
         """Return the stored document and the shape in it."""
-        if not self._has_document and find_again(self._store, self._path) is None:
-            # Consolidated metadata may list an array that has no document of its own.
+        if not self._has_document and find_again(self._store, self._path) is None and self._needs_none():
             return b"", self._metadata.shape
         known = find_same(self._store, self._path, self._metadata)
         assert isinstance(known.meta, ArrayMeta)
         self._has_document = True
         return known.documents[key], known.meta.shape
+
+    def _needs_none(self) -> bool:
+        """Return whether the array may have no document of its own: if consolidated metadata still list it."""
+        source = self._metadata.source
+        if source is None or isinstance(source, Stored):
+            return True
+        names = self._path.split("/")
+        for count in range(len(names)):
+            group = find_again(self._store, "/".join(names[:count]))
+            if group is not None and isinstance(group.meta, GroupMeta) and group.meta.consolidated is not None:
+                return "/".join(names[count:]) in group.meta.consolidated
+        return False
 
 
 def find_same(store: Store, path: str, metadata: ArrayMeta) -> Found:

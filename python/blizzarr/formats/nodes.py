@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
+from blizzarr.errors import MetadataError
 from blizzarr.formats.finding import below
 from blizzarr.formats.format import Child, Format, Node, Store
 from blizzarr.formats.stored import Stored
@@ -18,6 +19,7 @@ __all__ = [
     "chunk_store",
     "document_keys",
     "encode",
+    "has_consolidated",
     "lock_key",
     "made_of",
     "node_of",
@@ -51,6 +53,22 @@ def write_node(store: Store, path: str, meta: Node) -> None:
     """Store the documents of a node; the last of them replaces an old node at this path."""
     for key, value in encode(meta, path).items():
         store.set(key, value)
+
+
+def has_consolidated(form: Format) -> bool:
+    """Return whether a format has consolidated metadata.
+
+    Examples
+    --------
+    >>> from blizzarr.formats import format_named
+    >>> has_consolidated(format_named(2)), has_consolidated(format_named("n5"))
+    (True, False)
+    """
+    try:
+        form.encode(GroupMeta(format=form.name).with_consolidated({}), "")
+    except MetadataError:
+        return False
+    return True
 
 
 def document_keys(path: str, meta: Node) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class StoredArray(BackendArray):
             select = self.source.vindex.__getitem__
         elif isinstance(key, indexing.OuterIndexer):
             select = self.source.oindex.__getitem__
-        found = indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.VECTORIZED, select)
+        found = select(key.tuple)
         return np.asarray(found, self.dtype) if self.dtype.kind == "T" else found
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:

@@ -17,7 +17,7 @@ from blizzarr.api import consolidate_metadata, open_group
 from blizzarr.array import Array
 from blizzarr.creation.make import refuse_to_lose
 from blizzarr.errors import NodeTypeError
-from blizzarr.formats import masks_fill
+from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group
 from blizzarr.stores import resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
@@ -132,6 +132,8 @@ def to_zarr(
             dataset = target._validate_and_autodetect_region(dataset)
             target._validate_encoding(encodings.get(key, {}))
             dump_to_store(dataset, target, writer, encoding=encodings.get(key))
+        if consolidated is None and not has_consolidated(format_of(found.metadata)):
+            consolidated = False
         if mode != "r+" and consolidated is not False:
             consolidate_metadata(found.store, path=root)
         writes = writer.sync(compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs)

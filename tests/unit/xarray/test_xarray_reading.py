@@ -115,6 +115,9 @@ FAR = xr.DataArray([[0], [5]], dims=("q", "r"))
         [{"x": OTHERS, "y": 0}, {"p": slice(1, None)}],
         [{"time": slice(1, 5)}, {"x": [2, 0]}, {"time": [0, 3]}],
         [{"y": []}],
+        [{"y": slice(0, 0, -1)}],
+        [{"x": [3, 1], "time": slice(4, 0, -3), "y": 0}],
+        [{"time": slice(None, None, -1)}, {"x": OTHERS, "y": POINTS}],
     ],
     ids=lambda steps: " ".join("+".join(map(str, step)) for step in steps),
 )

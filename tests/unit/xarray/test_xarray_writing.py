@@ -13,7 +13,7 @@ import xarray as xr
 from test_xarray_reading import ENCODING, weather
 
 import blizzarr
-from blizzarr.errors import NodeExistsError, NodeNotFoundError
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError
 from blizzarr.stores import FsspecStore, MemoryStore
 from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
 from blizzarr.xarray import to_zarr
@@ -177,6 +177,16 @@ def test_other_formats(tmp_path: Path, formats: tuple[Any, Any]) -> None:
     found = opened(tmp_path / "b.zarr", use_zarr_fill_value_as_mask=False)
     xr.testing.assert_identical(found, counted())
     assert blizzarr.open_group(tmp_path / "b.zarr").metadata.format in (f"v{formats[1]}", formats[1])
+
+
+@pytest.mark.parametrize("zarr_format", ["n5", "v3_draft"])
+def test_formats_without_consolidated_metadata(tmp_path: Path, zarr_format: str) -> None:
+    """They are written without it, unless it is asked for."""
+    counted().chunk(x=3).blizzarr.to_zarr(tmp_path / "a.zarr", zarr_format=zarr_format)
+    counted(2, 8).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    assert opened(tmp_path / "a.zarr").t.values.tolist() == list(range(10))
+    with pytest.raises(MetadataError, match="no consolidated metadata"):
+        counted().blizzarr.to_zarr(tmp_path / "b.zarr", zarr_format=zarr_format, consolidated=True)
 
 
 def test_trees(tmp_path: Path) -> None:
