@@ -62,7 +62,8 @@ downstream: $(VENV)/tested  ## tests of other projects, without blizzarr and on 
 fixtures: $(VENV)/tested  ## have other implementations write tests/fixtures/data anew
 	cd tests && ../$(BIN)/python -W ignore -m fixtures $(ARGS)
 
-soak: $(VENV)/tested  ## every promise tried to its full count: hours, but it goes on where it was
+soak: $(VENV)/tested  ## tests that take long, then every promise tried to its full count: hours, but it goes on where it was
+	$(BIN)/python -m pytest --numprocesses auto -m thorough
 	cd tests && nice ../$(BIN)/python -m soak $(ARGS)
 
 # Where there is no atheris for this Python, documents are damaged without following the code.

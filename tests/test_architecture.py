@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
         "fork",
         "futures",
     },
-    {"dtypes", "indexing", "stores", "caching", "transactions"},
+    {"dtypes", "indexing", "stores", "caching", "transactions", "distributing"},
     {"codecs", "transformers", "views"},
     {"model"},
     {"formats", "transfer"},
@@ -51,7 +51,7 @@ FLOORS: list[set[str]] = [
     {"checking", "spec"},
     {"display"},
     {"api"},
-    {"tensorstore", "zarr_pipeline"},
+    {"tensorstore", "dask", "xarray", "zarr_pipeline"},
     {"for_zarr"},
     {"cli", "testing", "zarr"},
 ]

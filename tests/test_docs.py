@@ -5,6 +5,8 @@ Each page is one program in an empty directory. Its blocks run in order:
 - ``python`` with prompts is a doctest (``...`` stands for anything); without prompts it is executed,
 - ``console`` lines that begin with ``$ blizzarr`` run, and what is shown under them is compared (a line ``...`` stands
   for any lines); other commands are for people. ``# exit status 1`` behind a command is compared, too.
+
+A page with a line ``<!-- needs package -->`` is skipped where the package is not installed.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")
     text = page.read_text(encoding="utf-8")
+    for package in re.findall(r"^<!-- needs (\w+) -->$", text, re.MULTILINE):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for found in BLOCK.finditer(text):
         language, source = found.groups()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from blizzarr.array.document import check_same
 from blizzarr.creation.json_values import check_attributes
@@ -62,6 +62,7 @@ class Attributes(MutableMapping[str, Any]):
     """
 
     __slots__ = ("_node",)
+    _kind: ClassVar[type[dict[str, Any]]] = dict
 
     def __init__(self, node: HasAttributes) -> None:
         self._node = node
@@ -123,7 +124,7 @@ class Attributes(MutableMapping[str, Any]):
         MetadataError
             If JSON cannot express a value. For other errors see the class.
         """
-        new = check_attributes(dict(*others, **more))
+        new = check_attributes(self._kind(*others, **more))
         if new:
             self._change(lambda attributes: attributes | new)
 
@@ -181,7 +182,7 @@ class Attributes(MutableMapping[str, Any]):
             If JSON cannot express the default. For other errors see the class.
         """
         if name not in self:
-            new = check_attributes({name: default})
+            new = check_attributes(self._kind({name: default}))
             self._change(lambda attributes: attributes if name in attributes else attributes | new)
         return self[name]
 

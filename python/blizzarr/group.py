@@ -14,7 +14,7 @@ from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
-from blizzarr.formats import read_node
+from blizzarr.formats import format_of, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.hierarchy.remove import remove_node
@@ -77,7 +77,7 @@ class Group(GroupMembers):
             name=self.name,
             store=str(self._store),
             read_only=self.read_only,
-            zarr_format=self._metadata.format,
+            zarr_format=format_of(self._metadata).name,
             arrays=arrays,
             groups=groups,
             unreadable=len(children) - arrays - groups,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from blizzarr.group import Group
     from blizzarr.group_tree import Tree
 
-__all__ = ["GroupMembers", "member_path", "members_and_errors"]
+__all__ = ["GroupMembers", "as_stored", "member_path", "members_and_errors"]
 
 D = TypeVar("D")
 
@@ -259,6 +259,18 @@ def members_and_errors(
     children = group._children(max_depth)
     nodes = [(child.name, group._node(child.name, child.meta)) for child in children if child.meta is not None]
     return nodes, {child.name: child.error for child in children if child.error is not None}
+
+
+def as_stored(group: Group) -> Group:
+    """Return the group with the members that are in its store, whatever its consolidated metadata list.
+
+    Other programs may have changed members since. The group itself is returned if the store cannot list, or has no
+    documents but the consolidated metadata.
+    """
+    if group.metadata.consolidated is None or not getattr(group.store, "supports_list", True):
+        return group
+    made = group._group(group.path, group.metadata.with_consolidated(None))
+    return made if member_names(made.store, made.path, made.metadata) else group
 
 
 def member_path(path: str, group: GroupMeta) -> str:

@@ -59,7 +59,10 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     if kind is list:
         return [plain(element, depth - 1) for element in value]
     if kind is dict:
-        return {_text(str(name)): plain(member, depth - 1) for name, member in value.items()}
+        return {
+            name if type(name) is str and name.isascii() else _text(str(name)): plain(member, depth - 1)
+            for name, member in value.items()
+        }
     if isinstance(value, int):
         return _integer(value)
     if isinstance(value, float):

@@ -180,7 +180,8 @@ def describe(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        text = repr(value)
+        # NumPy's bytes name NumPy.
+        text = repr(bytes(value) if isinstance(value, bytes) else value)
     # Lone surrogates cannot be printed.
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

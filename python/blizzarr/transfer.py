@@ -19,6 +19,7 @@ from blizzarr.config import config
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.indexing.selection import Axes
+from blizzarr.problems import warn
 
 __all__ = ["Binding", "Handle", "as_source", "empty_result", "read", "write", "write_parts"]
 
@@ -30,8 +31,8 @@ _HUGE = 1 << 62
 class Handle(Protocol):
     """What is asked of ``_native.ArrayHandle``: the chunks of one array, with its codecs and its store."""
 
-    def read(self, out: Any, axes: Axes, /) -> None:
-        """Fill the buffer `out` with what the axes pick."""
+    def read(self, out: Any, axes: Axes, /) -> BaseException | None:
+        """Fill the buffer `out` with what the axes pick; return what to warn of once per array, if anything."""
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
         """Put the buffer `source` where the axes point; chunks of nothing but fill are stored if `write_empty`."""
@@ -135,17 +136,20 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     else:
         _check_out(out, shape, binding.dtype)
         found, scalar = out, False
+    surplus = None
     if axes or not shape:
         if found.size:
             try:
-                binding.handle.read(found, axes)
+                surplus = binding.handle.read(found, axes)
             except IndexError as error:
                 _refuse_cut_off(error)
     elif found.size:
         # The only element of an array without axes, repeated over the selection.
         element = np.empty((), binding.dtype)
-        binding.handle.read(element, axes)
+        surplus = binding.handle.read(element, axes)
         found[...] = element
+    if surplus is not None:
+        warn(f"{surplus}; they are ignored, but other readers refuse such chunks", stacklevel=4)
     return found[()] if scalar else found
 
 

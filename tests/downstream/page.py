@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +36,24 @@ def table(results: Mapping[str, Any]) -> str:
         if row is None:
             rows.append(f"| {suite.name} | {package} | {suite.python} | not run yet | | | |")
             continue
-        only = len(row["known"]) + len(row["lost"])
-        counts = f"{row['without']:,} | {row['with']:,} | {only}"
+        counts = f"{row['without']:,} | {row['with']:,} | {len(row['only_without'])}"
         rows.append(f"| {suite.name} | {package} | {suite.python} | {counts} | {row['date']} |")
         reasons: dict[str, list[str]] = {}
-        for test, reason in row["known"].items():
-            reasons.setdefault(reason, []).append(test)
-        for test in row["lost"]:
-            reasons.setdefault("not explained yet", []).append(test)
+        for test in row["only_without"]:
+            reasons.setdefault(suite.why(test) or "not explained yet", []).append(test)
         differing += [
-            f"- {suite.name}: {reason}: {', '.join(f'`{test}`' for test in tests)}" for reason, tests in reasons.items()
+            f"| {suite.name} | {reason} | {len(tests):,} | {_functions(tests)} |" for reason, tests in reasons.items()
         ]
-    return "\n".join([*rows, "", *differing, *([""] if differing else [])])
+    if differing:
+        differing = [
+            "| suite | why tests pass only without | tests | their functions |",
+            "|" + "---|" * 4,
+            *differing,
+            "",
+        ]
+    return "\n".join([*rows, "", *differing])
+
+
+def _functions(tests: Sequence[str]) -> str:
+    """Return the names of the functions of tests, without their files, classes and parameters."""
+    return ", ".join(f"`{name}`" for name in sorted({test.partition("[")[0].split("::")[-1] for test in tests}))

@@ -92,7 +92,7 @@ def hierarchy(zarr_format: int) -> dict[str, bytes]:
     return {key: bytes(value) for key, value in values.items()}
 
 
-@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("zarr_format", [pytest.param(2, marks=pytest.mark.thorough), 3])
 @pytest.mark.parametrize("strange", STRANGE)
 @pytest.mark.parametrize("kind", STORES)
 def test_row_121_a_name_that_no_key_can_have(

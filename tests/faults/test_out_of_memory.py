@@ -97,7 +97,7 @@ CHUNKS = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the address space can be capped on Linux")
-@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.thorough), 4])
 @pytest.mark.parametrize("chain", ["raw", "zstd", "gzip, gzip", "blosc", "shard", "zstd of a shard", "Python"])
 def test_row_092_every_allocation_may_fail(tmp_path: object, chain: str, threads: int) -> None:
     """An error that is a `MemoryError`; the process lives, locks are released, nothing is torn."""
@@ -156,7 +156,7 @@ SELECTIONS = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the address space can be capped on Linux")
-@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.thorough), 4])
 @pytest.mark.parametrize("cached", [False, True])
 @pytest.mark.parametrize("layout", ["chunks", "shards"])
 def test_row_092_allocations_for_selections_may_fail(tmp_path: object, layout: str, cached: bool, threads: int) -> None:

@@ -284,7 +284,7 @@ except (KeyboardInterrupt, Deadline) as raised:
 """
 
 
-@pytest.mark.parametrize("handler", [False, True])
+@pytest.mark.parametrize("handler", [False, pytest.param(True, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     "kind", ["one chunk", "many chunks", "many values", "parts", "writing", "listing", "directory", "open"]
 )

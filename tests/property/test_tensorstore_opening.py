@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from random import Random
 from typing import Any
 
@@ -14,7 +13,7 @@ from blizzarr import formats
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.metadata import METADATA
 from blizzarr.spec.schema import Schema
-from property.test_tensorstore_creation import NOT_OF_METADATA, random_constraints, random_v2_constraints
+from property.test_tensorstore_creation import gist, random_constraints, random_v2_constraints
 from unit.spec.oracle import outcome
 
 CASES = 1000
@@ -73,14 +72,6 @@ def case(driver: str, random: Random) -> tuple[Any, ...] | None:
         # TensorStore stops the whole process where domain and metadata are of different rank.
         del wanted_schema["domain"]
     return driver, document, wanted, wanted_schema
-
-
-def gist(found: tuple[str, Any]) -> tuple[str, str]:
-    """The outcome without who says it, and without what two codecs are called that cannot be merged."""
-    kind, said = found
-    said = re.sub(r"Error (reading|opening) \"[^\"]*\"( driver)?: ", "", NOT_OF_METADATA.sub("", str(said)))
-    said = re.sub(r"(schema requires fill value of) .*", r"\1", said, flags=re.DOTALL)
-    return kind, re.sub(r"Cannot merge codec spec .* with (\{.*?\}): .*", r"Cannot merge \1", said)
 
 
 @pytest.mark.parametrize("driver", ["zarr3", "zarr"])

@@ -1,4 +1,4 @@
-"""Contradictions between specs, schemas and what is stored: both libraries refuse with the same words, or neither."""
+"""Contradictions between specs, schemas and what is stored: both libraries refuse with the same content, or neither."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import tensorstore as ts
 
 import blizzarr.tensorstore as ours
-from tensorstore_face import without_hint
+from unit.spec.oracle import outcome
 
 KEYS = {"zarr3": "zarr.json", "zarr": ".zarray", "n5": "attributes.json"}
 BASES: dict[str, dict[str, Any]] = {
@@ -264,7 +264,7 @@ def test_units_of_another_rank() -> None:
     case: Any = ({"attributes": {"dimension_units": ["4 nm"]}}, {}, {})
     kind, said = told(ours, "zarr3", document("zarr3"), case)
     assert kind == "ValueError"
-    assert said.endswith('Expected "dimension_units" of ["4 nm"] but received: ["4 nm",null]')
+    assert {"dimension_units", "4 nm"} <= said.content
 
 
 def document(driver: str) -> bytes:
@@ -275,24 +275,22 @@ def document(driver: str) -> bytes:
     return bytes(ts.KvStore.open("memory://a/", context=context).result()[KEYS[driver]])
 
 
-def told(library: Any, driver: str, stored: bytes, case: tuple[dict[str, Any], ...]) -> tuple[str, str]:
-    """What opening gives, or the class of the error and its text."""
+def told(library: Any, driver: str, stored: bytes, case: tuple[dict[str, Any], ...]) -> tuple[str, Any]:
+    """What opening gives, or the class of the error and its content."""
     metadata, schema, options = case
     context = library.Context()
     library.KvStore.open("memory://a/", context=context).result()[KEYS[driver]] = stored
     spec = {"driver": driver, "kvstore": "memory://a/", "metadata": metadata, "schema": schema, **options}
-    try:
-        store = library.open(spec, context=context).result()
-    except (ValueError, KeyError, IndexError, NotImplementedError, TypeError) as error:
-        kinds = (ValueError, KeyError, IndexError, NotImplementedError, TypeError)
-        kind = next(kind.__name__ for kind in kinds if isinstance(error, kind))
-        return kind, re.sub(r" \[[a-z_ ]+='.*$", "", without_hint(str(error)), flags=re.DOTALL)
-    return "gives", f"{store.domain} {store.dtype.name}"
+    kind, said = outcome(
+        lambda: library.open(spec, context=context).result(), lambda store: f"{store.domain} {store.dtype.name}"
+    )
+    # An array that is missing is a KeyError, too.
+    return kind.replace("KeyError", "ValueError"), said
 
 
 @pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
 def test_contradictions(driver: str) -> None:
-    """K-5, K-7, K-11: errors of opening and creating have the same class, and the same words."""
+    """K-5, K-7, K-11: errors of opening and creating have the same class, names and values."""
     stored, refused, count = document(driver), 0, 0
     for case in grid(driver):
         found = [told(library, driver, stored, case) for library in (ts, ours)]

@@ -13,7 +13,9 @@ import pytest
 import tensorstore
 
 import blizzarr.tensorstore as ours
+from blizzarr.errors import BlizzarrError
 from tensorstore_face import without_hint
+from unit.spec.oracle import Refusal
 
 SPECS = 1200
 STEPS = 4
@@ -184,7 +186,7 @@ def told(spec: Any) -> Any:
         try:
             found.append(repr(getattr(spec, name)))
         except (ValueError, NotImplementedError) as error:
-            found.append(str(error))
+            found.append(Refusal(str(error), isinstance(error, BlizzarrError)))
     return found
 
 
@@ -202,9 +204,8 @@ def run(ts: Any, seed: int) -> list[Any]:
         results.append("TypeError")
     except (ValueError, IndexError) as error:
         # What TensorStore adds about domains and transforms.
-        results.append(
-            (isinstance(error, IndexError), re.sub(r" \[[a-z_ ]+='.*$", "", without_hint(str(error)), flags=re.DOTALL))
-        )
+        text = re.sub(r" \[[a-z_ ]+='.*$", "", without_hint(str(error)), flags=re.DOTALL)
+        results.append((isinstance(error, IndexError), Refusal(text, isinstance(error, BlizzarrError))))
     return results
 
 

@@ -153,7 +153,7 @@ EXPERIMENT = Experiment(
     what="Ctrl-C ends a command of the shell with the status 130, without a traceback, and it can be repeated",
     unit="interrupts",
     full=500,
-    ci=8,
+    ci=3,
     run=run,
     batch=40,
     needs=lambda: None if sys.platform == "linux" else "needs signals of Linux",

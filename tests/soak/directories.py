@@ -285,7 +285,7 @@ EXPERIMENT = Experiment(
     what="When the directory of a zip file is damaged, values are right or an error; what is missing is reported",
     unit="damaged directories",
     full=50_000,
-    ci=100,
+    ci=60,
     run=run,
     batch=1000,
 )

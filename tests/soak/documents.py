@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
     what="When writers set attributes and append rows at the same time, no attribute and no row is lost",
     unit="changes",
     full=16_000,
-    ci=100,
+    ci=40,
     run=run,
     batch=800,
 )

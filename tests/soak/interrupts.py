@@ -206,7 +206,7 @@ EXPERIMENT = Experiment(
     what="Ctrl-C is raised within 0.5 s, no chunk is torn, and the process can continue",
     unit="interrupts",
     full=1000,
-    ci=18,
+    ci=8,
     run=run,
     batch=50,
     needs=lambda: None if sys.platform == "linux" else "needs the locks of Linux, to wait for one",

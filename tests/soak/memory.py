@@ -189,7 +189,7 @@ EXPERIMENT = Experiment(
     ),
     unit="random shapes, read and written",
     full=500,
-    ci=5,
+    ci=2,
     run=run,
     batch=10,
     needs=lambda: None if sys.platform == "linux" else "peaks are counted otherwise there",

@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     what="When memory runs out, calls succeed or raise a MemoryError; no process dies or hangs, and no value is wrong",
     unit="operations",
     full=5000,
-    ci=20,
+    ci=8,
     run=run,
     batch=250,
     needs=lambda: None if sys.platform == "linux" else "the address space can be capped on Linux",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from blizzarr.array import Array
 from blizzarr.group import Group
@@ -31,6 +31,7 @@ def check(
     record: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    executor: Any = None,
     **unknown: Never,
 ) -> Report:
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
@@ -68,6 +69,9 @@ def check(
         A manifest. Differences from it are reported, too: `changed`, `missing`, and, as a warning, `new`.
     progress
         Called with the number of stored objects that are done, and their number in all.
+    executor
+        Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
+        here, on all cores. See `docs/clusters.md`.
 
     Returns
     -------
@@ -88,6 +92,8 @@ def check(
         `repair`.
     StoreError
         If the store fails, or cannot list.
+    WorkerLostError
+        With `executor`, if its workers die again and again.
 
     Examples
     --------
@@ -102,6 +108,7 @@ def check(
     if unknown:
         raise unknown_keywords(check, unknown)
     from blizzarr import checking
+    from blizzarr.distributing import workers_of
     from blizzarr.hierarchy.root_above import root_above
 
     if dry_run and not repair:
@@ -114,11 +121,12 @@ def check(
         found, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
         # A node of the draft has no directory of its own.
         found, inner = root_above(found, inner) or (found, inner)
-    if record is not None:
-        return checking.check_and_record(found, inner, record, fast=fast, progress=progress)
-    if against is not None:
-        return checking.check_against(found, inner, against, fast=fast, progress=progress)
-    if not repair:
-        return checking.check(found, inner, fast=fast, progress=progress)
-    how = checking.Repairs(checking.Quarantine(found, quarantine), dry_run, quarantine_damaged)
-    return checking.check_and_repair(found, inner, how, fast=fast, progress=progress)
+    with workers_of(executor, found) as workers:
+        if record is not None:
+            return checking.check_and_record(found, inner, record, fast=fast, progress=progress, workers=workers)
+        if against is not None:
+            return checking.check_against(found, inner, against, fast=fast, progress=progress, workers=workers)
+        if not repair:
+            return checking.check(found, inner, fast=fast, progress=progress, workers=workers)
+        how = checking.Repairs(checking.Quarantine(found, quarantine), dry_run, quarantine_damaged)
+        return checking.check_and_repair(found, inner, how, fast=fast, progress=progress, workers=workers)

@@ -15,7 +15,7 @@ from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import Format, OmeChange, detect, encode, format_named, format_of, ome_changes, translate
 from blizzarr.group import Group, node_of
-from blizzarr.group_members import members_and_errors
+from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -45,11 +45,13 @@ def copy(
     overwrite: bool = False,
     skip_damaged: bool | Callable[[BlizzarrError], object] = False,
     zarr_format: ZarrFormat = None,
+    executor: Any = None,
     **options: Any,
 ) -> Array | Group:
     """Copy an array, or a group with everything in it, into any layout and any format.
 
-    If a group has consolidated metadata, so has its copy, made anew, where the format has them.
+    If a group has consolidated metadata, so has its copy, made anew, where the format has them. What is copied is what
+    is stored, also where another program has changed it without them.
 
     Arrays larger than memory are copied part by part (`config.copy_bytes`), each part on all cores. If the layout stays
     the same, stored objects are copied as they are, without decoding.
@@ -82,6 +84,10 @@ def copy(
     zarr_format
         The format of the copy, see `create_array`; by default that of the groups above it, otherwise that of the
         source.
+    executor
+        Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
+        here, on all cores. See `docs/clusters.md`. Arrays of
+        NumPy are in the memory of this process, and copied here.
     **options
         Options of `create_array` that the copy has instead of those of the source: `chunks`, `shards`, `codecs`,
         `compressors`, `dtype`, ...; for a group, in each of its arrays. `chunks` and `shards` may also be mappings from
@@ -108,6 +114,8 @@ def copy(
         If a chunk of the source is damaged, and not `skip_damaged`.
     StoreError
         If a store fails.
+    WorkerLostError
+        With `executor`, if its workers die again and again; `resume` goes on.
 
     Examples
     --------
@@ -125,8 +133,9 @@ def copy(
     from blizzarr.copying.array import ArrayCopy, size_of
     from blizzarr.copying.layout import check_layout, layout_for
     from blizzarr.copying.progress import Record
+    from blizzarr.distributing import workers_of
 
-    check_option_names(options)
+    check_option_names(options, "copy")
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)
@@ -153,15 +162,20 @@ def copy(
                 _refuse_overlap(job.source, found, place)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
     record = Record(found, place)
-    if groups:
-        if not (resume or overwrite):
-            _refuse_interrupted(record, jobs)
-        _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
-        overwrite = False
-    if isinstance(what, Array | Group) and what.metadata.format != form.name:
-        _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
-    for job in jobs:
-        job.run(meter, resume=resume, overwrite=overwrite, lost=lost)
+    stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
+    with workers_of(executor, *stores, *([found] if stores else [])) as workers:
+        if groups:
+            if not (resume or overwrite):
+                _refuse_interrupted(record, jobs)
+            _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
+            overwrite = False
+        if isinstance(what, Array | Group) and what.metadata.format != form.name:
+            _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
+        changed = [f"/{job.path}: {job.lost_mask}" for job in jobs if job.lost_mask is not None]
+        if changed:
+            warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
+        for job in jobs:
+            job.run(meter, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
     for group in consolidated if getattr(found, "supports_list", True) else ():
         consolidate(found, group, groups[group])
     if groups:
@@ -299,10 +313,9 @@ def _members(
     if not isinstance(source, Group):
         yield from ((check_path(name), data) for name, data in source.items())
     elif lost is None:
-        yield from source.walk()
+        yield from as_stored(source).walk()
     else:
-        # Consolidated metadata would show arrays of which the documents are damaged.
-        found, unreadable = members_and_errors(Group(source.store, source.path, _own(source)), None)
+        found, unreadable = members_and_errors(as_stored(source), None)
         for error in unreadable.values():
             lost(error)
         yield from found

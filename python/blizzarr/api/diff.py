@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
@@ -27,6 +27,7 @@ def diff(
     atol: float = 0.0,
     shown: int = 5,
     progress: Progress | None = None,
+    executor: Any = None,
     **unknown: Never,
 ) -> Comparison:
     """Compare two arrays, or two groups with everything below them, whatever their formats and layouts.
@@ -48,6 +49,9 @@ def diff(
         The number of differing elements to keep for each array, with their indices.
     progress
         Called with the bytes that are done, and the bytes in all.
+    executor
+        Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
+        here, on all cores. See `docs/clusters.md`.
 
     Returns
     -------
@@ -62,6 +66,8 @@ def diff(
         If a tolerance is negative.
     StoreError
         If a store fails, or cannot list.
+    WorkerLostError
+        With `executor`, if its workers die again and again.
 
     Examples
     --------
@@ -80,11 +86,13 @@ def diff(
         raise unknown_keywords(diff, unknown)
     from blizzarr.comparing import Tolerance
     from blizzarr.comparing import diff as compare
+    from blizzarr.distributing import workers_of
 
     if rtol < 0 or atol < 0:
         raise ValueError(f"expected tolerances of zero or more, found rtol={rtol}, atol={atol}")
     one, other = _node(a, path_a), _node(b, path_b)
-    return compare(one, other, Tolerance(rtol, atol), shown, progress)
+    with workers_of(executor, one.store, other.store) as workers:
+        return compare(one, other, Tolerance(rtol, atol), shown, progress, workers)
 
 
 def _node(found: StoreLike | Array | Group, path: str) -> Array | Group:

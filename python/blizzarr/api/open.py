@@ -10,8 +10,7 @@ from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
 from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
-from blizzarr.formats import detect, find_implied, format_named, read_node
-from blizzarr.formats.n5 import N5
+from blizzarr.formats import detect, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
@@ -72,7 +71,7 @@ def open(
     if mode is None:
         mode = "a" if options.keys() - {"zarr_format"} else "r+"
     if options:
-        _check_options(mode, options)
+        _check_options("open", mode, options)
     found, place = resolve(store, mode, path)
 
     def find() -> Array | Group | None:
@@ -107,7 +106,7 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     (4,)
     """
     if options:
-        _check_options(mode, options)
+        _check_options("open_array", mode, options)
     found, place = resolve(store, mode, path)
     if mode == "a" and not options.keys() - {"zarr_format"}:
         mode = "r+"
@@ -213,8 +212,8 @@ def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> A
     form = None if zarr_format is None else format_named(zarr_format)
     if mode == "a":
         metadata = detect(store, path, form)
-        implied = find_implied(store, path) if metadata is None and form in (None, N5) else None
-        if implied is not None and implied.meta.format == N5.name:
+        implied = find_implied(store, path, form) if metadata is None else None
+        if implied is not None and is_complete(implied.meta):
             # A new group of another format would hide everything in this one.
             metadata = implied.meta
         return None if metadata is None else node_of(store, path, metadata)
@@ -277,12 +276,12 @@ def _advice_on_modes() -> Iterator[None]:
         raise
 
 
-def _check_options(mode: Mode, options: dict[str, Any]) -> None:
+def _check_options(name: str, mode: Mode, options: dict[str, Any]) -> None:
     """Check that there are such options; modes ``"r"`` and ``"r+"``, which create nothing, take only the format.
 
     This comes before anything is looked for: who misspells an option should hear of that first.
     """
     given = sorted(options.keys() - {"zarr_format"})
-    check_option_names(given)
+    check_option_names(given, name)
     if given and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens a node that is there; {', '.join(given)} would be for creating one")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
@@ -20,7 +22,13 @@ __all__ = ["upgrade"]
 
 @exact_keywords
 def upgrade(
-    store: StoreLike, *, to: ZarrFormat = "v3", dry_run: bool = False, progress: Told | None = None, **unknown: Never
+    store: StoreLike,
+    *,
+    to: ZarrFormat = "v3",
+    dry_run: bool = False,
+    progress: Told | None = None,
+    executor: Any = None,
+    **unknown: Never,
 ) -> Upgrade:
     """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.
 
@@ -39,6 +47,9 @@ def upgrade(
         Change nothing, and return what would be done.
     progress
         Called with the number of steps done and of steps in all.
+    executor
+        Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
+        here, on all cores. See `docs/clusters.md`.
 
     Returns
     -------
@@ -59,6 +70,8 @@ def upgrade(
         If the store was opened for reading.
     StoreError
         If the store fails; call again to go on.
+    WorkerLostError
+        With `executor`, if its workers die again and again; call again to go on.
 
     Examples
     --------
@@ -72,6 +85,7 @@ def upgrade(
     """
     if unknown:
         raise unknown_keywords(upgrade, unknown)
+    from blizzarr.distributing import workers_of
     from blizzarr.upgrading.plan import Upgrade, plan
     from blizzarr.upgrading.record import Record
     from blizzarr.upgrading.run import run
@@ -99,8 +113,8 @@ def upgrade(
     if not getattr(found, "supports_delete", True):
         # A dry run says so, too: it is what the real one would do.
         raise UnsupportedOperationError(
-            f"this kind of store cannot delete, so the old documents would stay; copy it to a new place instead, "
-            f"with zarr_format={new.name!r}",
+            "this kind of store cannot delete, so the old documents would stay; make a new one instead: "
+            f"{_copy_command(str(found), new.name)}",
             store=str(found),
             direction="delete",
         )
@@ -108,5 +122,18 @@ def upgrade(
         return planned
     planned.raise_problems()
     check_writable(found, "")
-    run(planned, progress, switched=switched)
+    with workers_of(executor, found) as workers:
+        run(planned, progress, switched=switched, workers=workers)
     return replace(planned, done=True)
+
+
+def _copy_command(place: str, form: str) -> str:
+    """Return the command line that writes a copy in another format beside a store.
+
+    Examples
+    --------
+    >>> _copy_command("my data.zip", "v3")
+    "blizzarr copy 'my data.zip' 'my data-v3.zip' --format v3"
+    """
+    base, ending = os.path.splitext(place)
+    return shlex.join(["blizzarr", "copy", place, f"{base}-{form}{ending}", "--format", form])

@@ -55,15 +55,16 @@ class ObjectHandle:
         steps = tuple(metadata.codecs.steps(metadata.dtype, shape))
         return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open, path)
 
-    def read(self, out: npt.NDArray[Any], axes: Axes, /) -> None:
-        """Read the elements that the axes select into `out`."""
+    def read(self, out: npt.NDArray[Any], axes: Axes, /) -> BaseException | None:
+        """Read the elements that the axes select into `out`; return what to warn of."""
         table = self._table()
         tokens = np.empty(out.shape, FILL_TOKEN.dtype)
-        self._handle(table).read(tokens, axes)
+        surplus = self._handle(table).read(tokens, axes)
         elements = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
         table.take(tokens, elements.reshape(-1))
         if elements is not out:
             out[...] = elements
+        return surplus
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, /) -> None:
         """Write `source` to the elements that the axes select; with `write_empty`, chunks of fill values are stored."""

@@ -12,9 +12,12 @@ from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
 from blizzarr.checking.leftovers import find_leftovers
+from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
+from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, Found, format_of, read_node
 from blizzarr.stores import Store
@@ -34,7 +37,14 @@ class Seen:
         self.keys = keys
 
 
-def check(store: Store, path: str = "", *, fast: bool = False, progress: Progress | None = None) -> Report:
+def check(
+    store: Store,
+    path: str = "",
+    *,
+    fast: bool = False,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
+) -> Report:
     """Check a node and everything below it, without changing anything.
 
     Raises
@@ -42,16 +52,20 @@ def check(store: Store, path: str = "", *, fast: bool = False, progress: Progres
     NodeNotFoundError
         There is no node at the path, and nothing below it.
     """
-    return look(store, path, fast=fast, progress=progress)[0]
+    return look(store, path, fast=fast, progress=progress, workers=workers)[0]
 
 
-def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> tuple[Report, Seen]:
+def look(
+    store: Store, path: str, *, fast: bool, progress: Progress | None, workers: Workers | None = None
+) -> tuple[Report, Seen]:
     """Return the report, and the intermediate results for repairs."""
     began = time.monotonic()
     report = Report(str(store), named(path), fast)
     found: list[Finding] = []
     prefixes = _prefixes(store, path)
     surveyed = survey(store, prefixes)
+    surveyed.keys = [key for key in surveyed.keys if not is_kept(key)]
+    surveyed.directories = [name for name in surveyed.directories if not is_kept(f"{name}/")]
     _add_beside(store, path, surveyed)
     nodes = read_nodes(store, path, surveyed.keys, found)
     if not nodes.metas and not nodes.unreadable and not found:
@@ -61,6 +75,7 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
     arrays = nodes.arrays()
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, found)
+    found += find_lost(store, path, nodes)
     found += check_consolidated(nodes, path)
     found += find_leftovers(store, surveyed, keys)
     total = sum(map(len, keys.chunks.values()))
@@ -75,7 +90,7 @@ def look(store: Store, path: str, *, fast: bool, progress: Progress | None) -> t
     told(0)
     for place, positions in keys.chunks.items():
         if positions:
-            found += verify(store, place, arrays[place], positions, report, fast=fast, told=told)
+            found += verify(store, place, arrays[place], positions, report, fast=fast, told=told, workers=workers)
     report.add(found)
     report.seconds = time.monotonic() - began
     return report, Seen(surveyed, nodes, keys)

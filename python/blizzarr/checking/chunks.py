@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.array.binding import bind
@@ -14,6 +18,8 @@ from blizzarr.array.objects import ObjectHandle
 from blizzarr.checking.finding import KINDS, Finding
 from blizzarr.checking.nodes import named
 from blizzarr.checking.report import Report
+from blizzarr.config import config
+from blizzarr.distributing import Workers, spread
 from blizzarr.errors import (
     ArchiveError,
     BlizzarrError,
@@ -44,35 +50,78 @@ def verify(
     *,
     fast: bool,
     told: Callable[[int], None],
+    workers: Workers | None = None,
 ) -> list[Finding]:
     """Verify the objects at these grid positions of one array, count them in `report`, and return the findings."""
     found: list[Finding] = []
     try:
-        handle = engine_handle(store, path, meta)
+        engine_handle(store, path, meta)
     except (BlizzarrError, LookupError) as error:
         said = error.reason if isinstance(error, BlizzarrError) else str(error)
         told(len(positions))
         return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {said}")]
     places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
+    batches = _timed(places) if workers is None else _even(places, meta, workers)
+    followed, first = 0, None
+    for verified in spread(workers, partial(_verified, store, path, meta, fast), batches, told):
+        report.objects += verified.objects
+        report.bytes += verified.bytes
+        report.chunks += verified.chunks
+        report.left_out += verified.left_out
+        found += verified.findings
+        followed += verified.followed
+        first = first or verified.first
+    if first is not None:
+        found.append(_surplus(meta, path, first, followed))
+    return found
+
+
+Batch: TypeAlias = npt.NDArray[np.int64]
+"""Positions in the grid."""
+
+
+class _Verified(NamedTuple):
+    """What a batch of objects adds to the report."""
+
+    objects: int
+    bytes: int
+    chunks: int
+    left_out: int
+    findings: list[Finding]
+    followed: int
+    """How many objects have zeros behind what is encoded."""
+    first: BaseException | None
+    """What says so of the first of them."""
+
+
+def _verified(
+    store: Store, path: str, meta: ArrayMeta, fast: bool, batch: Batch, told: Callable[[int], object]
+) -> _Verified:
+    # A handle for elements of variable length may keep what it decodes: a new one for each batch frees that memory.
+    handle = engine_handle(store, path, meta)
+    objects, _, size, chunks, errors, left_out, shared, (followed, first) = handle.verify(batch, fast)
+    found = [_finding(meta, path, error) for error in errors]
+    found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
+    told(len(batch))
+    return _Verified(objects, size, chunks, left_out, found, followed, first)
+
+
+def _timed(places: Batch) -> Iterator[Batch]:
+    """Yield batches that take about `_SECONDS` each, as the time until the next one is asked for tells."""
     start, count = 0, _FIRST
     while start < len(places):
-        batch = places[start : start + count]
         began = time.monotonic()
-        objects, _, size, chunks, errors, left_out, shared = handle.verify(batch, fast)
-        report.objects += objects
-        report.bytes += size
-        report.chunks += chunks
-        report.left_out += left_out
-        found += [_finding(meta, path, error) for error in errors]
-        found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
-        told(len(batch))
+        yield (batch := places[start : start + count])
         start += len(batch)
-        if start < len(places):
-            # A handle for elements of variable length may keep what it decodes: a new one frees that memory.
-            handle = engine_handle(store, path, meta)
         took = time.monotonic() - began
         count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))
-    return found
+
+
+def _even(places: Batch, meta: ArrayMeta, workers: Workers) -> Iterator[Batch]:
+    """Yield batches of the size of a part of a copy, or smaller ones if otherwise some workers would get none."""
+    each = config.copy_bytes // max(1, math.prod(meta.write_shape) * meta.dtype.usual_bytes)
+    count = max(1, min(_MOST, each, -(-len(places) // workers.ahead)))
+    yield from (places[start : start + count] for start in range(0, len(places), count))
 
 
 def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
@@ -82,6 +131,13 @@ def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
         handle = handle.tokens().handle
     assert isinstance(handle, _native.ArrayHandle)
     return handle
+
+
+def _surplus(meta: ArrayMeta, path: str, first: BaseException, count: int) -> Finding:
+    """Return the finding for all objects of an array with zeros behind what is encoded."""
+    finding = _finding(meta, path, first)
+    more = f", also in {count - 1:,} more" if count > 1 else ""
+    return replace(finding, kind="surplus", message=finding.message + more, repairable=False)
 
 
 def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:

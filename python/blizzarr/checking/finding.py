@@ -97,8 +97,19 @@ KINDS: Final[dict[str, Kind]] = {
     "masked-value": Kind(
         Severity.WARNING,
         "arrays that an early version upgraded without what xarray masks",
-        "repair: the attribute _FillValue gets the fill value; or set it to null if nothing is missing",
+        "nothing, if no element is missing; otherwise repair: the attribute _FillValue gets the fill value",
         True,
+    ),
+    "ome-zarr": Kind(
+        Severity.WARNING,
+        "OME-Zarr that an early version upgraded without translating it",
+        "repair: the metadata become those of OME-Zarr 0.5, below the attribute ome",
+        True,
+    ),
+    "surplus": Kind(
+        Severity.WARNING,
+        "chunks followed by zeros",
+        "copy the array, or write these chunks again, for other readers, which refuse them",
     ),
     "new": Kind(Severity.WARNING, "not recorded", "record anew, if they are meant to be here"),
     "chunk-key": Kind(Severity.WARNING, "chunks under keys that nobody reads", "rename or remove the object"),

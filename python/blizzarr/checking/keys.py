@@ -33,8 +33,8 @@ _CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?[0-9]+(?:[./][0-9]+
 _BARE: Final = ("c", "0")
 """Names of chunks that prove nothing if they lie beside the document of a group."""
 _RECORDS: Final = {
-    PROGRESS: "a copy to this place was interrupted; the same copy with resume=True goes on",
-    REMOVAL: "a removal was interrupted; whatever is made here with overwrite=True, or mode='w', goes on with it",
+    PROGRESS: "a copy to this place was interrupted; the same copy goes on, with resume=True (--resume)",
+    REMOVAL: "a removal was interrupted; whatever replaces it (overwrite=True, --overwrite, mode='w') goes on with it",
     UPGRADE: "an upgrade was interrupted; the same upgrade goes on. Other findings may come from it",
 }
 

@@ -12,6 +12,7 @@ from blizzarr.checking.nodes import named
 from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
 from blizzarr.checking.survey import unwrapped
+from blizzarr.distributing import Workers
 from blizzarr.errors import PathError
 from blizzarr.formats import chunk_prefix, node_of
 from blizzarr.recording.file import read_manifest, write_manifest
@@ -31,7 +32,13 @@ _MESSAGES = {
 
 
 def check_and_record(
-    store: Store, path: str, file: str | os.PathLike[str], *, fast: bool = False, progress: Progress | None = None
+    store: Store,
+    path: str,
+    file: str | os.PathLike[str],
+    *,
+    fast: bool = False,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Check a node, and record the checksums of all its objects in a file unless something is damaged.
 
@@ -44,9 +51,9 @@ def check_and_record(
     file = os.fsdecode(file)
     _refuse_inside(store, path, file)
     halves = _Halves(progress)
-    report, _ = look(store, path, fast=fast, progress=halves.first)
+    report, _ = look(store, path, fast=fast, progress=halves.first, workers=workers)
     if report.ok:
-        manifest = record(store, path, halves.second)
+        manifest = record(store, path, halves.second, workers)
         write_manifest(file, manifest)
         report.manifest = Checksums(file, "recorded", len(manifest.digests), manifest.recorded)
     else:
@@ -56,7 +63,13 @@ def check_and_record(
 
 
 def check_against(
-    store: Store, path: str, file: str | os.PathLike[str], *, fast: bool = False, progress: Progress | None = None
+    store: Store,
+    path: str,
+    file: str | os.PathLike[str],
+    *,
+    fast: bool = False,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Check a node, and compare its objects with the checksums in a manifest.
 
@@ -71,12 +84,12 @@ def check_against(
     file = os.fsdecode(file)
     manifest = read_manifest(file)
     halves = _Halves(progress)
-    report, seen = look(store, path, fast=fast, progress=halves.first)
+    report, seen = look(store, path, fast=fast, progress=halves.first, workers=workers)
     told = {finding.key for finding in report.of_kind("unreadable", "no-file")}
     nodes = _Nodes(seen, path)
     report.add(
         nodes.finding(difference)
-        for difference in compare(store, path, manifest, halves.second)
+        for difference in compare(store, path, manifest, halves.second, workers)
         if difference.kind != "unreadable" or difference.key not in told
     )
     report.manifest = Checksums(file, "compared", len(manifest.digests), manifest.recorded)

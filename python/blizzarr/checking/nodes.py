@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from blizzarr.checking.finding import Finding
-from blizzarr.dtypes.value_text import value_text
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, MetadataError, UnknownExtensionError
 from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
-from blizzarr.formats.masked_value import with_lost_masked_value
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
@@ -154,9 +152,6 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
         if len(own) > 1:
             said = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
             found.append(Finding("two-formats", place, said, key=own[1]))
-        if isinstance(here.meta, ArrayMeta) and with_lost_masked_value(here.meta) is not None:
-            said = f"xarray does not mask the fill value {value_text(here.meta.fill_value)} as in v2: no _FillValue"
-            found.append(Finding("masked-value", place, said, key=own[0] if own else None, repairable=True))
         doubts = [notice.text for notice in here.notices if notice.kind != "two-nodes"]
     elif here is not None:
         nodes.unreadable.add(path)

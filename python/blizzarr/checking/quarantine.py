@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from blizzarr.checking.survey import unwrapped
 from blizzarr.durability import durable
@@ -13,7 +15,21 @@ from blizzarr.formats import FORMATS
 from blizzarr.stores import LocalStore, Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
 
-__all__ = ["Quarantine", "outermost"]
+__all__ = ["Quarantine", "is_kept", "outermost"]
+
+_ENDING: Final = ".quarantine"
+_KEPT: Final = re.compile(rf"(?:^|/)[^/]+{re.escape(_ENDING)}/\d{{4}}-\d\d-\d\dT\d{{6}}(?:-\d+)?/")
+
+
+def is_kept(key: str) -> bool:
+    """Return whether a key is in a quarantine that lies beside the data, where a repair puts it by default.
+
+    Examples
+    --------
+    >>> is_kept("data.zarr.quarantine/2026-11-22T222346/a/c/0"), is_kept("data.quarantine/a/c/0")
+    (True, False)
+    """
+    return _ENDING in key and _KEPT.search(key) is not None
 
 
 class Quarantine:
@@ -67,13 +83,12 @@ class Quarantine:
             data = LocalStore(outermost(local.root))
         if self._where is not None:
             target = resolve(_absolute(self._where), "a")[0]
-        elif isinstance(local, LocalStore) and local.links == "follow":
-            root = outermost(local.root)
-            target = LocalStore(root.with_name(f"{root.name}.quarantine"))
+        elif isinstance(local, LocalStore) and local.links == "follow" and (root := outermost(local.root)).name:
+            target = LocalStore(root.with_name(f"{root.name}{_ENDING}"))
         else:
             raise PathError(
                 "expected a place to keep what is damaged before it is replaced, found none: name a directory or a "
-                "store, as quarantine= or --quarantine",
+                "store, as quarantine=, or --quarantine",
                 store=str(self._store),
             )
         if is_below(target, "", data, ""):

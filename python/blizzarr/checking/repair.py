@@ -13,14 +13,14 @@ from blizzarr.array.exclusive import exclusive
 from blizzarr.checking.check import Progress, Seen, look
 from blizzarr.checking.chunks import engine_handle
 from blizzarr.checking.finding import Finding
+from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
 from blizzarr.checking.nodes import find_quietly, named
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
 from blizzarr.formats import Found, chunk_prefix, chunk_store, lock_key
-from blizzarr.formats.masked_value import with_lost_masked_value
 from blizzarr.hierarchy.consolidate import consolidate
-from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store, check_writable
@@ -42,7 +42,13 @@ class Repairs:
 
 
 def check_and_repair(
-    store: Store, path: str, how: Repairs, *, fast: bool = False, progress: Progress | None = None
+    store: Store,
+    path: str,
+    how: Repairs,
+    *,
+    fast: bool = False,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Check a node, repair what can be repaired, and return a report of the findings and repairs.
 
@@ -59,12 +65,12 @@ def check_and_repair(
                 "skip_damaged=True",
                 store=str(store),
             )
-    report, seen = look(store, path, fast=fast, progress=progress)
+    report, seen = look(store, path, fast=fast, progress=progress, workers=workers)
     if not how.dry_run and any(finding.repairable or finding.kind in _CHUNKS for finding in report.findings):
         how.quarantine.check()
     report.repairs += _shards(store, report, seen, how)
     report.repairs += _outside(store, seen, how)
-    report.repairs += _masked(store, report, how)
+    report.repairs += mend_lost(store, report, seen.nodes.metas, dry_run=how.dry_run)
     report.repairs += _consolidated(store, report, seen, how)
     report.repairs += _leftovers(store, report, how)
     report.dry_run = how.dry_run
@@ -143,26 +149,10 @@ def _move_outside(
         yield Repair("outside", named(path), key, "moved away", True, place)
 
 
-def _masked(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
-    """Store the attribute with the value that xarray masks."""
-
-    def mended(found: ArrayMeta) -> ArrayMeta:
-        return (with_lost_masked_value(found) if isinstance(found, ArrayMeta) else None) or found
-
-    for finding in report.of_kind("masked-value"):
-        try:
-            if not how.dry_run:
-                revise(store, finding.path[1:], mended)
-        except BlizzarrError as error:
-            yield Repair(finding.kind, finding.path, finding.key, error.reason or str(error), False)
-        else:
-            yield Repair(finding.kind, finding.path, finding.key, "xarray masks the fill value again", True)
-
-
 def _consolidated(store: Store, report: Report, seen: Seen, how: Repairs) -> Iterator[Repair]:
     """Rebuild wrong consolidated metadata, inner groups first, since a change removes those of the groups above."""
     wrong = {finding.path[1:]: finding for finding in report.of_kind("consolidated")}
-    mended = {repair.path[1:] for repair in report.repairs if repair.kind == "masked-value"}
+    mended = {repair.path[1:] for repair in report.repairs if repair.kind in REPAIRED}
     above = {group for path in wrong.keys() | mended for group in ancestors(path)}
     before = {path for path, group in seen.nodes.groups().items() if group.consolidated is not None}
     found = {path: find_quietly(store, path) for path in above | wrong.keys()}

@@ -73,7 +73,11 @@ for _verb in (info, tree, ls, cat, show, create, copy, upgrade, consolidate, che
     _paragraphs = [" ".join(paragraph.split()) for paragraph in (_verb.run.__doc__ or "").split("\n\n")]
     # Without the line breaks of the source, so that help is as wide as the terminal.
     _named = app.command(
-        name=_verb.__name__.rpartition(".")[2], cls=_Command, epilog=_verb.EXAMPLES, help="\n\n".join(_paragraphs)
+        name=_verb.__name__.rpartition(".")[2],
+        cls=_Command,
+        # Each is a line of its own, to be copied.
+        epilog="\n\n".join(("Examples:", *_verb.EXAMPLES)),
+        help="\n\n".join(_paragraphs),
     )
     _named(_verb.run)
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "Format", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr cat 'data.zarr/t1[0, :4, ::50]'   |   blizzarr cat data.zarr/t1 0,:4,::50 --format csv   |   "
-    "blizzarr cat data.zarr/t1 -o t1.npy"
+    "blizzarr cat 'data.zarr/t1[0, :4, ::50]'",
+    "blizzarr cat data.zarr/t1 0,:4,::50 --format csv",
+    "blizzarr cat data.zarr/t1 -o t1.npy",
 )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr check data.zarr   |   blizzarr check --fast data.zarr/brain   |   "
-    "blizzarr check --json data.zarr   |   blizzarr check --repair --dry-run data.zarr   |   "
-    "blizzarr check --record data.sha256 data.zarr   |   blizzarr check --against data.sha256 data.zarr"
+    "blizzarr check data.zarr",
+    "blizzarr check --fast data.zarr/brain",
+    "blizzarr check --json data.zarr",
+    "blizzarr check --repair --dry-run data.zarr",
+    "blizzarr check --record data.sha256 data.zarr",
+    "blizzarr check --against data.sha256 data.zarr",
 )
 
 DAMAGED = 1
@@ -60,6 +64,7 @@ def run(
     strict: Annotated[bool, typer.Option("--strict", help="Let warnings and notes count as errors.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many findings of each kind to show for each node.")] = 10,
     threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    scheduler: SchedulerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check an array, or a group with everything below it.
@@ -88,7 +93,12 @@ def run(
     from blizzarr import api
     from blizzarr.config import config
 
-    with failing(UNCHECKED), config.set(threads=threads), Meter("check", unit="objects") as meter:
+    with (
+        failing(UNCHECKED),
+        executor_of(scheduler) as executor,
+        config.set(threads=threads),
+        Meter("check", unit="objects") as meter,
+    ):
         report = api.check(
             place.target,
             place.path,
@@ -100,6 +110,7 @@ def run(
             record=record,
             against=against,
             progress=meter,
+            executor=executor,
         )
     show(report, limit, as_json=as_json)
     damaged = not report.ok and not (report.repairs and report.repaired)

@@ -8,7 +8,7 @@ from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
 
-EXAMPLES = "Example:  blizzarr consolidate data.zarr"
+EXAMPLES = ("blizzarr consolidate data.zarr",)
 
 
 def run(path: PathArgument) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.codecs import (
     CodecOption,
     CopiedChunksOption,
@@ -17,6 +18,7 @@ from blizzarr.cli.codecs import (
     parse_layout,
 )
 from blizzarr.cli.completion import complete_path
+from blizzarr.cli.failing import as_options
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import Place
@@ -31,10 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9   |   "
-    "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186   |   "
-    "blizzarr copy volume.npy data.zarr/volume   |   blizzarr copy data.zarr data.zip   |   "
-    "blizzarr copy old.zarr new.zarr --format v3"
+    "blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9",
+    "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186",
+    "blizzarr copy volume.npy data.zarr/volume",
+    "blizzarr copy data.zarr data.zip",
+    "blizzarr copy old.zarr new.zarr --format v3",
 )
 
 """The exit status that shells use for programs ended by Ctrl-C."""
@@ -66,6 +69,7 @@ def run(
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
     ] = None,
     threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards, codecs and formats.
 
@@ -92,7 +96,7 @@ def run(
     lost: list[BlizzarrError] = []
     meter = Meter(f"copy {Path(source).name}", going_on=resume, is_copy=True)
     try:
-        with config.set(**settings), meter:
+        with executor_of(scheduler) as executor, config.set(**settings), meter:
             node = api.copy(
                 what,
                 target.target,
@@ -102,10 +106,12 @@ def run(
                 overwrite=overwrite,
                 skip_damaged=lost.append if skip_damaged else False,
                 zarr_format=zarr_format,
+                executor=executor,
                 **options,
             )
     except KeyboardInterrupt:
         said = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
+        said["scheduler"] = scheduler
         again = _again(source, destination, threads, **said) + (" --skip-damaged" if skip_damaged else "")
         _list(lost)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
@@ -136,7 +142,7 @@ def _list(lost: list[BlizzarrError]) -> bool:
     if lost:
         typer.echo(f"Not copied, because blizzarr cannot read it ({len(lost):,}):", err=True)
     for error in lost:
-        typer.echo(f"  {printable(error.line)}", err=True)
+        typer.echo(f"  {printable(as_options(error.line))}", err=True)
     return bool(lost)
 
 

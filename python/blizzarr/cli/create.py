@@ -21,8 +21,8 @@ from blizzarr.cli.place import PathArgument, Place
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr create data.zarr --attribute title=brain   |   "
-    "blizzarr create data.zarr/t1 --shape 189,233,197 --dtype uint8 --chunks 64,64,64 --dimension-names z,y,x"
+    "blizzarr create data.zarr --attribute title=brain",
+    "blizzarr create data.zarr/t1 --shape 189,233,197 --dtype uint8 --chunks 64,64,64 --dimension-names z,y,x",
 )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.completion import complete_path
 from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
@@ -18,8 +19,9 @@ from blizzarr.cli.progress import Meter
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr diff data.zarr copy.zarr   |   blizzarr diff data.zarr/brain old.zarr/brain --rtol 1e-6   |   "
-    "blizzarr diff --json data.zarr data.zip"
+    "blizzarr diff data.zarr copy.zarr",
+    "blizzarr diff data.zarr/brain old.zarr/brain --rtol 1e-6",
+    "blizzarr diff --json data.zarr data.zip",
 )
 
 DIFFERENT = 1
@@ -37,6 +39,7 @@ def run(
         int, typer.Option(min=1, help="How many differences to show for each node, and how many elements.")
     ] = 10,
     threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    scheduler: SchedulerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two arrays, or two groups with everything below them.
@@ -56,8 +59,9 @@ def run(
         if place.key is not None:
             raise typer.BadParameter("expected a whole array or group, found a selection", param_hint=name)
         places.append(place)
-    with failing(TROUBLE), config.set(threads=threads), Meter("diff") as meter:
-        found = api.diff(*map(open_node, places), rtol=rtol, atol=atol, shown=limit, progress=meter)
+    with failing(TROUBLE), executor_of(scheduler) as executor, config.set(threads=threads), Meter("diff") as meter:
+        sides = map(open_node, places)
+        found = api.diff(*sides, rtol=rtol, atol=atol, shown=limit, progress=meter, executor=executor)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
     else:

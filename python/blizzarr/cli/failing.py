@@ -12,7 +12,7 @@ import typer
 
 from blizzarr.errors import BlizzarrError
 
-__all__ = ["failing", "say"]
+__all__ = ["as_options", "failing", "say"]
 
 
 @contextmanager
@@ -23,21 +23,31 @@ def failing(status: int) -> Iterator[None]:
     except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
-        say("red", _as_options(str(error)))
+        say("red", error)
         sys.exit(status)
 
 
 def say(colour: str, message: object) -> None:
-    """Print a message; control characters in it, which names in data may have, are escaped."""
+    """Print a message in the words of the shell; control characters, which names in data may have, are escaped."""
     from blizzarr.printable import printable
 
-    text = "\n".join(map(printable, str(message).split("\n")))
+    text = "\n".join(map(printable, as_options(str(message)).split("\n")))
     typer.echo(f"{typer.style('blizzarr:', fg=colour, bold=True)} {text}", err=True)
 
 
-def _as_options(text: str) -> str:
-    """Replace advice about Python settings by the options of the command line."""
+def as_options(text: str) -> str:
+    """Replace advice about arguments and settings of Python by commands and their options.
+
+    Examples
+    --------
+    >>> as_options("blizzarr.upgrade does; resume=True goes on; pass zarr_format='v2'; quarantine= is the place")
+    'blizzarr upgrade does; --resume goes on; pass --format v2; --quarantine is the place'
+    """
     text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
     text = text.replace("shards=None", "--shards none")
     text = re.sub(r"\bzarr_format='(\w+)'", r"--format \1", text)
-    return re.sub(r"\b(overwrite|resume|skip_damaged)=True", lambda found: f"--{found[1].replace('_', '-')}", text)
+    text = re.sub(r"\bblizzarr\.(upgrade|check|copy|consolidate)\b", r"blizzarr \1", text)
+    text = re.sub(r"\bquarantine=, or --quarantine|\bquarantine=(?= )", "--quarantine", text)
+    return re.sub(
+        r"\b(overwrite|resume|skip_damaged|repair)=True", lambda found: f"--{found[1].replace('_', '-')}", text
+    )

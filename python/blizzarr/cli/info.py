@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blizzarr.cli.failing import as_options
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.terminal import columns, facts_lines
 
+if TYPE_CHECKING:
+    from blizzarr.model import ArrayMeta, GroupMeta
+
 __all__ = ["EXAMPLES", "JsonOption", "run"]
 
-EXAMPLES = "Examples:  blizzarr info data.zarr/brain/t1   |   blizzarr info --json data.zarr"
+EXAMPLES = (
+    "blizzarr info data.zarr/brain/t1",
+    "blizzarr info --json data.zarr",
+)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -46,13 +53,19 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     else:
         facts_of = node.info
         rows = [("Members", f"{_count(facts_of.arrays, 'array')}, {_count(facts_of.groups, 'group')}")]
-        rows += [("Unreadable", f"{name}: {error}") for name, error in node.unreadable().items()]
-        rows += [("Format", f"Zarr {meta.format}")]
+        rows += [("Unreadable", as_options(f"{name}: {error}")) for name, error in node.unreadable().items()]
+        rows += [("Format", f"Zarr {_format(meta)}")]
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
         rows += [("Stored size", facts.objects_text(found))] if found is not None else []
     rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
     for line in facts_lines([(printable(name), printable(value)) for name, value in rows], width):
         typer.echo(line)
+
+
+def _format(meta: ArrayMeta | GroupMeta) -> str:
+    from blizzarr.formats import format_of, is_complete
+
+    return format_of(meta).name + ("" if is_complete(meta) else ", as nodes are below it; no document says that")
 
 
 def _count(number: int, noun: str) -> str:

@@ -13,7 +13,10 @@ from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
 
-EXAMPLES = "Examples:  blizzarr ls data.zarr   |   blizzarr ls -l data.zarr/brain"
+EXAMPLES = (
+    "blizzarr ls data.zarr",
+    "blizzarr ls -l data.zarr/brain",
+)
 
 
 def run(

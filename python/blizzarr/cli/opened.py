@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from blizzarr.cli.failing import say
 from blizzarr.cli.place import Place
 
 if TYPE_CHECKING:
@@ -16,10 +17,14 @@ __all__ = ["members_of", "open_array", "open_node"]
 
 
 def open_node(place: Place, mode: Mode = "r") -> Array | Group:
-    """Open the array or group at a place."""
+    """Open the array or group at a place; say so if it is a copy that was interrupted."""
     from blizzarr import api
+    from blizzarr.copying.progress import Record
 
-    return api.open(place.target, path=place.path, mode=mode)
+    node = api.open(place.target, path=place.path, mode=mode)
+    if Record(node.store, node.path).read() is not None:
+        say("yellow", f"{place.text} is an unfinished copy, in which elements are missing; copy --resume finishes it")
+    return node
 
 
 def open_array(place: Place) -> Array:

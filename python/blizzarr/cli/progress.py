@@ -175,7 +175,8 @@ def _so_far() -> tuple[int, int]:
     """Return the bytes that the engine has decoded and encoded, which not all commands need."""
     from blizzarr._native import progress
 
-    return progress()
+    done = progress()
+    return done["decoded"], done["encoded"]
 
 
 def _bar(unit: str) -> Progress:

@@ -12,7 +12,7 @@ from blizzarr.cli.place import PathArgument, Place
 
 __all__ = ["EXAMPLES", "run"]
 
-EXAMPLES = "Example:  blizzarr rm data.zarr/brain/t1"
+EXAMPLES = ("blizzarr rm data.zarr/brain/t1",)
 
 
 def run(
@@ -29,8 +29,14 @@ def run(
     node = open_node(place, mode="r+")
     from blizzarr.array import Array
     from blizzarr.config import config
+    from blizzarr.formats import is_complete
     from blizzarr.hierarchy.remove import remove_node
 
+    if not is_complete(node.metadata):
+        raise typer.BadParameter(
+            f"expected an array or a group, found {place.text!r}, a directory with such below it; name one of them",
+            param_hint="PATH",
+        )
     if isinstance(node, Array):
         what = f"the array {place.text} {node.shape}"
     else:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr show data.zarr/brain/t1 -o slices.png   |   "
-    "blizzarr show 'data.zarr/brain/t1[90]' -o slice.png --cmap gray   |   "
-    "blizzarr show data.zarr/brain/t1 --axis z -o sheet.png"
+    "blizzarr show data.zarr/brain/t1 -o slices.png",
+    "blizzarr show 'data.zarr/brain/t1[90]' -o slice.png --cmap gray",
+    "blizzarr show data.zarr/brain/t1 --axis z -o sheet.png",
 )
 
 
@@ -33,9 +33,10 @@ def run(
         str | None, typer.Option(help="Show slices along this axis, given by number or name, on a sheet.")
     ] = None,
     vmin: Annotated[
-        str | None, typer.Option(help="The value of the first colour: a number or a percentile like 2%.")
+        str | None,
+        typer.Option(help="The value of the first colour: a number or a percentile like 2%; 0.2% by default."),
     ] = None,
-    vmax: Annotated[str | None, typer.Option(help="The value of the last colour.")] = None,
+    vmax: Annotated[str | None, typer.Option(help="The value of the last colour; 99.8% by default.")] = None,
     origin: Annotated[str, typer.Option(help="Whether row 0 is at the 'upper' or 'lower' edge.")] = "upper",
     size: Annotated[int, typer.Option(min=64, max=8192, help="The approximate width of the image in pixels.")] = 720,
 ) -> None:

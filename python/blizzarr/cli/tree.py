@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
-    "Examples:  blizzarr tree data.zarr   |   blizzarr tree --depth 1 data.zarr   |   blizzarr tree --json data.zarr"
+    "blizzarr tree data.zarr",
+    "blizzarr tree --depth 1 data.zarr",
+    "blizzarr tree --json data.zarr",
 )
 
 

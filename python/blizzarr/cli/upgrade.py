@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.codecs import UpgradeOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter, duration_text
@@ -14,7 +15,10 @@ from blizzarr.interrupts import INTERRUPTED
 
 __all__ = ["EXAMPLES", "run"]
 
-EXAMPLES = "Examples:  blizzarr upgrade old.zarr --dry-run   |   blizzarr upgrade old.zarr"
+EXAMPLES = (
+    "blizzarr upgrade old.zarr --dry-run",
+    "blizzarr upgrade old.zarr",
+)
 
 """The exit status that shells use for programs ended by Ctrl-C."""
 
@@ -26,6 +30,7 @@ def run(
         bool,
         typer.Option("--dry-run", "-n", help="Only say what would happen; the exit status is 1 if it cannot be done."),
     ] = False,
+    scheduler: SchedulerOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Give a whole hierarchy the metadata of a newer format, in place.
@@ -45,8 +50,8 @@ def run(
 
     meter = Meter("upgrade", unit="steps")
     try:
-        with meter:
-            done = api.upgrade(place.target, to=to, dry_run=dry_run, progress=meter)
+        with executor_of(scheduler) as executor, meter:
+            done = api.upgrade(place.target, to=to, dry_run=dry_run, progress=meter, executor=executor)
     except KeyboardInterrupt:
         typer.echo("\nInterrupted. The data open as before; the same command goes on.", err=True)
         raise typer.Exit(INTERRUPTED) from None

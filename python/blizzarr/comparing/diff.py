@@ -9,12 +9,13 @@ from typing import TypeAlias
 from blizzarr.array import Array
 from blizzarr.comparing.comparison import Comparison, Difference
 from blizzarr.comparing.elements import compare_elements
-from blizzarr.comparing.metadata import comparable_metadata, metadata_differences
+from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
 from blizzarr.comparing.values import EXACT, Tolerance, comparable
 from blizzarr.copying.array import size_of
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
-from blizzarr.group_members import members_and_errors
+from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.model import ArrayMeta, GroupMeta
 
 __all__ = ["Progress", "diff"]
@@ -31,6 +32,7 @@ def diff(
     tolerance: Tolerance = EXACT,
     shown: int = 5,
     progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> Comparison:
     """Compare two nodes and everything below them; what cannot be read is reported, and the rest is compared."""
     began = time.monotonic()
@@ -38,6 +40,7 @@ def diff(
     sides = _nodes(a), _nodes(b)
     known = [{name: node.metadata for name, node in side.items() if isinstance(node, Node)} for side in sides]
     metadata = comparable_metadata(*known)
+    lost = lost_in_one(*known)
     pairs: list[tuple[str, Array, Array]] = []
     for name in sorted({*sides[0], *sides[1]}):
         path = f"/{name}"
@@ -56,6 +59,9 @@ def diff(
         elif isinstance(one, Group) and isinstance(other, Group):
             made.groups += 1
             _add_metadata(made, name, metadata)
+            if name in lost:
+                said = f"those of OME-Zarr 0.4 in {lost[name]}, where readers of v3 expect 0.5; check --repair helps"
+                made.add(Difference("attributes", path, said))
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
     total, done = sum(size_of(one) for _, one, other in pairs if one.shape == other.shape), 0
@@ -75,7 +81,7 @@ def diff(
         if not comparable(one.dtype, other.dtype):
             told(size_of(one))
             continue
-        elements, unreadable = compare_elements(path, one, other, tolerance, shown, told)
+        elements, unreadable = compare_elements(path, one, other, tolerance, shown, told, workers)
         made.elements += elements.compared
         made.unreadable += unreadable
         if elements.different:
@@ -97,7 +103,7 @@ def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:
     """Return the node and everything below it by path, with the error in place of what cannot be read."""
     found: dict[str, Node | BlizzarrError] = {"": node}
     if isinstance(node, Group):
-        members, errors = members_and_errors(node, None)
+        members, errors = members_and_errors(as_stored(node), None)
         found.update(members)
         found.update(errors)
     return found

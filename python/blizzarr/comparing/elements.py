@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,8 @@ from blizzarr.array import Array
 from blizzarr.comparing.comparison import Difference, Elements
 from blizzarr.comparing.parts import Parts, cut, plan, stored_alike
 from blizzarr.comparing.values import Mask, Tolerance, differing, is_number, largest
-from blizzarr.copying.regions import Region
+from blizzarr.copying.regions import Cell, Region, Regions
+from blizzarr.distributing import Workers, spread
 from blizzarr.errors import BlizzarrError
 
 __all__ = ["compare_elements"]
@@ -23,10 +25,20 @@ TOLD = 1000
 
 
 def compare_elements(
-    path: str, a: Array, b: Array, tolerance: Tolerance, shown: int, told: Callable[[int], None]
+    path: str,
+    a: Array,
+    b: Array,
+    tolerance: Tolerance,
+    shown: int,
+    told: Callable[[int], None],
+    workers: Workers | None = None,
 ) -> tuple[Elements, list[Difference]]:
     """Return how the elements of two arrays of the same shape differ, and what could not be read."""
-    return _Comparing(path, a, b, tolerance, shown).run(told)
+    return _Comparing(path, a, b, tolerance, shown).run(told, workers)
+
+
+Unreadable: TypeAlias = dict[tuple[str, str | None, tuple[int, ...] | None], Difference]
+"""What could not be read, by side, key and chunk."""
 
 
 class _Comparing:
@@ -35,26 +47,23 @@ class _Comparing:
     def __init__(self, path: str, a: Array, b: Array, tolerance: Tolerance, shown: int) -> None:
         self.path, self.a, self.b = path, a, b
         self.tolerance, self.shown = tolerance, shown
-        self.unreadable: dict[tuple[str, str | None, tuple[int, ...] | None], Difference] = {}
+        self.unreadable: Unreadable = {}
 
-    def run(self, told: Callable[[int], None]) -> tuple[Elements, list[Difference]]:
+    def run(self, told: Callable[[int], None], workers: Workers | None) -> tuple[Elements, list[Difference]]:
         total = Elements()
         if not self.a.size:
             return total, []
         parts = plan(self.a, self.b)
-        size = self.a.dtype.itemsize
-        for region, alike in self._visited(parts):
-            count = prod(part.stop - part.start for part in region)
-            if alike:
-                total.compared += count
-            else:
-                for found in self._compare(region):
-                    total.add(found, self.shown)
-            told(count * size)
+        work = partial(_compare_some, self.path, self.a, self.b, self.tolerance, self.shown, parts.regions, parts.alone)
+        for found, unreadable in spread(workers, work, parts.pieces(workers), told):
+            total.add(found, self.shown)
+            for key, difference in unreadable.items():
+                if len(self.unreadable) < TOLD:
+                    self.unreadable.setdefault(key, difference)
         left = self.a.size - total.compared - total.unread
         if left:
             total.add(self._left(parts, left), self.shown)
-            told(left * size)
+            told(left * self.a.dtype.itemsize)
         for side, array in (("A", self.a), ("B", self.b)):
             try:
                 # Bytes that are alike were not decoded, and where nothing is stored, nothing was read.
@@ -63,12 +72,19 @@ class _Comparing:
                 self.unreadable[side, error.key, None] = Difference("unreadable", self.path, f"{side}: {error}")
         return total, list(self.unreadable.values())
 
-    def _visited(self, parts: Parts) -> Iterator[tuple[Region, bool]]:
-        if parts.alone and parts.cells is not None:
-            for cell, alike in stored_alike(self.a, self.b, parts.cells):
-                yield parts.regions.region(cell), alike
-        else:
-            yield from ((region, False) for region in parts.visited())
+    def some(self, regions: Regions, alone: bool, cells: Sequence[Cell], told: Callable[[int], object]) -> Elements:
+        """Compare the regions of these cells; with `alone` the stored bytes first."""
+        total = Elements()
+        for cell, alike in stored_alike(self.a, self.b, cells) if alone else ((cell, False) for cell in cells):
+            region = regions.region(cell)
+            count = prod(part.stop - part.start for part in region)
+            if alike:
+                total.compared += count
+            else:
+                for found in self._compare(region):
+                    total.add(found, self.shown)
+            told(count * self.a.dtype.itemsize)
+        return total
 
     def _left(self, parts: Parts, count: int) -> Elements:
         """Compare the regions that neither array has stored: one fill value against the other."""
@@ -134,6 +150,21 @@ class _Comparing:
         if is_number(a.dtype) and is_number(b.dtype):
             found.largest = largest(a[mask], b[mask])
         return found
+
+
+def _compare_some(
+    path: str,
+    a: Array,
+    b: Array,
+    tolerance: Tolerance,
+    shown: int,
+    regions: Regions,
+    alone: bool,
+    cells: Sequence[Cell],
+    told: Callable[[int], object],
+) -> tuple[Elements, Unreadable]:
+    comparing = _Comparing(path, a, b, tolerance, shown)
+    return comparing.some(regions, alone, cells, told), comparing.unreadable
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:

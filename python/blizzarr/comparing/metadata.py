@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from blizzarr.comparing.comparison import Difference
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, names_in
-from blizzarr.formats.masked_value import follows_xarray, is_nan, masked_value, masks_fill, without_masked
-from blizzarr.formats.ome import axis_names, one_version
+from blizzarr.formats.masked_value import follows_xarray, masked_value, masks_fill, masks_same, without_masked
+from blizzarr.formats.ome import axis_names, one_version, with_lost_ome
 from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["comparable_metadata", "metadata_differences"]
+__all__ = ["comparable_metadata", "lost_in_one", "metadata_differences"]
 
 Nodes: TypeAlias = Mapping[str, ArrayMeta | GroupMeta]
 
@@ -43,6 +43,16 @@ def comparable_metadata(a: Nodes, b: Nodes) -> tuple[Nodes, Nodes]:
     return made
 
 
+def lost_in_one(a: Nodes, b: Nodes) -> dict[str, str]:
+    """Return the side, A or B, of each node with metadata of OME-Zarr that readers find only on the other side."""
+    return {
+        path: name
+        for name, nodes, others in (("A", a, b), ("B", b, a))
+        for path in with_lost_ome(nodes)
+        if path in others and masks_fill(others[path].format)
+    }
+
+
 def metadata_differences(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -> Iterator[Difference]:
     """Yield the differences between the metadata of two arrays or two groups."""
     if isinstance(a, ArrayMeta) and isinstance(b, ArrayMeta):
@@ -66,8 +76,9 @@ def _fill_values(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
     if _same_convention(a, b):
         values, what = [None if side.fill_undefined else side.fill_value for side in (a, b)], ""
     elif follows_xarray(a) or follows_xarray(b):
+        if masks_same(a, b):
+            return
         values, what = [masked_value(side) for side in (a, b)], "that xarray masks: "
-        values = [None if is_nan(side.dtype, value) else value for value, side in zip(values, (a, b), strict=True)]
     else:
         # Null is written as what it reads as where the format has no null.
         values, what = [a.fill_value, b.fill_value], ""

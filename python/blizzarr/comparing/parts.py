@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -17,6 +17,7 @@ from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import same_layout, stored_objects
+from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.stores.requests import at_once
@@ -46,6 +47,14 @@ class Parts:
             yield from self.regions
         else:
             yield from (self.regions.region(cell) for cell in self.cells)
+
+    def pieces(self, workers: Workers | None) -> Iterator[Sequence[Cell]]:
+        """Yield the cells of the regions to compare: several at a time if the stored bytes are compared first."""
+        if not self.alone or self.cells is None:
+            yield from ((cell,) for cell in (_cells(self.regions.grid) if self.cells is None else self.cells))
+            return
+        count = BATCH if workers is None else max(1, min(BATCH, -(-len(self.cells) // workers.ahead)))
+        yield from (self.cells[start : start + count] for start in range(0, len(self.cells), count))
 
     def first_left(self) -> Region | None:
         """Return the first region that is skipped."""
@@ -97,7 +106,7 @@ def _cells(grid: Cell) -> Iterator[Cell]:
         yield from ((index, *rest) for index in range(grid[0]) for rest in _cells(grid[1:]))
 
 
-def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, bool]]:
+def stored_alike(a: Array, b: Array, cells: Sequence[Cell]) -> Iterator[tuple[Cell, bool]]:
     """Yield for each cell whether the stored bytes of two arrays with the same layout are equal."""
     sides = [
         (chunk_store(side.store, side.path, side.metadata), chunk_prefix(side.path, side.metadata), side.metadata)
@@ -113,11 +122,9 @@ def stored_alike(a: Array, b: Array, cells: list[Cell]) -> Iterator[tuple[Cell, 
         return one is not None and other is not None and memoryview(one) == memoryview(other)
 
     size = 2 * prod(a.metadata.write_shape) * a.metadata.dtype.itemsize
-    threads = min(16, 2 * (os.cpu_count() or 1))
+    threads = min(16, 2 * (config.threads or os.cpu_count() or 1))
     with Threads(at_once(a.store, b.store, otherwise=threads, size=size)) as pool:
-        for start in range(0, len(cells), BATCH):
-            batch = cells[start : start + BATCH]
-            yield from zip(batch, pool.map(alike, batch), strict=True)
+        yield from zip(cells, pool.map(alike, cells), strict=True)
 
 
 def cut(region: Region, grid: Iterable[int]) -> list[Region]:

@@ -13,14 +13,16 @@ import numpy.typing as npt
 from blizzarr.array import Array
 from blizzarr.copying.elements import Lost, cells_for, copy_elements, regions_for
 from blizzarr.copying.progress import Record, fingerprint
+from blizzarr.copying.regions import Cell, Regions
 from blizzarr.copying.source_state import source_state
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
 from blizzarr.creation.elements import check_convertible
 from blizzarr.creation.like import like
+from blizzarr.distributing import Workers
 from blizzarr.dtypes import DataType
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError
-from blizzarr.formats import detect, encode, format_of, made_of, translate, with_masked_value
+from blizzarr.formats import detect, encode, format_of, lost_mask, made_of, translate, with_masked_value
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -46,6 +48,8 @@ class ArrayCopy:
     store: Store
     path: str
     metadata: ArrayMeta
+    lost_mask: str | None = None
+    """A description of what xarray masks in the copy, if it is not what it masks in the source."""
 
     @classmethod
     def plan(cls, source: Source, store: Store, path: str, options: dict[str, Any]) -> ArrayCopy:
@@ -63,6 +67,7 @@ class ArrayCopy:
         metadata = describe_array(**arguments | {"attributes": attributes})
         found = source.metadata.dtype if isinstance(source, Array) else DataType.parse(source.dtype)
         check_convertible(found, metadata.dtype)
+        lost = None
         if isinstance(source, Array):
             same = source.metadata.format == metadata.format
             # The chunk keys of the copy are chosen already; the format may not have those of the source.
@@ -71,19 +76,28 @@ class ArrayCopy:
                 keyed = replace(keyed, dimension_names=None)
             old = source.metadata if same else translate(keyed, format_of(metadata))[0]
             assert isinstance(old, ArrayMeta)
+            lost = lost_mask(keyed, old)
             # Attributes are taken as they are stored: they may be such that users could not set them here.
             filled = with_masked_value(old, format_of(metadata), metadata.dtype)
             taken = metadata.attributes if attributes is not None else filled.attributes
             names = metadata.dimension_names if "dimension_names" in options else old.dimension_names
             metadata = replace(metadata, extra=old.extra, attributes=taken, dimension_names=names)
-        return cls(source, store, path, made_of(encode(metadata, path), metadata, path))
+        return cls(source, store, path, made_of(encode(metadata, path), metadata, path), lost)
 
     @property
     def interrupted(self) -> bool:
         """True if a copy to the same place was begun and not finished."""
         return Record(self.store, self.path).read() is not None
 
-    def run(self, told: Told, *, resume: bool = False, overwrite: bool = False, lost: Lost | None = None) -> Array:
+    def run(
+        self,
+        told: Told,
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+        lost: Lost | None = None,
+        workers: Workers | None = None,
+    ) -> Array:
         """Copy the array, or go on with a copy that was interrupted.
 
         With `lost`, chunks that cannot be decoded are left as the fill value; it is called once with each error.
@@ -97,15 +111,7 @@ class ArrayCopy:
         """
         target = Array(self.store, self.path, self.metadata)
         record = Record(self.store, self.path)
-        positions = None
-        # Stored objects would be copied with their damage.
-        if lost is None and isinstance(self.source, Array) and same_layout(self.source.metadata, self.metadata):
-            positions = stored_objects(self.source)
-        regions = regions_for(self.source, target)
-        cells = cells_for(self.source, regions, self.metadata) if positions is None else None
-        parts: Any = regions.region_shape if cells is None else (regions.region_shape, cells)
-        # What a copy that skips damage has left out, one that does not must not take for copied.
-        mark = self._mark(positions, parts if lost is None else ("skip damaged", parts))
+        positions, regions, cells, mark = self._steps(target, skips=lost is not None)
         steps = cells if positions is None else positions
         done = 0
         if resume and self._is_complete(record):
@@ -113,7 +119,9 @@ class ArrayCopy:
             return target
         # Before anything is copied, so that a resumed copy finds changes from now on.
         state = source_state(self.source, positions)
-        if resume and detect(self.store, self.path) is not None:
+        # A copy that has come upon damage has other steps than one that skips it, which begins again.
+        restarts = lost is not None and record.is_of(lambda: self._steps(target, skips=False)[3])
+        if resume and not restarts and detect(self.store, self.path) is not None:
             done = record.done(mark, state, regions.count if steps is None else len(steps))
         if done == 0:
             self._begin(record, mark, state, resume=resume, overwrite=overwrite)
@@ -126,7 +134,7 @@ class ArrayCopy:
                 record.write(mark, state, number)
                 told(total * number // count - total * (number - came) // count)
 
-            copy_stored(self.source, target, positions, done, stored)
+            copy_stored(self.source, target, positions, done, stored, workers)
             if not positions:
                 told(total)
         else:
@@ -137,11 +145,24 @@ class ArrayCopy:
                 record.write(mark, state, number)
                 told(came)
 
-            copy_elements(self.source, target, regions, cells, done, copied, None if lost is None else _once(lost))
+            once = None if lost is None else _once(lost)
+            copy_elements(self.source, target, regions, cells, done, copied, once, workers)
             if cells is not None:
                 told(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()
         return target
+
+    def _steps(self, target: Array, *, skips: bool) -> tuple[list[Cell] | None, Regions, list[Cell] | None, str]:
+        """Return the positions of objects to copy as they are, or the regions and the cells of them; and a mark."""
+        positions = None
+        # Stored objects would be copied with their damage.
+        if not skips and isinstance(self.source, Array) and same_layout(self.source.metadata, self.metadata):
+            positions = stored_objects(self.source)
+        regions = regions_for(self.source, target)
+        cells = cells_for(self.source, regions, self.metadata) if positions is None else None
+        parts: Any = regions.region_shape if cells is None else (regions.region_shape, cells)
+        # What a copy that skips damage has left out, one that does not must not take for copied.
+        return positions, regions, cells, self._mark(positions, ("skip damaged", parts) if skips else parts)
 
     def _begin(self, record: Record, mark: str, state: str | None, *, resume: bool, overwrite: bool) -> None:
         """Store the record and the document of the empty array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -13,6 +14,7 @@ from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
+from blizzarr.distributing import Workers, spread
 from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
 from blizzarr.model import ArrayMeta
 
@@ -66,6 +68,7 @@ def copy_elements(
     done: int = 0,
     after: Callable[[int, int], None] | None = None,
     lost: Lost | None = None,
+    workers: Workers | None = None,
 ) -> None:
     """Copy all elements, from the region with number `done` on.
 
@@ -76,8 +79,8 @@ def copy_elements(
     after
         Called after each region with the number of regions that are done and the bytes of this one.
     lost
-        If given, chunks that cannot be decoded are left as the fill value of the target, and this is called with the
-        errors; otherwise, the first one is raised.
+        If given, chunks that cannot be decoded are left as the fill value of the target (of the source, where that of
+        the target is null), and this is called with the errors; otherwise, the first one is raised.
     """
     if regions is None:
         if isinstance(source, np.ndarray):
@@ -87,23 +90,39 @@ def copy_elements(
         regions = regions_for(source, target)
         cells = cells_for(source, regions, target.metadata)
     chosen = regions if cells is None else map(regions.region, cells)
-    for number, region in enumerate(islice(chosen, done, None), done):
-        damaged: list[Region] = []
-        if lost is None or not isinstance(source, Array):
-            part = source[region]
-        else:
-            part = _intact(source, region, damaged, lost)
-        target[region] = part
-        for piece in damaged:
-            target[piece] = target.metadata.fill_value
-        came = np.size(part) * target.dtype.itemsize
-        # Released before the next one is read.
-        del part
+    came = 0
+
+    def told(size: int) -> None:
+        nonlocal came
+        came = size
+
+    work = partial(_copy_region, source, target, lost is not None)
+    # An array of NumPy is in the memory of this process.
+    workers = workers if isinstance(source, Array) else None
+    for number, errors in enumerate(spread(workers, work, islice(chosen, done, None), told), done + 1):
+        for error in errors:
+            assert lost is not None
+            lost(error)
         if after is not None:
-            after(number + 1, came)
+            after(number, came)
     if isinstance(source, Array):
         # Where nothing is stored, nothing was read.
         (source._binding or source._bind()).compare(source.shape)
+
+
+def _copy_region(
+    source: Array | npt.NDArray[Any], target: Array, skip: bool, region: Region, told: Callable[[int], object]
+) -> list[BlizzarrError]:
+    """Copy the elements of a region; with `skip` return the errors of chunks that cannot be decoded."""
+    damaged: list[Region] = []
+    errors: list[BlizzarrError] = []
+    part = _intact(source, region, damaged, errors.append) if skip and isinstance(source, Array) else source[region]
+    target[region] = part
+    # Where the target has none, the fill value of the source is there already.
+    for piece in () if target.metadata.fill_undefined else damaged:
+        target[piece] = target.metadata.fill_value
+    told(np.size(part) * target.dtype.itemsize)
+    return errors
 
 
 def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) -> npt.NDArray[Any]:

@@ -42,9 +42,9 @@ def check_layout(options: Mapping[str, Any], sources: Iterable[tuple[str, Any]])
                 if name not in arrays:
                     _refuse(option, "the path of an array that is copied", name, list(arrays))
                 for inner in value if isinstance(value, Mapping) else ():
-                    if inner not in arrays[name]:
+                    if inner is None or inner not in arrays[name]:
                         _refuse(f"{option}[{name!r}]", "the name of a dimension", inner, arrays[name])
-            elif name not in everywhere:
+            elif name is None or name not in everywhere:
                 _refuse(option, "the name of a dimension", name, everywhere)
 
 

@@ -19,13 +19,15 @@ no          yes         complete
 The record of a group is beside its outermost document until all its arrays and groups are there; none of its regions
 are counted.
 
-In a store that cannot delete, a record that says ``"complete"`` counts as none.
+A zip file, which cannot delete, leaves the record out of its directory in the end. In any other store that cannot
+delete, a record that says ``"complete"`` counts as none.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +71,11 @@ class Record:
         found = load(bytes(raw), Problems()) or {}
         return None if found.get("complete") is True else found
 
+    def is_of(self, mark: Callable[[], str]) -> bool:
+        """Return whether there is a record of a copy with this fingerprint."""
+        found = self.read()
+        return found is not None and found.get("copy") == mark()
+
     def done(self, mark: str, state: str | None, count: int) -> int:
         """Return the number of regions that are done, of the copy with this fingerprint and state of the source.
 
@@ -84,8 +91,8 @@ class Record:
         # A number beyond `count` would leave fill values in place of elements.
         if found.get("copy") != mark or type(done) is not int or not 0 <= done <= count:
             raise ConflictError(
-                "the interrupted copy that is here has another source, layout or memory limit; "
-                "copy with the same arguments to finish it, or with overwrite=True to begin again",
+                "the interrupted copy that is here has another source, layout or memory limit, or skips what is "
+                "damaged; copy with the same arguments to finish it, or with overwrite=True to begin again",
                 key=self.key,
                 store=str(self.store),
             )
@@ -106,5 +113,7 @@ class Record:
         """Remove the record, or mark it as complete, as the copy is."""
         if getattr(self.store, "supports_delete", True):
             self.store.delete(self.key)
+        elif (unlist := getattr(self.store, "unlist", None)) is not None:
+            unlist(self.key)
         else:
             self.store.set(self.key, b'{"complete": true}')

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Final
 
 from blizzarr.array import Array
 from blizzarr.array.stored import stored_chunks
+from blizzarr.config import config
+from blizzarr.copying.regions import Cell
+from blizzarr.distributing import Workers, spread
 from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
@@ -61,35 +65,48 @@ def copy_stored(
     positions: list[tuple[int, ...]],
     done: int,
     after: Callable[[int, int], None],
+    workers: Workers | None = None,
 ) -> None:
     """Copy these objects from number `done` on.
 
     `after` is called with the number of objects that are done, and the number that were copied since the last call.
     """
+    _compare(source, target)
+
+    def told(came: int) -> None:
+        nonlocal done
+        done += came
+        after(done, came)
+
+    count = BATCH if workers is None else max(1, min(BATCH, -(-len(positions) // workers.ahead)))
+    batches = (positions[start : start + count] for start in range(done, len(positions), count))
+    for _ in spread(workers, partial(_copy_some, source, target), batches, told):
+        pass
+
+
+def _copy_some(source: Array, target: Array, batch: Sequence[Cell], told: Callable[[int], object]) -> None:
+    """Copy the objects at these positions."""
     old, new = source.metadata, target.metadata
     old_prefix, new_prefix = chunk_prefix(source.path, old), chunk_prefix(target.path, new)
     here, there = chunk_store(source.store, source.path, old), chunk_store(target.store, target.path, new)
 
-    def one(position: tuple[int, ...]) -> None:
+    def one(position: Cell) -> None:
         value = here.get(old_prefix + old.chunk_keys.key(position))
         if value is not None:
             there.set(new_prefix + new.chunk_keys.key(position), value)
 
-    threads = min(16, 2 * (os.cpu_count() or 1))
+    threads = min(16, 2 * (config.threads or os.cpu_count() or 1))
     size = prod(old.write_shape) * old.dtype.itemsize
-
-    def compare() -> None:
-        # The bytes of an array that has taken the place of one of them would have another meaning.
-        for array in (source, target):
-            (array._binding or array._bind()).compare(array.shape)
-
     with Threads(at_once(source.store, target.store, otherwise=threads, size=size)) as pool:
-        compare()
-        for start in range(done, len(positions), BATCH):
-            batch = positions[start : start + BATCH]
-            said, told = 0, time.monotonic()
-            for came, _ in enumerate(pool.map(as_durable_as_here(one), batch), 1):
-                if came == len(batch) or time.monotonic() - told >= _PAUSE:
-                    compare()
-                    after(start + came, came - said)
-                    said, told = came, time.monotonic()
+        before, then = 0, time.monotonic()
+        for came, _ in enumerate(pool.map(as_durable_as_here(one), batch), 1):
+            if came == len(batch) or time.monotonic() - then >= _PAUSE:
+                _compare(source, target)
+                told(came - before)
+                before, then = came, time.monotonic()
+
+
+def _compare(*arrays: Array) -> None:
+    """Raise an error if another array has taken the place of one of these: bytes would have another meaning there."""
+    for array in arrays:
+        (array._binding or array._bind()).compare(array.shape)

@@ -132,8 +132,10 @@ def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
     return transformers_of(given, rank)
 
 
-def check_option_names(names: Collection[str]) -> None:
+def check_option_names(names: Collection[str], name: str = "create_array") -> None:
     """Check that `create_array` has these options; others are often typos, or options of zarr-python 2.
+
+    The error is about the function called `name`.
 
     Raises
     ------
@@ -151,12 +153,12 @@ def check_option_names(names: Collection[str]) -> None:
         return
     unknown = set(names) - set(signature(describe_array).parameters) - set(_OPTIONS_OF_MAKING)
     if unknown:
-        raise unknown_options(unknown)
+        raise unknown_options(unknown, name)
 
 
-def unknown_options(names: Iterable[str]) -> TypeError:
-    """Make the error about options that `create_array` does not have."""
-    return unknown_keywords(describe_array, names, name="create_array", more=_OPTIONS_OF_MAKING)
+def unknown_options(names: Iterable[str], name: str = "create_array") -> TypeError:
+    """Make the error about options that `create_array` does not have, for the function called `name`."""
+    return unknown_keywords(describe_array, names, name=name, more=_OPTIONS_OF_MAKING)
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from blizzarr.dtypes.value_text import value_repr
 from blizzarr.errors import MetadataError, Problem
 
-__all__ = ["check_attributes", "check_value", "is_unicode"]
+__all__ = ["AsZarrPython", "check_attributes", "check_value", "is_unicode"]
 
 MAX_DEPTH = 100
 """The deepest nesting of objects and lists; some parsers of JSON do not accept much more."""
@@ -18,12 +19,19 @@ MAX_DEPTH = 100
 _FINITE = "a finite number (JSON has no others; a string or null can stand for it)"
 
 
+class AsZarrPython(dict[str, Any]):
+    """Attributes that may have NaN and infinity, which are stored as zarr-python stores them.
+
+    xarray has ``missing_value=nan`` from netCDF, and zarr-python reads it back; stricter readers of JSON cannot.
+    """
+
+
 def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attributes") -> dict[str, Any]:
     """Return a deep copy of attributes in plain types.
 
     NumPy scalars become numbers, and tuples become lists. Values that would be read back as others are refused: arrays,
-    bytes, dates, keys that are not strings, and NaN and infinity, which are not JSON and prevent other readers from
-    opening the node at all.
+    bytes, dates, keys that are not strings, and NaN and infinity (unless they are `AsZarrPython`), which are not JSON
+    and prevent other readers from opening the node at all.
 
     Raises
     ------
@@ -46,11 +54,11 @@ def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attribut
         return {}
     if not isinstance(attributes, Mapping):
         raise MetadataError(problems=[Problem(path, "a mapping from strings to values", repr(attributes))])
-    plain: dict[str, Any] = check_value(dict(attributes), path)
-    return plain
+    kind = AsZarrPython if isinstance(attributes, AsZarrPython) else dict
+    return kind(check_value(dict(attributes), path, finite=kind is dict))
 
 
-def check_value(value: Any, path: str) -> Any:
+def check_value(value: Any, path: str, *, finite: bool = True) -> Any:
     """Return a deep copy of one value in plain types; see `check_attributes`.
 
     Raises
@@ -59,7 +67,7 @@ def check_value(value: Any, path: str) -> Any:
         If JSON cannot express it.
     """
     problems: list[Problem] = []
-    plain = _plain(value, path, problems, MAX_DEPTH)
+    plain = _plain(value, path, problems, MAX_DEPTH, finite)
     if problems:
         raise MetadataError(problems=problems)
     return plain
@@ -70,7 +78,7 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or text == text.encode("utf-8", "replace").decode()
 
 
-def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
+def _plain(value: Any, path: str, problems: list[Problem], depth: int, finite: bool) -> Any:
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         value = value.item()
     if value is None or isinstance(value, bool | int):
@@ -78,7 +86,7 @@ def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
     if isinstance(value, str):
         expected = None if is_unicode(value) else "valid Unicode"
     elif isinstance(value, float):
-        expected = None if math.isfinite(value) else _FINITE
+        expected = None if not finite or math.isfinite(value) else _FINITE
     elif depth == 0:
         expected = f"at most {MAX_DEPTH} levels of lists and objects"
     elif isinstance(value, Mapping):
@@ -87,9 +95,9 @@ def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
                 problems.append(Problem(path, "keys that are strings", repr(key)))
             elif not is_unicode(key):
                 problems.append(Problem(path, "keys that are valid Unicode", ascii(key)))
-        return {str(key): _plain(item, f"{path}.{key}", problems, depth - 1) for key, item in value.items()}
+        return {str(key): _plain(item, f"{path}.{key}", problems, depth - 1, finite) for key, item in value.items()}
     elif isinstance(value, list | tuple):
-        return [_plain(item, f"{path}[{index}]", problems, depth - 1) for index, item in enumerate(value)]
+        return [_plain(item, f"{path}[{index}]", problems, depth - 1, finite) for index, item in enumerate(value)]
     elif isinstance(value, np.ndarray):
         expected = "a list (arrays have .tolist())"
     elif isinstance(value, bytes | bytearray | memoryview):
@@ -97,6 +105,6 @@ def _plain(value: Any, path: str, problems: list[Problem], depth: int) -> Any:
     else:
         expected = "a string, number, boolean, null, list or object"
     if expected is not None:
-        shown = repr(value) if depth else type(value).__name__
+        shown = value_repr(value) if depth else type(value).__name__
         problems.append(Problem(path, expected, shown if len(shown) <= 80 else shown[:79] + "…"))
     return value

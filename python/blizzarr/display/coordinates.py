@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from blizzarr.display.canvas import tick_text, ticks
 
-__all__ = ["Coordinates", "index_ticks"]
+__all__ = ["Coordinates", "index_ticks", "time_ticks"]
 
 _LONGEST: Final = 16
 """The most characters of a text."""
@@ -68,6 +68,14 @@ class Coordinates:
     def ticks(self, indices: range, wanted: int) -> list[tuple[float, str]]:
         """Return about so many pairs of a place among the indices and the text there, at round numbers if possible."""
         values = self.values[indices.start : indices.stop if indices.stop >= 0 else None : indices.step]
+        if values.dtype.kind == "M" and len(values) > 1 and not np.isnat(values).any():
+            steps = np.diff(values.astype("M8[us]")).astype(int)
+            if (steps > 0).all() or (steps < 0).all():
+                order = np.argsort(values)
+                found = time_ticks(values[order[0]], values[order[-1]], wanted)
+                counts = [values[order].astype("M8[us]"), np.array([time for time, _ in found], "M8[us]")]
+                places = np.interp(counts[1].astype(float), counts[0].astype(float), np.arange(len(values))[order])
+                return [(float(place), text) for place, (_, text) in zip(places, found, strict=True)]
         if values.dtype.kind in "iuf" and len(values) > 1:
             steps = np.diff(values.astype(float))
             if np.isfinite(steps).all() and ((steps > 0).all() or (steps < 0).all()):
@@ -76,6 +84,47 @@ class Coordinates:
                 round_ones = ticks(float(values[order[0]]), float(values[order[-1]]), wanted)
                 return [(float(np.interp(one, values[order], places)), tick_text(one)) for one in round_ones]
         return [(place, self.text(index)) for place, index in index_ticks(indices, wanted)]
+
+
+_ROUND_TIMES: Final = (
+    *(("Y", step) for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1)),
+    *(("M", step) for step in (6, 3, 1)),
+    *(("D", step) for step in (10, 5, 2, 1)),
+    *(("h", step) for step in (12, 6, 3, 1)),
+    *((unit, step) for unit in ("m", "s") for step in (30, 10, 5, 1)),
+)
+"""Units and how many of each, coarsest first."""
+
+
+_MOST_TIMES: Final = 1_000_000
+
+
+def time_ticks(first: Any, last: Any, wanted: int) -> list[tuple[Any, str]]:
+    """Return at most so many pairs of a round time from the first to the last one, and its text; at least the first.
+
+    Examples
+    --------
+    >>> [text for _, text in time_ticks(np.datetime64("1999-12-20T05"), np.datetime64("2000-03-28T07"), 5)]
+    ['2000-01', '2000-02', '2000-03']
+    """
+    made: list[tuple[Any, str]] = []
+    for unit, step in _ROUND_TIMES:
+        start, stop = (time.astype(f"M8[{unit}]") for time in (first, last))
+        if int(stop.astype(np.int64)) - int(start.astype(np.int64)) > _MOST_TIMES:
+            break
+        times = np.arange(start, stop + 1)
+        # Days are counted within their month.
+        counts = times - times.astype("M8[M]").astype("M8[D]") if unit == "D" else times
+        numbers = counts.astype(np.int64) + (1970 if unit == "Y" else 0)
+        is_round = numbers % step == 0
+        if unit == "D":
+            is_round &= numbers + step <= 31
+        kept = times[is_round & (times >= first) & (times <= last)]
+        if len(kept) > wanted:
+            break
+        if len(kept) > 1 or not made:
+            made = [(time, str(time)) for time in kept]
+    return made or [(first, str(first))]
 
 
 def index_ticks(indices: range, wanted: int) -> list[tuple[float, int]]:

@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 from blizzarr.display import glyphs
 from blizzarr.display.canvas import FRAME, INK, PALE, Canvas, tick_text, ticks
 from blizzarr.display.colours import Range
-from blizzarr.display.coordinates import index_ticks
+from blizzarr.display.coordinates import index_ticks, time_ticks
 from blizzarr.display.region import Axis
 
-__all__ = ["BAR_WIDTH", "MARGIN", "Fit", "draw_bar", "draw_curve", "draw_image", "fit", "room_left"]
+__all__ = [
+    "BAR_WIDTH",
+    "MARGIN",
+    "Fit",
+    "bar_room",
+    "bar_ticks",
+    "draw_bar",
+    "draw_curve",
+    "draw_image",
+    "fit",
+    "room_left",
+]
 
 MARGIN: Final = 16
 BAR_WIDTH: Final = 16
@@ -116,15 +127,47 @@ def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple
     return [(int((place + 0.5) * pixels / len(axis)), text) for place, text in found]
 
 
-def draw_bar(canvas: Canvas, left: int, top: int, height: int, table: NDArray[np.uint8], spread: Range) -> None:
-    """A colour bar, the highest value at the top."""
-    rows = np.rint(np.linspace(255, 0, height)).astype(int)
+def bar_room(dtype: np.dtype[Any]) -> int:
+    """The room for a colour bar with its texts."""
+    return BAR_WIDTH + (14 if dtype.kind == "M" else 9) * glyphs.WIDTH + 12
+
+
+def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
+    """Pairs of a number and the text of the element that it stands for.
+
+    Examples
+    --------
+    >>> bar_ticks(np.dtype(bool), Range(0, 1), 5)
+    [(0.0, 'False'), (1.0, 'True')]
+    """
+    if dtype.kind == "b":
+        return [
+            (number, text) for number, text in ((0.0, "False"), (1.0, "True")) if spread.low <= number <= spread.high
+        ]
+    if dtype.kind == "M" and spread.high > spread.low:
+        first, last = np.array([spread.low, spread.high]).astype(np.int64).view(dtype)
+        return [(float(time.astype(dtype).astype(np.int64)), text) for time, text in time_ticks(first, last, wanted)]
+    return [(value, tick_text(value)) for value in ticks(spread.low, spread.high, wanted)]
+
+
+def draw_bar(
+    canvas: Canvas,
+    left: int,
+    top: int,
+    height: int,
+    table: NDArray[np.uint8],
+    spread: Range,
+    dtype: np.dtype[Any],
+) -> None:
+    """A colour bar for elements of a data type, the highest value at the top; of two values, two colours."""
+    shares = np.linspace(1, 0, height)
+    rows = np.rint(255 * (shares > 0.5 if dtype.kind == "b" else shares)).astype(int)
     canvas.paste(left, top, np.repeat(table[rows][:, None], BAR_WIDTH, axis=1))
-    for value in ticks(spread.low, spread.high, max(2, height // 60)):
+    for value, text in bar_ticks(dtype, spread, max(2, height // 60)):
         part = (value - spread.low) / (spread.high - spread.low) if spread.high > spread.low else 0.5
         y = top + round((1 - part) * (height - 1))
         canvas.fill(left + BAR_WIDTH + 1, y, _TICK, 1, FRAME)
-        canvas.text(left + BAR_WIDTH + _TICK + 4, y - glyphs.HEIGHT // 2, tick_text(value), PALE)
+        canvas.text(left + BAR_WIDTH + _TICK + 4, y - glyphs.HEIGHT // 2, text, PALE)
 
 
 def draw_curve(

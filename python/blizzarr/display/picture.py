@@ -31,7 +31,6 @@ from blizzarr.display.region import Axis, Pictured, Region, as_numbers
 
 __all__ = ["Style", "render"]
 
-_BAR_ROOM: Final = panel.BAR_WIDTH + 9 * glyphs.WIDTH + 12
 _MOST_TILES: Final = 20
 
 
@@ -128,13 +127,13 @@ def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, p
 
 
 def _paint(
-    samples: Sequence[NDArray[Any]], style: Style, coloured: bool
+    samples: Sequence[NDArray[Any]], style: Style, coloured: bool, missing: Any
 ) -> tuple[list[NDArray[np.uint8]], Range | None, NDArray[np.uint8]]:
     """The samples as colours, all over one range, which a colour bar can show."""
     table = colour_table(style.cmap)
     if coloured:
         return [_on_white(values) for values in samples], None, table
-    numbers = [as_numbers(values) for values in samples]
+    numbers = [as_numbers(values, missing) for values in samples]
     spread = Range.of(np.concatenate([values.ravel() for values in numbers]), style.low, style.high)
     return [spread.apply(values, table) for values in numbers], spread, table
 
@@ -150,12 +149,14 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
     """Images side by side, each with its axes, and one colour bar."""
     coloured = len(regions[0].axes) == 3
     fits = _fits(regions, size)
-    images, spread, table = _paint([_sample(region, fits) for region in regions], style, coloured)
+    first = regions[0]
+    images, spread, table = _paint([_sample(region, fits) for region in regions], style, coloured, first.missing)
     images = [_enlarge(image, region.axes, fits) for image, region in zip(images, regions, strict=True)]
     heads = len(regions) > 1
     tallest = max(image.shape[0] for image in images)
     rooms = [panel.room_left(region.axes[0], image.shape[0]) for image, region in zip(images, regions, strict=True)]
-    width = sum(rooms) + sum(image.shape[1] + MARGIN for image in images) + MARGIN + (_BAR_ROOM if spread else 0)
+    room_right = panel.bar_room(first.array.dtype) if spread else 0
+    width = sum(rooms) + sum(image.shape[1] + MARGIN for image in images) + MARGIN + room_right
     top = MARGIN + (HEADING if title else 0) + (HEADING if heads or regions[0].fixed else 0)
     canvas = Canvas(max(width, _width(title)), top + tallest + BELOW + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
@@ -167,7 +168,7 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
         panel.draw_image(canvas, left, top, image, (vertical, horizontal), lower=style.origin == "lower")
         left += image.shape[1] + MARGIN
     if spread:
-        panel.draw_bar(canvas, left + 4, top, tallest, table, spread)
+        panel.draw_bar(canvas, left + 4, top, tallest, table, spread, first.array.dtype)
     return canvas.pixels
 
 
@@ -180,13 +181,14 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     columns = math.ceil(math.sqrt(count * 1.25))
     rows = -(-count // columns)
     fits = _fits(slices, round(style.size * 1.6 / columns))
-    images, spread, table = _paint([_sample(part, fits) for part in slices], style, len(slices[0].axes) == 3)
+    coloured = len(slices[0].axes) == 3
+    images, spread, table = _paint([_sample(part, fits) for part in slices], style, coloured, region.missing)
     images = [_enlarge(image, part.axes, fits) for image, part in zip(images, slices, strict=True)]
     height, width = images[0].shape[:2]
     note = region.describe_fixed()
     head = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
     step_x, step_y = width + MARGIN, height + HEADING + MARGIN // 2
-    total = MARGIN + columns * step_x + (_BAR_ROOM if spread else 0)
+    total = MARGIN + columns * step_x + (panel.bar_room(region.array.dtype) if spread else 0)
     canvas = Canvas(max(total, _width(title)), head + rows * step_y + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
     canvas.text(MARGIN, head - HEADING + 2, note, PALE)
@@ -196,14 +198,15 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
         canvas.paste(left, top + HEADING, image[::-1] if style.origin == "lower" else image)
     if spread:
         bar = rows * step_y - HEADING - MARGIN // 2
-        panel.draw_bar(canvas, MARGIN + columns * step_x, head + HEADING, bar, table, spread)
+        panel.draw_bar(canvas, MARGIN + columns * step_x, head + HEADING, bar, table, spread, region.array.dtype)
     return canvas.pixels
 
 
 def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
     axis = region.axes[0]
     width, height = round(style.size * 1.25), round(style.size * 0.5)
-    values = as_numbers(region.every([max(1, -(-len(axis) // (2 * width)))]).affordable().read())
+    sampled = region.every([max(1, -(-len(axis) // (2 * width)))]).affordable()
+    values = as_numbers(sampled.read(), region.missing)
     spread = Range.of(values, style.low or "0%", style.high or "100%")
     note = region.describe_fixed()
     top = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blizzarr.display.coordinates import Coordinates
+from blizzarr.formats.masked_value import masked_value
+from blizzarr.model import ArrayMeta
 
 __all__ = ["Axis", "Pictured", "Region", "as_numbers"]
 
@@ -60,6 +62,12 @@ class Region:
     """The names of all axes."""
     coordinates: Mapping[int, Coordinates] = field(default_factory=dict)
     """By the number of the axis."""
+
+    @property
+    def missing(self) -> Any:
+        """The value of elements that are missing, as xarray has it; None if there is none."""
+        meta = getattr(self.array, "metadata", None)
+        return masked_value(meta) if isinstance(meta, ArrayMeta) else None
 
     @classmethod
     def of(cls, array: Pictured, key: Any = ..., coordinates: Mapping[int, Coordinates] | None = None) -> Self:
@@ -167,14 +175,19 @@ def _expand(key: Any, rank: int) -> list[Any]:
     return parts[:place] + [slice(None)] * missing + parts[place + 1 :]
 
 
-def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]:
     """The values as numbers that colours can stand for: of complex ones the magnitude, of times the count.
+
+    Those that are equal to `missing` become NaN, which is not drawn.
 
     Examples
     --------
-    >>> as_numbers(np.array([3 + 4j, 0])).tolist()
-    [5.0, 0.0]
+    >>> as_numbers(np.array([3 + 4j, 0])).tolist(), as_numbers(np.array([1, -9]), -9).tolist()
+    ([5.0, 0.0], [1.0, nan])
     """
+    if missing is not None:
+        numbers = as_numbers(values)
+        return np.where(values == missing, np.nan, numbers)
     kind = values.dtype.kind
     if kind == "c":
         return np.asarray(np.abs(values), np.float64)
@@ -184,7 +197,7 @@ def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
         return counts
     # Types of ml_dtypes, like bfloat16, say that they are raw; they are numbers when they can be cast.
     if kind in "biuf" or (kind == "V" and values.dtype.names is None and values.dtype.type is not np.void):
-        numbers: NDArray[np.float64] = values.astype(np.float64)
-        return numbers
+        plain: NDArray[np.float64] = values.astype(np.float64)
+        return plain
     found = "objects, like texts" if kind == "O" else f"elements of type {values.dtype}"
     raise ValueError(f"expected numbers to make a picture of, found {found}; blizzarr cat shows them")

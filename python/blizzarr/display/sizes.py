@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
-from blizzarr.formats import node_of
+from blizzarr.formats import FORMATS, node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.size_text import bytes_text
@@ -117,7 +117,7 @@ def _listed_sizes(store: Any, prefix: str) -> Iterator[int]:
 
 
 def _is_document(key: str) -> bool:
-    return node_of(key) is not None or key.rpartition("/")[2] in (PROGRESS, REMOVAL)
+    return node_of(key, FORMATS.values()) is not None or key.rpartition("/")[2] in (PROGRESS, REMOVAL)
 
 
 def _sizes_within(store: LocalStore, prefix: str) -> Iterator[int]:

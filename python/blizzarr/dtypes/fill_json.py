@@ -192,7 +192,7 @@ def _decode_bytes(dtype: DataType, value: Any, path: str, problems: Problems) ->
     if data is None and type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
         data = bytes(value)
     if data is not None and len(data) <= dtype.itemsize:
-        return np.bytes_(data)
+        return np.bytes_(data.rstrip(b"\0"))
     problems.add(path, f"at most {dtype.itemsize} bytes in base64", value)
     return None
 
@@ -208,7 +208,7 @@ def _base64(value: Any) -> bytes | None:
 
 def _decode_text(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
     if type(value) is str and len(value) <= dtype.itemsize // 4 and is_text(value):
-        return np.str_(value)
+        return np.str_(value.rstrip("\0"))
     problems.add(path, f"text of at most {dtype.itemsize // 4} characters", value)
     return None
 

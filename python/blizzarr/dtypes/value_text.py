@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 __all__ = ["value_repr", "value_text"]
 
 
@@ -12,7 +14,6 @@ def value_text(value: Any) -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> value_text(np.datetime64("2001-02-03")), value_text(np.int64(5).view("M8"))
     ('2001-02-03', '5 generic time units')
     >>> value_text(np.array((5, [6, 7]), [("x", "i8"), ("y", "i8", 2)]).view([("x", "M8"), ("y", "M8", 2)]))
@@ -35,11 +36,10 @@ def value_repr(value: Any) -> str:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> value_repr(np.float32(1)), value_repr(np.int64(5).view("M8"))
-    ('np.float32(1.0)', '5 generic time units')
+    >>> value_repr(np.float32(1)), value_repr(np.int64(5).view("M8")), value_repr(np.bytes_(b"a"))
+    ('np.float32(1.0)', '5 generic time units', "b'a'")
     """
     try:
-        return repr(value)
+        return repr(value.item() if isinstance(value, np.bytes_ | np.str_) else value)
     except (ValueError, OverflowError):
         return value_text(value)

@@ -20,6 +20,7 @@
     │   ├── ReadOnlyError (PermissionError)     the store, or this handle of it, is read-only
     │   └── UnsupportedOperationError (NotImplementedError)  this kind of store cannot do that
     ├── LimitError (MemoryError)                it would need more memory than the cap
+    ├── WorkerLostError (RuntimeError)          workers of an executor died, again and again
     ├── ConflictError                           somebody else changed it in the meantime
     │   └── UnknownOutcomeError                 or our own change did, whose answer was lost
     └── InternalError (RuntimeError)            a bug of this library, to be reported
@@ -70,6 +71,7 @@ from blizzarr.errors.arrays import (
     StoreError,
     UnknownOutcomeError,
     UnsupportedOperationError,
+    WorkerLostError,
 )
 from blizzarr.errors.base import BlizzarrError
 from blizzarr.errors.internal import InternalError
@@ -130,6 +132,7 @@ __all__ = [
     "UnsupportedDriverError",
     "UnsupportedOperationError",
     "ViewOutOfBoundsError",
+    "WorkerLostError",
 ]
 
 for _name in __all__:

@@ -130,6 +130,10 @@ class LimitError(BlizzarrError, MemoryError):
     """The operation needs more memory than the limit, or than there is; nothing was allocated."""
 
 
+class WorkerLostError(BlizzarrError, RuntimeError):
+    """Workers of an executor were lost, again and again, before they had done a part of the work."""
+
+
 class ConflictError(BlizzarrError):
     """Somebody else changed the same data in the meantime; read it again and repeat the change."""
 

@@ -16,12 +16,13 @@ from blizzarr.formats.finding import (
     find_implied,
     find_many,
     get_many,
+    is_complete,
     listed,
     read_node,
 )
 from blizzarr.formats.format import Child, Format, Found
 from blizzarr.formats.implicit import is_implicit
-from blizzarr.formats.masked_value import MASKED, with_masked_value
+from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
 from blizzarr.formats.nodes import (
     children,
     chunk_prefix,
@@ -37,7 +38,7 @@ from blizzarr.formats.nodes import (
 )
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
-from blizzarr.formats.translate import translate
+from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
@@ -65,12 +66,16 @@ __all__ = [
     "format_of",
     "forms_again",
     "get_many",
+    "is_complete",
     "is_implicit",
     "listed",
     "lock_key",
+    "lost_mask",
     "made_of",
     "mark_of",
     "marked",
+    "masked_attribute",
+    "masks_fill",
     "new_mark",
     "node_of",
     "node_prefixes",

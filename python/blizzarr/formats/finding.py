@@ -35,6 +35,7 @@ __all__ = [
     "find_implied",
     "find_many",
     "get_many",
+    "is_complete",
     "listed",
     "read_node",
 ]
@@ -91,6 +92,7 @@ def find_many(
     *,
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
+    newest: bool = True,
 ) -> list[Found | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
@@ -105,9 +107,13 @@ def find_many(
         The documents by key, if the caller has read them; the store is then not asked for any.
     entry
         Used in place of the document of the hierarchy as a whole, in formats that have one.
+    newest
+        False if the caller knows that there are no nodes of the newest format.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
+    if not newest:
+        forms = tuple(form for form in forms if form is not V3)
     found: list[Found | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
@@ -254,7 +260,8 @@ def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Fou
         if near or form is not None or error.errno != EACCES or (newest := _newest(store, path)) is None:
             raise
         return newest, {}
-    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    # A store that is near has been asked for the newest format.
+    found = find_many(store, (path,), None if form is None else forms, known=known, newest=not near or form is V3)[0]
     if isinstance(found, BlizzarrError):
         raise found
     return found, known
@@ -310,15 +317,14 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     found = find(store, path, form)
     if found is not None:
         return found.meta
-    implied = find_implied(store, path) if form in (None, V3, N5) else None
-    if implied is not None and implied.meta.format == N5.name and form is not V3:
-        return implied.meta
-    if implied is not None and implied.meta.format == TAG and form is not N5:
+    implied = find_implied(store, path, form)
+    if implied is not None and not is_complete(implied.meta):
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; blizzarr.upgrade stores the documents that are missing",
             stacklevel=3,
         )
+    if implied is not None:
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     # Those of all formats would hide what is there; the error has them as a field.
@@ -341,12 +347,17 @@ def _of_another_format(store: Store, path: str) -> str | None:
     return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
 
 
-def find_implied(store: Store, path: str) -> Found | None:
+def find_implied(store: Store, path: str, form: Format | None = None) -> Found | None:
     """Return the group without a document at a path of N5, or of v3, which has none any more; see `v3_implicit`."""
-    for form, name in ((V3_IMPLICIT, TAG), (N5, N5.name)):
-        if is_implicit(store, form, path):
+    for wanted, implied, name in ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name)):
+        if form in (None, wanted) and is_implicit(store, implied, path):
             return Found(GroupMeta(format=name), {})
     return None
+
+
+def is_complete(meta: Node) -> bool:
+    """Return whether no document is missing that would make this a group."""
+    return meta.format != TAG
 
 
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:

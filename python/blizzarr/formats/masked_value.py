@@ -26,8 +26,10 @@ __all__ = [
     "MASKED",
     "follows_xarray",
     "is_nan",
+    "masked_attribute",
     "masked_value",
     "masks_fill",
+    "masks_same",
     "with_lost_masked_value",
     "with_masked_value",
     "without_masked",
@@ -48,8 +50,18 @@ def masked_value(meta: ArrayMeta) -> Any:
     """
     if not follows_xarray(meta):
         return None
-    if masks_fill(meta.format) and not meta.fill_undefined:
-        return meta.fill_value
+    return meta.fill_value if masks_fill(meta.format) and not meta.fill_undefined else masked_attribute(meta)
+
+
+def masked_attribute(meta: ArrayMeta) -> Any:
+    """Return the value in the attribute ``_FillValue``, as a scalar of the data type; `None` if that cannot express it.
+
+    Examples
+    --------
+    >>> from blizzarr.creation.describe import describe_array
+    >>> masked_attribute(describe_array(shape=4, dtype="float32", attributes={"_FillValue": "AAAAAAAA8L8="}))
+    np.float32(-1.0)
+    """
     try:
         return _decode(meta.dtype, meta.attributes.get(MASKED))
     except (ValueError, TypeError, OverflowError, MetadataError):
@@ -108,6 +120,24 @@ def masks_fill(form: str) -> bool:
     return form in _MASK_FILL
 
 
+def masks_same(a: ArrayMeta, b: ArrayMeta) -> bool:
+    """Return whether xarray masks the same in two arrays of one data type; NaN is missing in any case.
+
+    Examples
+    --------
+    >>> from blizzarr.creation.describe import describe_array
+    >>> nan, zero = (describe_array(shape=4, dtype="f4", fill_value=fill, dimension_names=["x"], zarr_format=2)
+    ...              for fill in (float("nan"), 0))
+    >>> masks_same(nan, zero), masks_same(nan, replace(nan, format="v3"))
+    (False, True)
+    """
+    values = [(side.dtype, masked_value(side)) for side in (a, b)]
+    one, other = (
+        None if value is None or is_nan(dtype, value) else dtype.fill_identity(value) for dtype, value in values
+    )
+    return one == other
+
+
 def without_masked(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes without the one that names the masked value."""
     return {name: value for name, value in attributes.items() if name != MASKED}
@@ -143,7 +173,7 @@ def follows_xarray(meta: ArrayMeta) -> bool:
 
 def _has_spelling(dtype: DataType) -> bool:
     """Return whether xarray can read the attribute in v3; with another data type, it cannot open the array."""
-    return dtype.numpy.kind in "biufc" or dtype.name in ("string", "bytes")
+    return dtype.numpy.kind in "biufc"
 
 
 def _names_masked(types: Any) -> bool:
@@ -174,9 +204,7 @@ def _encode(dtype: DataType, value: Any) -> Any:
         return base64.b64encode(struct.pack("<d", float(value))).decode()
     if dtype.kind is Kind.COMPLEX:
         return [base64.b64encode(struct.pack("<d", float(part))).decode() for part in (value.real, value.imag)]
-    if dtype.name == "bytes":
-        return base64.b64encode(value).decode()
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item()
 
 
 def _decode(dtype: DataType, given: Any) -> Any:

@@ -22,7 +22,7 @@ from blizzarr.formats.shapes import array_shape, chunk_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, decoder
 
-__all__ = ["KEYS", "MEMBERS", "decode", "encode", "n5_chain"]
+__all__ = ["KEYS", "MEMBERS", "TYPES", "decode", "encode", "n5_chain"]
 
 MEMBERS: Final = ("dimensions", "blockSize", "dataType", "compression")
 """The members of a dataset that are not attributes."""
@@ -31,7 +31,8 @@ KEYS: Final = ChunkKeys.v2("/")
 """The keys of blocks: the indices, each a directory."""
 
 _AXES: Final = "axes"
-_TYPES: Final = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float32", "float64")
+TYPES: Final = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float32", "float64")
+"""The names of the data types."""
 _MOST_BYTES: Final = 2**31
 """The size in bytes of the largest block, by the specification."""
 
@@ -82,12 +83,12 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
 
 
 def _dtype(value: Any, problems: Problems) -> DataType | None:
-    if type(value) is str and value in _TYPES:
+    if type(value) is str and value in TYPES:
         return DataType.parse(value)
     if value in ("string", "object"):
         problems.unknown("dataType", "data type", value, "blocks of variable length, which N5 for Java reads")
     else:
-        problems.add("dataType", f"one of {', '.join(_TYPES)}", value)
+        problems.add("dataType", f"one of {', '.join(TYPES)}", value)
     return None
 
 
@@ -111,8 +112,8 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     If the array came from a document, its members keep their order, and unchanged ones their spelling.
     """
     dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
-    if dtype.name not in _TYPES:
-        problems.add("data_type", f"one of {', '.join(_TYPES)}", dtype.to_json())
+    if dtype.name not in TYPES:
+        problems.add("data_type", f"one of {', '.join(TYPES)}", dtype.to_json())
     elif _size(chunks, dtype) > _MOST_BYTES:
         problems.add("chunk_shape", "blocks of at most 2^31 bytes", list(chunks))
     if meta.storage_transformers:
@@ -145,7 +146,10 @@ def _compressor(meta: ArrayMeta, problems: Problems) -> Any:
     chain = meta.codecs
     compressor = chain.serializer.compressor if isinstance(chain.serializer, N5Codec) else None
     if chain != n5_chain(meta.dtype, len(meta.shape), compressor):
-        problems.add("codecs", "the first axis fastest, big-endian, and at most one compressor", chain.to_json())
+        wanted = "the first axis fastest, big-endian, and at most one compressor"
+        if chain.is_sharded:
+            wanted = "no shards, as this format has none (shards=None leaves them out)"
+        problems.add("codecs", wanted, chain.to_json())
     return compressor
 
 

@@ -19,90 +19,70 @@ Other options, such as ``nthreads``, concern encoding only, and are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from blizzarr.codecs import BloscCodec, Codec, GzipCodec, ZlibCodec, ZstdCodec
+from blizzarr.codecs.codec import Option, flag, integer
 from blizzarr.codecs.numcodecs.bz2 import BZ2Codec
 from blizzarr.codecs.numcodecs.lzma import LZMACodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["from_n5", "to_n5"]
+__all__ = ["from_n5", "options_of", "to_n5"]
 
 _USUAL: Final = 6
 """The compression level that -1 stands for."""
 _XZ: Final = 1
 _SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
-_CNAMES: Final = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 _PLACE: Final = "compression"
+_BLOSC: Final = {option.name: option for option in BloscCodec.options}
 
-
-class _Options:
-    """The options of a compression, each checked when it is read."""
-
-    def __init__(self, document: Mapping[str, Any], problems: Problems) -> None:
-        self._document = document
-        self._problems = problems
-
-    def integer(self, name: str, low: int, high: int, default: Any = MISSING) -> int:
-        value = self._document.get(name, default)
-        if type(value) is int and low <= value <= high:
-            return value
-        self._problems.add(f"{_PLACE}.{name}", f"an integer in [{low}, {high}]", value)
-        return low
-
-    def flag(self, name: str) -> bool:
-        value = self._document.get(name, False)
-        if type(value) is not bool:
-            self._problems.add(f"{_PLACE}.{name}", "true or false", value)
-        return value is True
-
-    def one_of(self, name: str, values: tuple[str, ...]) -> str:
-        value = self._document.get(name, MISSING)
-        if type(value) is str and value in values:
-            return value
-        self._problems.add(f"{_PLACE}.{name}", f"one of {', '.join(values)}", value)
-        return values[0]
-
-
-def _gzip(options: _Options, dtype: DataType | None) -> Codec:
-    level = options.integer("level", -1, 9, -1)
-    level = _USUAL if level < 0 else level
-    return ZlibCodec(level) if options.flag("useZlib") else GzipCodec(level)
-
-
-def _bzip2(options: _Options, dtype: DataType | None) -> Codec:
-    return BZ2Codec(options.integer("blockSize", 1, 9, 9))
-
-
-def _xz(options: _Options, dtype: DataType | None) -> Codec:
-    return LZMACodec(_XZ, preset=options.integer("preset", 0, 9, 6))
-
-
-def _zstd(options: _Options, dtype: DataType | None) -> Codec:
-    return ZstdCodec(options.integer("level", -131072, 22, 0))
-
-
-def _blosc(options: _Options, dtype: DataType | None) -> Codec:
-    return BloscCodec(
-        options.one_of("cname", _CNAMES),
-        options.integer("clevel", 0, 9),
-        _SHUFFLES[options.integer("shuffle", 0, 2)],
-        1 if dtype is None else dtype.itemsize,
-        options.integer("blocksize", 0, 2**31 - 1, 0),
-    )
-
-
-_TYPES: Final[Mapping[str, Callable[[_Options, DataType | None], Codec] | None]] = {
-    "raw": None,
-    "gzip": _gzip,
-    "bzip2": _bzip2,
-    "xz": _xz,
-    "blosc": _blosc,
-    "zstd": _zstd,
+_OPTIONS: Final[Mapping[str, tuple[tuple[Option, Any], ...]]] = {
+    "raw": (),
+    "gzip": ((integer("level", -1, 9), -1), (flag("useZlib"), False)),
+    "bzip2": ((integer("blockSize", 1, 9), 9),),
+    "xz": ((integer("preset", 0, 9), 6),),
+    "blosc": (
+        (_BLOSC["cname"], MISSING),
+        (_BLOSC["clevel"], MISSING),
+        (integer("shuffle", 0, 2), MISSING),
+        (_BLOSC["blocksize"], 0),
+    ),
+    "zstd": ((integer("level", -131072, 22), 0),),
 }
-_NAMES: Final = ", ".join(_TYPES)
+"""The options of each compression, with their defaults."""
+_NAMES: Final = ", ".join(_OPTIONS)
+
+
+def options_of(value: Any, problems: Problems, others: bool = False) -> dict[str, Any] | None:
+    """Return a compression with all its options; `None` if a problem was added. With `others`, others are ignored.
+
+    Examples
+    --------
+    >>> options_of({"type": "gzip"}, Problems())
+    {'type': 'gzip', 'level': -1, 'useZlib': False}
+    """
+    if type(value) is not dict:
+        problems.add(_PLACE, "an object with a type", value)
+        return None
+    name = value.get("type", MISSING)
+    if type(name) is not str:
+        problems.add(f"{_PLACE}.type", f"one of {_NAMES}", name)
+        return None
+    if name not in _OPTIONS:
+        problems.unknown(f"{_PLACE}.type", "compression of N5", name, f"there are {_NAMES}")
+        return None
+    before = len(problems.items)
+    found = {"type": name}
+    for option, default in _OPTIONS[name]:
+        found[option.name] = value.get(option.name, default)
+        if not option.accepts(found[option.name]):
+            problems.add(f"{_PLACE}.{option.name}", option.expected, found[option.name])
+    for other in value if not others else ():
+        if other not in found:
+            problems.add(f"{_PLACE}.{other}", f"no such option of {name}", value[other])
+    return found if len(problems.items) == before else None
 
 
 def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | None:
@@ -113,20 +93,19 @@ def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | N
     >>> from_n5({"type": "gzip"}, None, Problems()), from_n5({"type": "raw"}, None, Problems())
     (GzipCodec(level=6), None)
     """
-    if type(value) is not dict:
-        problems.add(_PLACE, "an object with a type", value)
-        return None
-    name = value.get("type", MISSING)
-    if type(name) is not str:
-        problems.add(f"{_PLACE}.type", f"one of {_NAMES}", name)
-        return None
-    if name not in _TYPES:
-        problems.unknown(f"{_PLACE}.type", "compression of N5", name, f"there are {_NAMES}")
-        return None
-    before = len(problems.items)
-    make = _TYPES[name]
-    codec = None if make is None else make(_Options(value, problems), dtype)
-    return codec if len(problems.items) == before else None
+    match options_of(value, problems, others=True):
+        case {"type": "gzip", "level": level, "useZlib": zlib}:
+            level = _USUAL if level < 0 else level
+            return ZlibCodec(level) if zlib else GzipCodec(level)
+        case {"type": "bzip2", "blockSize": size}:
+            return BZ2Codec(size)
+        case {"type": "xz", "preset": preset}:
+            return LZMACodec(_XZ, preset=preset)
+        case {"type": "zstd", "level": level}:
+            return ZstdCodec(level)
+        case {"type": "blosc", "cname": cname, "clevel": clevel, "shuffle": shuffle, "blocksize": size}:
+            return BloscCodec(cname, clevel, _SHUFFLES[shuffle], 1 if dtype is None else dtype.itemsize, size)
+    return None
 
 
 def to_n5(codec: Codec | None, problems: Problems) -> dict[str, Any]:

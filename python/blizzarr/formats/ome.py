@@ -19,7 +19,7 @@ from blizzarr.formats.masked_value import MASKED
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["OmeChange", "axis_names", "ome_changes"]
+__all__ = ["OmeChange", "axis_names", "ome_changes", "one_version", "with_lost_ome"]
 
 _OLD: Final = "0.4"
 _NEW: Final = "0.5"
@@ -121,6 +121,21 @@ def one_version(nodes: Mapping[str, Node]) -> dict[str, dict[str, Any]]:
         path: replace(changes[path].of(node), format="v3") if path in changes else node for path, node in nodes.items()
     }
     return {path: change.attributes for path, change in _to_old(new).items() if change.attributes is not None}
+
+
+def with_lost_ome(nodes: Mapping[str, Node]) -> dict[str, Node]:
+    """Return the nodes of v3 with metadata of 0.4, where readers do not look for them, with those of 0.5 instead.
+
+    Examples
+    --------
+    >>> image = {"multiscales": [{"version": "0.4", "axes": [{"name": "x"}], "datasets": [{"path": "0"}]}]}
+    >>> with_lost_ome({"": GroupMeta(image)})[""].attributes["ome"]["version"]
+    '0.5'
+    """
+    # The same is translated as in v2.
+    old: dict[str, Node] = {path: replace(node, format="v2") for path, node in nodes.items() if node.format == "v3"}
+    made = {path: change.of(nodes[path]) for path, change in _to_new(old).items()}
+    return {path: node for path, node in made.items() if node != nodes[path]}
 
 
 def axis_names(nodes: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:

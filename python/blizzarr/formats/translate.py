@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.dimension_names import ATTRIBUTE, nczarr_names
 from blizzarr.formats.format import Format, Node
-from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, with_masked_value
+from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, masks_same, with_masked_value
 from blizzarr.formats.ome import OmeChange
 from blizzarr.model import ArrayMeta
 
-__all__ = ["translate"]
+__all__ = ["lost_mask", "translate"]
 
 
 def translate(
@@ -75,10 +74,9 @@ def _fill_notes(meta: ArrayMeta, made: ArrayMeta, form: Format) -> list[str]:
     if masks_fill(form.name) == masks_fill(meta.format):
         return notes
     before = masked_value(meta)
-    after = masked_value(replace(made, format=form.name))
-    if not _same(before, after):
-        values = ["nothing" if value is None else value_text(value) for value in (after, before)]
-        notes.append(f"xarray masks {values[0]} instead of {values[1]}, as {form.name} cannot say it")
+    lost = lost_mask(meta, replace(made, format=form.name))
+    if lost is not None:
+        notes.append(lost)
     elif before is not None and masks_fill(form.name) and not made.fill_undefined:
         notes.append(f"the attribute {MASKED}, which xarray masks, becomes the fill value")
     elif before is not None and MASKED in made.attributes and not masks_fill(form.name):
@@ -88,7 +86,9 @@ def _fill_notes(meta: ArrayMeta, made: ArrayMeta, form: Format) -> list[str]:
     return notes
 
 
-def _same(before: Any, after: Any) -> bool:
-    """Return whether xarray masks the same; NaN is missing in any case."""
-    missing = [value is None or value != value for value in (before, after)]
-    return missing[0] == missing[1] and bool(missing[0] or before == after)
+def lost_mask(meta: ArrayMeta, made: ArrayMeta) -> str | None:
+    """Return what xarray masks in the array that was made of another one, unless it masks the same."""
+    if masks_same(meta, made):
+        return None
+    before, after = ("nothing" if value is None else value_text(value) for value in map(masked_value, (meta, made)))
+    return f"xarray masks {after} instead of {before}, as {made.format} cannot say it"

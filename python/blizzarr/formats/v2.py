@@ -153,12 +153,9 @@ def _decode(
 ) -> ArrayMeta | GroupMeta:
     """Decode the documents of a node whose keys have this prefix."""
     problems, others = Problems(notices), Problems(notices)
-    meta, known = _remember_bare(kind, raw) if len(raw) <= _SMALL else (None, ())
-    document: Mapping[str, Any] | None = None
-    if meta is not None:
-        notices += known
-    else:
-        meta, document = _decode_bare(kind, raw, problems)
+    # A byte order mark is accepted, as by other readers of v2.
+    document = load(raw, problems, marked=True)
+    meta = None if document is None else v2_node.decode_bare(kind, document, problems)
     attributes = {} if raw_attributes is None else load_attributes(raw_attributes, others)
     if problems.items or problems.limits:
         problems.adopt(others, ATTRIBUTES)
@@ -169,25 +166,6 @@ def _decode(
     assert meta.source is not None
     documents = {kind: raw} if raw_attributes is None else {kind: raw, ATTRIBUTES: raw_attributes}
     return v2_node.complete(meta, attributes, Stored(meta.source, documents))
-
-
-@lru_cache(_REMEMBERED)
-def _remember_bare(kind: str, raw: bytes) -> tuple[ArrayMeta | GroupMeta | None, Sequence[Notice]]:
-    """Return a node without its attributes (arrays of a hierarchy often differ in nothing else), and its notices."""
-    problems = Problems()
-    meta, _ = _decode_bare(kind, raw, problems)
-    return None if problems.items or problems.limits else meta, problems.notices
-
-
-def _decode_bare(
-    kind: str, raw: bytes, problems: Problems
-) -> tuple[ArrayMeta | GroupMeta | None, Mapping[str, Any] | None]:
-    """Decode a node without its attributes, and return it with the parsed document."""
-    # A byte order mark is accepted, as by other readers of v2.
-    document = load(raw, problems, marked=True)
-    if document is None:
-        return None, None
-    return v2_node.decode_bare(kind, document, problems), document
 
 
 def _encode_consolidated(

@@ -47,7 +47,9 @@ def _load(raw: bytes, key: str, notices: list[Notice]) -> dict[str, dict[str, An
 
 def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
     version = document.get("zarr_consolidated_format", MISSING)
-    if type(version) is not int or version != 1:
+    # References in Parquet, as kerchunk makes them, have another member in its place.
+    is_of_kerchunk = version is MISSING and "record_size" in document
+    if not is_of_kerchunk and (type(version) is not int or version != 1):
         problems.add("zarr_consolidated_format", "1", version)
         return {}
     documents = document.get("metadata", MISSING)

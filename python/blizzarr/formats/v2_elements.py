@@ -16,7 +16,7 @@ import numpy as np
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import chain_from_configs
 from blizzarr.dtypes import DataType, Kind, fill_typed, fill_user, ml
-from blizzarr.dtypes.typestr import Typestr, from_typestr
+from blizzarr.dtypes.typestr import from_typestr
 from blizzarr.formats.objects import element_type
 from blizzarr.problems import MISSING, Problems
 
@@ -37,7 +37,7 @@ def decode_dtype(document: Mapping[str, Any], problems: Problems) -> tuple[DataT
         # TensorStore writes data types that NumPy lacks by their names.
         named = DataType.from_json(given, "dtype", problems)
         return named, "little" if named is not None and named.swap_unit else None
-    typed = (_remembered(given) if type(given) is str else None) or from_typestr(given, "dtype", problems)
+    typed = from_typestr(given, "dtype", problems)
     if typed is None:
         return None, None
     if typed.dtype.kind is Kind.OBJECT:
@@ -53,12 +53,6 @@ def _is_variable(given: str, first: Any) -> bool:
     name = first.get("id") if type(first) is dict else None
     form = {"vlen-utf8": _TEXT, "vlen-bytes": _BYTES}.get(name) if type(name) is str else None
     return form is not None and form.fullmatch(given) is not None
-
-
-@lru_cache(256)
-def _remembered(spelled: str) -> Typestr | None:
-    """Return the data type for a spelling; `None` if it has problems, which the caller finds again."""
-    return from_typestr(spelled, "dtype", Problems())
 
 
 def decode_fill(dtype: DataType | None, endian: str | None, value: Any, problems: Problems) -> Any:

@@ -13,7 +13,7 @@ from blizzarr.config import config
 from blizzarr.errors import NodeExistsError
 from blizzarr.stores import Store
 
-__all__ = ["NAMED", "foreign_files", "refuse_foreign_files"]
+__all__ = ["foreign_files", "refuse", "refuse_foreign_files"]
 
 NAMED = 10
 """The number of files that an error names; the others are counted."""
@@ -31,17 +31,27 @@ def refuse_foreign_files(store: Store, path: str, foreign: Sequence[str]) -> Non
         The text names them.
     """
     wanted = [name for name in foreign if not _LITTER.fullmatch(name.rpartition("/")[2])]
-    if config.keep_foreign_files or not wanted:
-        return
-    named = ", ".join(wanted[:NAMED])
-    more = f" and {len(wanted) - NAMED:,} more" if len(wanted) > NAMED else ""
-    raise NodeExistsError(
-        f"expected nothing but what arrays and groups are made of, found files that are not ours: {named}{more}; "
-        "move them away, or set config.keep_foreign_files=True, which removes what is ours and leaves them where they "
-        "are",
-        array="/" + path,
-        store=str(store),
-    )
+    if not config.keep_foreign_files:
+        advice = (
+            "move them away, or set config.keep_foreign_files=True, which removes what is ours and leaves them where "
+            "they are"
+        )
+        refuse(store, path, "what arrays and groups are made of", "files that are not ours", wanted, advice)
+
+
+def refuse(store: Store, path: str, expected: str, found: str, names: Sequence[str], advice: str) -> None:
+    """Raise an error if there are names of what is in the way of a removal.
+
+    Raises
+    ------
+    NodeExistsError
+        The text has the first of the names.
+    """
+    if names:
+        named = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED:,} more" if len(names) > NAMED else "")
+        raise NodeExistsError(
+            f"expected nothing but {expected}, found {found}: {named}; {advice}", array=f"/{path}", store=str(store)
+        )
 
 
 def foreign_files(store: Store, prefixes: Sequence[str], keys: Collection[str], ours: Collection[str]) -> list[str]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from blizzarr.errors import ConflictError, NodeExistsError, UnsupportedOperationError
+from blizzarr.errors import ConflictError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings
 from blizzarr.hierarchy.changing import changing, withdraw
 from blizzarr.hierarchy.documents import read_many
-from blizzarr.hierarchy.foreign_files import NAMED, refuse_foreign_files
+from blizzarr.hierarchy.foreign_files import refuse, refuse_foreign_files
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper, check_writable
@@ -55,7 +55,11 @@ def remove_node(store: Store, path: str) -> None:
         return
     refuse_foreign_files(store, path, found.foreign)
     if path in found.arrays or path in found.behind:
-        _refuse_nodes_below(store, path, found.documents)
+        places = {form.node_of(key) for key in found.documents for form in FORMATS.values()} - {None, path}
+        below = sorted(place for place in places if place is not None and (not path or place.startswith(f"{path}/")))
+        # Somebody has put the array above them by mistake.
+        advice = "move them away, or remove each by itself"
+        refuse(store, path, "chunks below an array", "arrays or groups", [f"/{place}" for place in below], advice)
     _remove_what_is_there(store, path, found)
     for _ in range(_ROUNDS):
         if path in found.arrays or path in found.behind:
@@ -66,27 +70,6 @@ def remove_node(store: Store, path: str) -> None:
         if not found.documents:
             return
         _remove_what_is_there(store, path, found)
-
-
-def _refuse_nodes_below(store: Store, path: str, documents: Sequence[str]) -> None:
-    """Raise an error if there are arrays or groups below an array: somebody has put it above them by mistake.
-
-    Raises
-    ------
-    NodeExistsError
-        The text names them.
-    """
-    places = {form.node_of(key) for key in documents for form in FORMATS.values()} - {None, path}
-    below = sorted(place for place in places if place is not None and (not path or place.startswith(f"{path}/")))
-    if below:
-        named = ", ".join(f"/{place}" for place in below[:NAMED])
-        more = f" and {len(below) - NAMED:,} more" if len(below) > NAMED else ""
-        raise NodeExistsError(
-            f"expected nothing below an array, found arrays or groups: {named}{more}; move them away, or remove each "
-            "by itself",
-            array="/" + path,
-            store=str(store),
-        )
 
 
 def _refuse_successor(store: Store, path: str) -> None:
@@ -194,13 +177,8 @@ def remove_left_over(store: Store, path: str, meta: ArrayMeta) -> None:
     if array_chunks(chunk_store(store, path, meta), path, meta):
         below = (key[len(prefix) :] for key in store.list(prefix))
         nodes = sorted(key for key in below if "/" in key and key.rpartition("/")[2] in _DOCUMENTS)
-        if nodes:
-            raise NodeExistsError(
-                f"expected nothing but what an array that is gone has left, found nodes: {', '.join(nodes[:NAMED])}; "
-                "remove them first, or choose another place",
-                array="/" + path,
-                store=str(store),
-            )
+        advice = "remove them first, or choose another place"
+        refuse(store, path, "what an array that is gone has left", "arrays or groups", nodes, advice)
     remove_chunks(store, path, meta)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from functools import partial
 from typing import TypeAlias
 
+from blizzarr.config import config
+from blizzarr.distributing import Workers, spread
 from blizzarr.errors import StoreError
 from blizzarr.stores import Store
 from blizzarr.stores.requests import at_once
@@ -23,21 +25,34 @@ AHEAD = 256
 
 
 def digests(
-    store: Store, keys: Sequence[str], progress: Told | None = None
+    store: Store, keys: Sequence[str], progress: Told | None = None, workers: Workers | None = None
 ) -> Iterator[tuple[str, str | StoreError | None]]:
     """Yield each key with the SHA-256 of its value, `None` if there is no value, or the error if it cannot be read."""
+    done = 0
 
-    def one(key: str) -> tuple[str, str | StoreError | None]:
+    def told(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress is not None:
+            progress(done, len(keys))
+
+    batches = (keys[start : start + AHEAD] for start in range(0, len(keys), AHEAD))
+    start = 0
+    for found in spread(workers, partial(_digests, store), batches, told):
+        yield from zip(keys[start : start + AHEAD], found, strict=True)
+        start += AHEAD
+
+
+def _digests(store: Store, keys: Sequence[str], told: Callable[[int], object]) -> list[str | StoreError | None]:
+    def one(key: str) -> str | StoreError | None:
         try:
             value = store.get(key)
         except StoreError as error:
-            return key, error
-        return key, None if value is None else hashlib.sha256(value).hexdigest()
+            return error
+        return None if value is None else hashlib.sha256(value).hexdigest()
 
-    waiting, done = iter(keys), 0
-    with Threads(at_once(store, otherwise=os.cpu_count() or 1)) as pool:
-        while batch := list(islice(waiting, AHEAD)):
-            yield from pool.map(one, batch)
-            done += len(batch)
-            if progress is not None:
-                progress(done, len(keys))
+    threads = config.threads or os.cpu_count() or 1
+    with Threads(at_once(store, otherwise=threads)) as pool:
+        found = list(pool.map(one, keys))
+    told(len(keys))
+    return found

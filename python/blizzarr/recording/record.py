@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
+from blizzarr.distributing import Workers
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.formats import chunk_prefix, read_node
 from blizzarr.hierarchy.belongings import Belongings, belongings
@@ -24,7 +25,7 @@ class Difference(NamedTuple):
     error: StoreError | None = None
 
 
-def record(store: Store, path: str, progress: Told | None = None) -> Manifest:
+def record(store: Store, path: str, progress: Told | None = None, workers: Workers | None = None) -> Manifest:
     """Record the checksums of all stored objects of a node and of everything below it: documents and chunks.
 
     Raises
@@ -37,7 +38,7 @@ def record(store: Store, path: str, progress: Told | None = None) -> Manifest:
     read_node(store, path)
     keys, below = _keys(store, path)
     found: dict[str, str] = {}
-    for key, digest in digests(store, keys, progress):
+    for key, digest in digests(store, keys, progress, workers):
         if isinstance(digest, StoreError):
             raise digest
         # An object that was deleted since the listing does not belong to the node any more.
@@ -46,7 +47,9 @@ def record(store: Store, path: str, progress: Told | None = None) -> Manifest:
     return Manifest(path, below is not None, datetime.now(UTC).isoformat(timespec="seconds"), found)
 
 
-def compare(store: Store, path: str, manifest: Manifest, progress: Told | None = None) -> Iterator[Difference]:
+def compare(
+    store: Store, path: str, manifest: Manifest, progress: Told | None = None, workers: Workers | None = None
+) -> Iterator[Difference]:
     """Yield the objects that changed, appeared or vanished since the manifest was recorded.
 
     The node may have been moved since, unless the manifest has keys of the store instead of relative names.
@@ -64,7 +67,7 @@ def compare(store: Store, path: str, manifest: Manifest, progress: Told | None =
             store=str(store),
         )
     expected = {(below or "") + name: digest for name, digest in manifest.digests.items()}
-    for key, digest in digests(store, sorted(expected.keys() | set(stored)), progress):
+    for key, digest in digests(store, sorted(expected.keys() | set(stored)), progress, workers):
         if isinstance(digest, StoreError):
             yield Difference("unreadable", key, digest)
         elif digest is None:

@@ -28,10 +28,10 @@ class DriverCodec(Protocol):
 
 _DRIVERS: Final = LazyTable[Any](
     {
-        "n5": "blizzarr.spec.n5.codec:N5Codec",
+        "n5": "blizzarr.spec.metadata.n5:N5Codec",
         "neuroglancer_precomputed": "blizzarr.spec.precomputed.codec:PrecomputedCodec",
-        "zarr": "blizzarr.spec.zarr.codec:ZarrCodec",
-        "zarr3": "blizzarr.spec.zarr3.codec:Zarr3Codec",
+        "zarr": "blizzarr.spec.metadata.zarr2:ZarrCodec",
+        "zarr3": "blizzarr.spec.metadata.zarr3:Zarr3Codec",
     }
 )
 

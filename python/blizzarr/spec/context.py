@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
@@ -18,7 +18,15 @@ from blizzarr.spec.members import as_object
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.resources import RESOURCES, ResourceKind
 
-__all__ = ["Context", "ContextResource", "ContextSpec", "ResourceSpec", "default_resource", "resource_spec"]
+__all__ = [
+    "DEFAULT_RESOURCES",
+    "Context",
+    "ContextResource",
+    "ContextSpec",
+    "ResourceSpec",
+    "default_resource",
+    "resource_spec",
+]
 
 
 class ResourceSpec:
@@ -80,14 +88,14 @@ def kind_of(key: str) -> ResourceKind:
 
 def default_resource(name: str) -> ResourceSpec:
     """Return the reference to the default resource of a kind."""
-    found = _REFERENCES.get(name)
-    if found is None:
-        found = _REFERENCES[name] = ResourceSpec(RESOURCES[name], referent=name)
-    return found
+    return DEFAULT_RESOURCES[name]
 
 
-_REFERENCES: dict[str, ResourceSpec] = {}
-_DEFAULTS: dict[str, ResourceSpec] = {}
+DEFAULT_RESOURCES: Final = {name: ResourceSpec(kind, referent=name) for name, kind in RESOURCES.items()}
+"""The references to the default resources of all kinds."""
+_DEFAULTS: Final = {
+    name: ResourceSpec(kind, config=kind.default, key=name, is_default=True) for name, kind in RESOURCES.items()
+}
 
 
 def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec:
@@ -161,7 +169,8 @@ class ContextResource:
 
     def __init__(self, spec: ResourceSpec, creator: Context | None) -> None:
         self._spec = spec
-        self._value = spec.kind.make(spec.config)
+        make = spec.kind.make
+        self._value = spec.config if make is None else make(spec.config)
         self._creator = None if creator is None else weakref.ref(creator)
 
     def to_json(self, include_defaults: bool = False) -> Any:
@@ -251,6 +260,10 @@ class Context:
         if spec.referent and (found := self._resources.get(spec.referent)) is not None:
             return found
         with self._lock:
+            if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
+                # Nobody has said anything of this kind.
+                made = self._resources[spec.referent] = ContextResource(_DEFAULTS[spec.referent], self)
+                return made
             return self._follow(spec) if spec.referent is not None else self._made(spec)
 
     def _follow(self, spec: ResourceSpec) -> ContextResource:
@@ -300,10 +313,7 @@ class Context:
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
     if key != kind.name:
         return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
-    found = _DEFAULTS.get(key)
-    if found is None:
-        found = _DEFAULTS[key] = ResourceSpec(kind, config=kind.default, key=key, is_default=True)
-    return found
+    return _DEFAULTS[key]
 
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:

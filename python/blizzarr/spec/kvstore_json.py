@@ -11,17 +11,24 @@ from blizzarr.json_values import MISSING, copied, expected, plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Held, resource_json
-from blizzarr.spec.context import ContextSpec, ResourceSpec, default_resource, resource_spec
+from blizzarr.spec.context import DEFAULT_RESOURCES, ContextSpec, ResourceSpec, resource_spec
 from blizzarr.spec.driver_names import array_schemes, is_array_driver
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_text
-from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.urls import as_place, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
 
-__all__ = ["kvstore_from_json", "kvstore_from_url", "kvstore_json", "kvstore_url", "resources_json", "take_resources"]
+__all__ = [
+    "kvstore_from_json",
+    "kvstore_from_url",
+    "kvstore_json",
+    "kvstore_of",
+    "kvstore_url",
+    "resources_json",
+    "take_resources",
+]
 
 
 def kvstore_from_json(value: Any) -> KvNode:
@@ -32,24 +39,11 @@ def kvstore_from_json(value: Any) -> KvNode:
     >>> kvstore_from_json("memory://a").path, kvstore_from_json({"driver": "file", "path": "/tmp"}).driver
     ('a', 'file')
     """
-    if type(value) is dict and type(value.get("path")) is str:
-        # Places of one kind differ in their paths.
-        rest = value.copy()
-        path = rest.pop("path")
-        try:
-            said = altered(_PARSED.of(rest), path=plain(path))
-        except (ArithmeticError, LookupError, TypeError, ValueError):
-            # Errors come in the order in which members are read.
-            said = _from_json(value)
-        if said.path and said.path == PLACES[said.driver].root:
-            said = altered(said, path="")
-    else:
-        said = _PARSED.of(value)
-    return PLACES[said.driver].normalize(said)
+    return kvstore_of(plain(value))
 
 
-def _from_json(value: Any) -> KvNode:
-    value = plain(value)
+def kvstore_of(value: Any) -> KvNode:
+    """Parse a place from JSON in plain types, or a URL."""
     if isinstance(value, str):
         return kvstore_from_url(value)
     members = Members(value)
@@ -61,16 +55,13 @@ def _from_json(value: Any) -> KvNode:
     options = {name: members.take(name, row.parse, default=row.default) for name, row in place.options.items()}
     resources = take_resources(members, place.resources, place.optional_resources)
     members.end()
-    return KvNode(driver, path, options, resources, base, context)
-
-
-_PARSED = Parsed(_from_json)
+    return place.normalize(KvNode(driver, "" if path == place.root else path, options, resources, base, context))
 
 
 def _base(value: Any) -> KvNode:
     if value is MISSING:
         raise expected(value, "object")
-    return kvstore_from_json(value)
+    return kvstore_of(value)
 
 
 def _driver(value: Any) -> str:
@@ -84,12 +75,10 @@ def _driver(value: Any) -> str:
 
 def take_resources(members: Members, names: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Held]:
     """Take the resources of a node; those that are not given are the defaults of the context."""
-    present = [*names, *(name for name in optional if name in members.left)]
-    return {
-        name: members.take(name, partial(_resource, kind), default=default_resource(kind))
-        for name in present
-        for kind in [name.removeprefix("metadata_")]
-    }
+    found: dict[str, Held] = {name: DEFAULT_RESOURCES[name] for name in names}
+    for name in members.left.keys() & {*names, *optional}:
+        found[name] = members.take(name, partial(_resource, name.removeprefix("metadata_")))
+    return found
 
 
 def _resource(name: str, value: Any) -> ResourceSpec:
@@ -171,7 +160,7 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     except SpecError as error:
         raise SpecError(f"Invalid kvstore URL component {quote(part)}: {error.reason}") from error
     options = {name: node.options.get(name, row.default) for name, row in place.options.items()}
-    resources: dict[str, Held] = {name: default_resource(name) for name in place.resources}
+    resources: dict[str, Held] = {name: DEFAULT_RESOURCES[name] for name in place.resources}
     return place.normalize(altered(node, options=options, resources=resources, base=base))
 
 

@@ -70,10 +70,6 @@ class LayoutConstraints:
 
     ndim = rank
 
-    def _key(self) -> tuple[Any, ...]:
-        """Return a key that is equal for equal layouts."""
-        return self._rank, self._inner_order, self._inner_hard, self._origin, *self._grids.values()
-
     @property
     def _is_unset(self) -> bool:
         """True if nothing is known, not even the number of dimensions."""

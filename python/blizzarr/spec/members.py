@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import MISSING, dump, expected, quote
 
 __all__ = [
-    "Choices",
     "Members",
     "as_bool",
     "as_float",
@@ -18,7 +17,6 @@ __all__ = [
     "as_object",
     "as_text",
     "at_position",
-    "named_options",
     "one_of",
 ]
 
@@ -57,34 +55,6 @@ class Members:
         """Raise if there are members that were not taken."""
         if self.left:
             raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}")
-
-
-Choices = Mapping[str, Mapping[str, tuple[Callable[[Any], Any], Any]]]
-"""Names with the options of each: a parser and a default."""
-
-
-def named_options(value: Any, tag: str, choices: Choices) -> dict[str, Any]:
-    """Parse an object that has one of these names in the member `tag`, and return all its options, sorted by name.
-
-    Examples
-    --------
-    >>> named_options({"id": "gzip"}, "id", {"gzip": {"level": (as_integer(0, 9), 1)}})
-    {'id': 'gzip', 'level': 1}
-    """
-
-    def as_name(value: Any) -> str:
-        name = as_text(value)
-        if name not in choices:
-            raise SpecError(f"{quote(name)} is not registered")
-        return name
-
-    members = Members(value)
-    name = members.take(tag, as_name)
-    found = {tag: name}
-    for option, (parse, default) in choices[name].items():
-        found[option] = members.take(option, parse, default)
-    members.end()
-    return dict(sorted(found.items()))
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -163,7 +133,11 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
             raise expected(value, "array")
         if most is not None and len(value) > most:
             raise SpecError(f"Rank {len(value)} is outside valid range [0, {most}]")
-        return tuple(at_position(position, value, parse) for position in range(len(value)))
+        try:
+            return tuple(map(parse, value))
+        except (SpecError, ValueError, IndexError):
+            # Once more, for an error that names the position.
+            return tuple(at_position(position, value, parse) for position in range(len(value)))
 
     return parse_all
 

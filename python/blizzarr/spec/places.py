@@ -91,7 +91,7 @@ def _file_path(node: KvNode) -> KvNode:
     # A slash at either end is allowed; everything between slashes must be the name of a file or directory.
     inner = node.path.removeprefix("/").removesuffix("/")
     names = inner.split("/")
-    lock = any(name.endswith(".__lock") for name in names)
+    lock = ".__lock" in node.path and any(name.endswith(".__lock") for name in names)
     if "\0" in node.path or lock or (inner and not {"", ".", ".."}.isdisjoint(names)):
         raise SpecError(f"Invalid file path: {quote(node.path)}")
     return node

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.element_type import Field
-from blizzarr.spec.schema import Schema
 
-__all__ = ["Ranks", "ranks_of"]
+__all__ = ["Ranks", "ranks"]
 
 
 class Ranks(NamedTuple):
@@ -20,26 +18,24 @@ class Ranks(NamedTuple):
     inner: int | None
 
 
-def ranks_of(grid_rank: int, schema: Schema, field: Field | None) -> Ranks:
-    """Return the ranks that follow from the metadata (-1 for unknown), the schema, and this field of the elements.
+def ranks(grid_rank: int, full: int | None, inner: int | None) -> Ranks:
+    """Return the ranks that follow from the metadata (-1 for unknown), the schema, and the selected part of elements.
 
     Examples
     --------
-    >>> from blizzarr.spec.dtype import DTYPES
-    >>> ranks_of(2, Schema(rank=3), None)
+    >>> ranks(2, 3, None)
     Ranks(full=3, grid=2, inner=1)
-    >>> ranks_of(-1, Schema(rank=3), Field("", DTYPES["bool"]))
+    >>> ranks(-1, 3, 0)
     Ranks(full=3, grid=3, inner=0)
     """
-    full, grid = schema.rank, None if grid_rank == -1 else grid_rank
-    inner = None if field is None else len(field.shape)
+    grid = None if grid_rank == -1 else grid_rank
     if full is None and grid is not None and inner is not None:
         full = grid + inner
         if full > MAX_RANK:
             raise SpecError(f"{full} is not a valid rank")
     known = [rank for rank in (grid, inner) if rank is not None]
     if full is not None and (any(rank > full for rank in known) or (len(known) == 2 and sum(known) != full)):
-        raise SpecError(f"Rank specified by schema ({full}) is not compatible with metadata")
+        raise SpecError(f"Rank specified by schema ({full}) is not compatible with rank of metadata ({sum(known)})")
     if full is not None:
         grid = full - inner if grid is None and inner is not None else grid
         inner = full - grid if inner is None and grid is not None else inner

@@ -32,7 +32,8 @@ class ResourceKind:
     parse: Parse
     show: Callable[[Any, bool], Any]
     default: Any
-    make: Callable[[Any], Any] = lambda config: config
+    make: Callable[[Any], Any] | None = None
+    """What a working object is made by; None if that is the configuration itself."""
     config_only: bool = False
 
 
@@ -64,7 +65,7 @@ def _of_members(
         }
 
     default = {member: row.default for member, row in members.items()}
-    return ResourceKind(name, parse, show, default, make or (lambda config: config), config_only)
+    return ResourceKind(name, parse, show, default, make, config_only)
 
 
 def _limit(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 from typing import Any, Final, Self
 
 import numpy as np
@@ -86,22 +85,6 @@ class SchemaConstraints:
         return None if self._rank == -1 else self._rank
 
     ndim = rank
-
-    def _key(self) -> tuple[Any, ...] | None:
-        """Return a key that is equal for equal schemas; None where making it would take too long."""
-        fill: tuple[Any, ...] | None = None
-        if self._fill is not None:
-            if self._fill.dtype.hasobject or self._fill_dtype is None:
-                return None
-            fill = self._fill_dtype.name, self._fill.shape, self._fill.tobytes()
-        try:
-            codec = None if self._codec is None else marshal.dumps(self._codec.to_json(), 2)
-        except ValueError:
-            return None
-        dtype = None if self._dtype is None else self._dtype.name
-        domain = None if self._domain is None else self._domain._form
-        units = tuple(None if unit is None else (unit.multiplier, unit.base_unit) for unit in self._units)
-        return self._rank, dtype, domain, self._layout._key(), codec, fill, units
 
     @property
     def _is_unset(self) -> bool:
@@ -233,21 +216,6 @@ class SchemaConstraints:
         if units:
             self._set_rank(len(units), "dimension_units")
             self._units = merge_units(self._units, units)
-
-    def _with_shape(self, shape: tuple[int, ...]) -> Self:
-        """Return the schema of the same array with another shape.
-
-        Examples
-        --------
-        >>> from blizzarr.spec.schema import Schema
-        >>> Schema(shape=[3, 4], dtype="int8")._with_shape((5, 4)).domain
-        { [0, 5), [0, 4) }
-        """
-        found = self.copy()
-        assert self._domain is not None, "known of what is stored"
-        form = self._domain._form
-        found._domain = IndexDomain._of(form._replace(upper=(*shape, *form.upper[len(shape) :])))
-        return found
 
     def _merge(self, other: SchemaConstraints) -> None:
         """Add all constraints of another schema."""

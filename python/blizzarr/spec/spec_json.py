@@ -14,10 +14,9 @@ from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, e
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.kvstore_json import kvstore_from_json, resources_json, take_resources, url_part
+from blizzarr.spec.kvstore_json import resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
-from blizzarr.spec.parsed import Parsed
 from blizzarr.spec.places import PLACES, SCHEMES
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -36,23 +35,6 @@ def spec_from_json(value: Any) -> SpecNode:
     >>> spec_from_json({"driver": "zarr3", "kvstore": "memory://a"}).kvstore.path
     'a/'
     """
-    if type(value) is not dict or type(value.get("kvstore")) not in (dict, str) or "path" in value:
-        return _PARSED.of(value)
-    # Many arrays have the same spec but for the place.
-    elsewhere = value.copy()
-    elsewhere["kvstore"] = _ANYWHERE
-    try:
-        said = _PARSED.of(elsewhere)
-        return DRIVERS[said.driver].at(said, kvstore_from_json(value["kvstore"]))
-    except (ArithmeticError, LookupError, TypeError, ValueError):
-        # Errors come in the order in which members are read.
-        return _from_json(value)
-
-
-_ANYWHERE = {"driver": "memory"}
-
-
-def _from_json(value: Any) -> SpecNode:
     value = plain(value)
     if isinstance(value, str):
         return spec_from_url(value)
@@ -83,7 +65,6 @@ def _from_json(value: Any) -> SpecNode:
     return derived(node)
 
 
-_PARSED = Parsed(_from_json)
 _RANK = as_integer(0, 32)
 
 
@@ -224,7 +205,7 @@ def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:
         url.refuse_query()
         name = url.authority + url.path
         if not is_dtype(name):
-            raise SpecError(f"Unsuppported data type: {quote(name)}")
+            raise SpecError(f"Unsupported data type: {quote(name)}")
     except SpecError as error:
         raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
     rank = below.schema.rank if below.transform is None else below.transform.input_rank

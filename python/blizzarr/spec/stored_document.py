@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blizzarr import formats
+from blizzarr.errors import MetadataError, SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, warn_of
 
@@ -31,13 +32,16 @@ def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:
 
     Raises
     ------
-    MetadataError
+    SpecError
         With everything that is wrong with the document.
     """
     form = formats.format_named(format_name)
     raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     notices: list[Notice] = []
-    meta = form.decode("", {form.node_keys("")[0]: raw}, notices)
+    try:
+        meta = form.decode("", {form.node_keys("")[0]: raw}, notices)
+    except MetadataError as error:
+        raise SpecError("; ".join(map(str, error.problems))) from error
     warn_of(notices)
     assert isinstance(meta, ArrayMeta)
     return meta

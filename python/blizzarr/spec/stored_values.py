@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 
 __all__ = ["from_stored", "to_stored"]
 

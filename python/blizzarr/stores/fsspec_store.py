@@ -13,6 +13,7 @@ from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.failures import failures
+from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
@@ -236,6 +237,8 @@ class FsspecStore(BaseStore):
                     raise
                 return None
             except Exception as error:
+                if is_impossible(key, error, self.fs):
+                    return None
                 if not span.start or (span.start > 0 and not _NO_RANGE.search(f"{type(error).__name__}: {error}")):
                     raise
                 # Some fail where a range begins behind the end, or, counted from the end, before the beginning. It may

@@ -23,6 +23,7 @@ from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import is_in_child, obstore
 from blizzarr.stores.protocol import Listing, Value
 from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.traffic import TRAFFIC
 
 __all__ = ["ObjectRequests"]
 
@@ -47,6 +48,8 @@ _NO_BUCKET = re.compile(
 )
 _BEYOND_END = re.compile(r"\b416\b|Invalid range|Range Not Satisfiable", re.IGNORECASE)
 # Of the machine's own service, which is asked last.
+_KINDS = {"AzureStore": "azure", "GCSStore": "gcs", "HTTPStore": "http", "S3Store": "s3"}
+"""The names of kinds of stores in sums of what was read and written."""
 _NO_CREDENTIALS = re.compile(r"/latest/api/token|/computeMetadata/|/metadata/identity/")
 _PLAIN_HTTP = re.compile(r"HTTP error: builder error")
 _NOT_PARTIAL = re.compile(r"non-partial|not partial|Range request not supported", re.IGNORECASE)
@@ -85,6 +88,7 @@ class ObjectRequests:
         self.is_http = isinstance(target, kinds.HTTPStore)
         self.in_memory = isinstance(target, kinds.MemoryStore)
         self.is_conditional = not isinstance(target, kinds.HTTPStore | kinds.LocalStore)
+        self._kind = _KINDS.get(type(target).__name__, "")
         self.place = place_of_target(target)
         """The URL of the store, without credentials; of memory, a name for it in this process."""
         self.url = url_of_target(target)
@@ -155,12 +159,15 @@ class ObjectRequests:
         for left in reversed(range(_ANSWERS)):
             found = self.calls.read("get", key, until=until, options=options)
             try:
-                return memoryview(self.calls.body(found, until)).cast("B"), found
+                body = memoryview(self.calls.body(found, until)).cast("B")
             except Exception as error:
                 if is_of_signal(error):
                     raise
                 if not left or not until.allows_another():
                     raise
+            else:
+                TRAFFIC.add(self._kind, "read", len(body))
+                return body, found
         raise AssertionError("the last failure is raised")
 
     def _get_otherwise(self, key: str, span: Span, error: Exception) -> tuple[Value, str] | None:
@@ -240,7 +247,9 @@ class ObjectRequests:
 
     def _handed(self, value: Value) -> Value:
         # What is in memory there is not copied.
-        return bytes(value) if self.in_memory else memoryview(value).cast("B")
+        handed = bytes(value) if self.in_memory else memoryview(value).cast("B")
+        TRAFFIC.add(self._kind, "write", len(handed))
+        return handed
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove values, in as few requests as the store needs."""
@@ -250,6 +259,7 @@ class ObjectRequests:
             for batch in (keys[first : first + _DELETED] for first in range(0, len(keys), _DELETED)):
                 try:
                     self.calls.write("delete", list(batch))
+                    TRAFFIC.add(self._kind, "write", count=len(batch))
                 except FileNotFoundError as error:
                     if _NO_BUCKET.search(str(error)):
                         raise

@@ -10,12 +10,13 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
+from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.native import NativeStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.same_file import is_inside
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["is_below", "lasting_place_of", "place_of"]
+__all__ = ["is_below", "is_in_memory", "lasting_place_of", "place_of"]
 
 
 def place_of(store: Store) -> str:
@@ -118,6 +119,24 @@ def _file_system_of(behind: Any) -> tuple[Any, str] | None:
 def _is_object_store(behind: Any) -> bool:
     ours: Any = sys.modules.get("blizzarr.stores.object_store")
     return ours is not None and isinstance(behind, ours.ObjectStore)
+
+
+def is_in_memory(store: Store) -> bool:
+    """Return whether a store is known to be in the memory of this process, which others cannot open.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import MappingStore
+    >>> is_in_memory(MappingStore({})), is_in_memory(LocalStore("/"))
+    (True, False)
+    """
+    behind = _behind(store)
+    if isinstance(behind, MemoryStore | dict):
+        return True
+    if _is_object_store(behind):
+        return bool(behind.in_memory)
+    remote, memory = _file_system_of(behind), sys.modules.get("fsspec.implementations.memory")
+    return remote is not None and memory is not None and isinstance(remote[0], memory.MemoryFileSystem)
 
 
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:

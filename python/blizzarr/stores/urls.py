@@ -148,6 +148,8 @@ def check_mode(mode: str) -> str:
 def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
     scheme = _SCHEME.match(text) if ":" in text else None
     if scheme is None:
+        # Shells do not expand it behind a scheme, either.
+        text = text.removeprefix("file:") if text.startswith("file:~") else text
         return _from_path(os.path.expanduser(text) if text.startswith("~") else text, mode, path)
     name = scheme[1].lower()
     if name == "file":

@@ -98,7 +98,8 @@ def native_store(store: Any) -> Store | None:
         return LocalStore(os.path.abspath(store.root), read_only=store.read_only)
     if kind == "MemoryStore":
         return _BufferStore(store._store_dict, read_only=store.read_only)
-    if kind == "ZipStore" and store._zmode == "r":
+    # Newer releases also take a file object, and have no path then.
+    if kind == "ZipStore" and store._zmode == "r" and store.path is not None:
         from blizzarr.stores.zip import ZipStore
 
         return ZipStore(store.path, "r")

@@ -26,6 +26,13 @@ from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.adapting import cast, downsample
 from blizzarr.tensorstore.in_memory import array
 from blizzarr.tensorstore.indexable import Indexable
+from blizzarr.tensorstore.metrics import (
+    experimental_collect_matching_metrics,
+    experimental_collect_prometheus_format_metrics,
+    experimental_push_metrics_to_prometheus,
+    experimental_update_verbose_logging,
+    parse_tensorstore_flags,
+)
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import TensorStore
@@ -145,6 +152,10 @@ __all__ = [
     "d",
     "downsample",
     "dtype",
+    "experimental_collect_matching_metrics",
+    "experimental_collect_prometheus_format_metrics",
+    "experimental_push_metrics_to_prometheus",
+    "experimental_update_verbose_logging",
     "float4_e2m1fn",
     "float8_e3m4",
     "float8_e4m3b11fnuz",
@@ -167,6 +178,7 @@ __all__ = [
     "newaxis",
     "open",
     "overlay",
+    "parse_tensorstore_flags",
     "stack",
     "string",
     "uint8",

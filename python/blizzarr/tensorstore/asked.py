@@ -20,9 +20,9 @@ class _AskedHandle:
         self.handle = handle
         self.moment = moment
 
-    def read(self, out: Any, axes: Axes, /) -> None:
+    def read(self, out: Any, axes: Axes, /) -> Any:
         """Read the selection of `axes` into the buffer, as it was stored at that moment or later."""
-        self.handle.read(out, axes, 0, self.moment)
+        return self.handle.read(out, axes, 0, self.moment)
 
     def __getattr__(self, name: str) -> Any:
         # Every other method is that of the handle.

@@ -9,7 +9,7 @@ import numpy as np
 
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axis
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 
 __all__ = ["OfBytes", "of_bytes"]
 

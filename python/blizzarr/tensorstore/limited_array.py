@@ -24,9 +24,9 @@ class _LimitedHandle:
         self.handle = handle
         self.threads = threads
 
-    def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> None:
+    def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> Any:
         """Read the selection of `axes` into the buffer."""
-        self.handle.read(out, axes, self.threads, asked)
+        return self.handle.read(out, axes, self.threads, asked)
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
         """Write the buffer to the selection of `axes`."""

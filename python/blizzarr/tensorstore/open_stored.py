@@ -21,7 +21,6 @@ from blizzarr.spec.status import failed_precondition, needs_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.looked_at import LookedAt, looked_at
-from blizzarr.tensorstore.settled import check, created, nothing, schema_of
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
@@ -170,15 +169,12 @@ def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
 
 def _check(place: StoredPlace, meta: ArrayMeta) -> None:
     with failed_precondition():
-        if place.constraints is nothing(place.node) and place.node.schema._is_unset:
-            schema_of(place.node, meta)  # which has to be one that the driver knows
-            return
-        check(meta, place.constraints, place.node.schema, place.node.options)
+        place.constraints.check(meta, place.node.schema, place.node.options)
 
 
 def _created(place: StoredPlace) -> ArrayMeta:
     with prefixed('Cannot create using specified "metadata" and schema'):
-        meta = created(place.constraints, place.node.schema, place.node.options)
+        meta = place.constraints.create(place.node.schema, place.node.options)
         return made_of(encode(meta, place.path), meta, place.path)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from blizzarr.array.binding import bind
 from blizzarr.caching import CachePool
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.element_type import Field
+from blizzarr.spec.field import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
 from blizzarr.stores import check_writable
 from blizzarr.tensorstore.asked import asked

@@ -16,18 +16,20 @@ from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.element_type import Field
-from blizzarr.spec.metadata import METADATA
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.field import Field
+from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
 from blizzarr.tensorstore.looked_at import LookedAt
-from blizzarr.tensorstore.settled import minimal_of, schema_of
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import forms_of, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
 from blizzarr.transactions import StagedStore, Transaction
+from blizzarr.views import IndexDomain
 
 __all__ = ["StoredArray"]
 
@@ -60,12 +62,26 @@ class StoredArray:
     @property
     def schema(self) -> Schema:
         """The schema of the array as it is stored."""
-        return schema_of(self.node, self.array.metadata)
+        return self._kind.schema_of(self.array.metadata, self.node.options)
+
+    @property
+    def dtype(self) -> DType:
+        """The data type in its schema."""
+        return self._kind.dtype_of(self.array.metadata, self.node.options)
+
+    @property
+    def domain(self) -> IndexDomain:
+        """The domain in its schema."""
+        return self._kind.domain_of(self.array.metadata, self.node.options)
+
+    @property
+    def _kind(self) -> type[MetadataConstraints]:
+        return METADATA[self.node.driver]
 
     @property
     def part(self) -> Field | None:
         """The selected part of each element; None if the whole element is a single value."""
-        return METADATA[self.node.driver].part(self.array.metadata, self.node.options)
+        return self._kind.part(self.array.metadata, self.node.options)
 
     def refresh(self) -> None:
         """Take the shape that is stored now."""
@@ -173,18 +189,19 @@ class StoredArray:
 
     def _compatible(self, meta: ArrayMeta) -> str:
         """Return, as text, the members of the metadata that may not change while the array is open."""
-        said = METADATA[self.node.driver].of(meta).to_json()
+        said = self._kind.of(meta).to_json()
         return dump({name: value for name, value in said.items() if name not in _CHANGING})
 
     def said(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
-        kind = METADATA[self.node.driver]
+        kind, driver = self._kind, DRIVERS[self.node.driver]
+        assert isinstance(driver, StoredDriver), "others store nothing"
         mode: OpenMode = self.node.options["mode"]
         options = {
             **kind.options_of(meta, self.node.options),
             "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
-            "metadata": minimal_of(self.node, kind.of(meta)) if minimal else kind.of(meta),
+            "metadata": driver.minimal(kind.of(meta)) if minimal else kind.of(meta),
         }
-        schema = schema_of(self.node, meta)
-        return altered(self.node, schema=Schema._of(schema.dtype, schema.rank), transform=None, options=options)
+        schema = Schema._of(self.dtype, self.domain.rank)
+        return altered(self.node, schema=schema, transform=None, options=options)

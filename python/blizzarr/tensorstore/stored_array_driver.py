@@ -10,7 +10,6 @@ from typing import Any
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.array.document import same_chunks
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import SpecError, ViewOutOfBoundsError
 from blizzarr.model import ArrayMeta
@@ -63,9 +62,8 @@ class StoredArrayDriver(Driver):
         self._said: tuple[Any, bool, SpecNode] | None = None
         self._schema_of: tuple[Any, Schema] | None = None
         self.name = stored.node.driver
-        dtype = self._schema.dtype
-        assert dtype is not None, "a stored array has one"
-        self.dtype: DType = dtype
+        self._domain_of: tuple[Any, IndexDomain] | None = None
+        self.dtype: DType = stored.dtype
         self.readable = True
         self.writable = True
         store = unwrapped(stored.array.store)
@@ -95,11 +93,7 @@ class StoredArrayDriver(Driver):
     def _schema(self) -> Schema:
         meta, known = self._array.metadata, self._schema_of
         if known is None or known[0] is not meta:
-            if known is not None and _is_resized(known[0], meta):
-                known = meta, known[1]._with_shape(meta.shape)
-            else:
-                known = meta, self._stored.schema
-            self._schema_of = known
+            known = self._schema_of = meta, self._stored.schema
         return known[1]
 
     @property
@@ -115,9 +109,10 @@ class StoredArrayDriver(Driver):
     @property
     def domain(self) -> IndexDomain:
         """The domain: from zero to the shape, with implicit upper bounds."""
-        domain = self._schema.domain
-        assert domain is not None, "a stored array has one"
-        return domain
+        meta, known = self._array.metadata, self._domain_of
+        if known is None or known[0] is not meta:
+            known = self._domain_of = meta, self._stored.domain
+        return known[1]
 
     @property
     def chunk_layout(self) -> ChunkLayout:
@@ -344,16 +339,6 @@ class StoredArrayDriver(Driver):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened_again, (type(self), self._stored.said(), self.readable, self.writable)
-
-
-def _is_resized(one: ArrayMeta, other: ArrayMeta) -> bool:
-    """Return whether everything that a schema shows is the same in both documents, except the shape."""
-    return (
-        same_chunks(one, other)
-        and one.dimension_names == other.dimension_names
-        and one.attributes == other.attributes
-        and one.extra == other.extra
-    )
 
 
 def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:

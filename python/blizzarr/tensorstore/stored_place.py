@@ -103,11 +103,10 @@ class StoredPlace(NamedTuple):
 
     def _refuse_unreadable(self) -> None:
         """Raise if the key of the document holds something that is not the document of an array."""
-        refuse: Any = getattr(self.constraints, "refuse", None)
-        raw = None if refuse is None else self.store.get(self.forms[0].node_keys(self.path)[0])
+        raw = self.store.get(self.forms[0].node_keys(self.path)[0])
         if raw is not None:
             with failed_precondition(), prefixed(f"Error reading {self.key}"):
-                refuse(bytes(raw))
+                self.constraints.refuse(bytes(raw))
 
     def create(self, meta: ArrayMeta) -> bool:
         """Store the documents; return False if there is an array already."""

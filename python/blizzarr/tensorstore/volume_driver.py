@@ -8,7 +8,6 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.model.chunk_places import Shards
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.schema import Schema
 from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import View
@@ -21,10 +20,6 @@ __all__ = ["VolumeDriver"]
 
 class VolumeDriver(StoredArrayDriver):
     """A scale, whose own indices begin at zero; those that users see begin at the offset of the volume."""
-
-    @property
-    def _schema(self) -> Schema:
-        return self._stored.schema
 
     @property
     def _outer(self) -> IndexDomain:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
+from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import Format, Found, OmeChange, chunk_prefix, chunk_store, get_many, ome_changes, translate
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -160,6 +162,7 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
             if reserved is not None:
                 nodes[-1] = replace(nodes[-1], notes=(*nodes[-1].notes, f"in {new.name} {reserved}; it is kept"))
             problems += _immovable(store, nodes[-1])
+            nodes[-1] = replace(nodes[-1], notes=(*nodes[-1].notes, *_undefined(store, nodes[-1])))
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
         except BlizzarrError as error:
@@ -169,6 +172,20 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
     if not switched:
         problems += _conflicts(store, nodes, old)
     return Upgrade(store, old, new, tuple(nodes), tuple(problems))
+
+
+def _undefined(store: Store, node: NodeUpgrade) -> list[str]:
+    """Return a note if elements of chunks that are not stored lose their value, as the fill value becomes null."""
+    old, new = node.old, node.new
+    if not (isinstance(old, ArrayMeta) and isinstance(new, ArrayMeta)) or old.fill_undefined or not new.fill_undefined:
+        return []
+    grid = old.chunk_grid.shape(old.shape)
+    count = prod(grid)
+    missing = count - sum(all(map(int.__lt__, place, grid)) for _, place in stored_chunks(store, node.path, old))
+    if missing <= 0:
+        return []
+    said = "where the fill value is null, zarr-python 2 reads any values; a copy stores them"
+    return [f"{_count(missing, 'chunk')} of {count:,} {'is' if missing == 1 else 'are'} not stored: {said}"]
 
 
 def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:

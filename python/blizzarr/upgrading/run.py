@@ -12,10 +12,12 @@ Each step can be repeated, so running an interrupted upgrade again finishes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final, TypeVar
 
 from blizzarr.array.stored import stored_chunks
+from blizzarr.distributing import Workers, spread
 from blizzarr.durability import durable
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
@@ -50,7 +52,7 @@ class _Counter:
             self._told(self._done, self._total)
 
 
-def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -> None:
+def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False, workers: Workers | None = None) -> None:
     """Run a planned upgrade; with `switched` (the new documents count already) only the removal of what is old."""
     store, nodes = upgrade.store, upgrade.nodes
     moves = [move for node in nodes if node.moves_chunks for move in _moves(store, node)]
@@ -68,10 +70,11 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
 
     def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
         at_once = _IN_ONE_CALL if hasattr(store, "set_many") else _BY_ITSELF
-        for start in range(0, len(items), at_once):
-            some = items[start : start + at_once]
-            work(store, some)
-            count(len(some))
+        if workers is not None:
+            at_once = max(1, min(at_once, -(-len(items) // workers.ahead)))
+        pieces = (items[start : start + at_once] for start in range(0, len(items), at_once))
+        for _ in spread(workers, partial(_change, work, store), pieces, count):
+            pass
 
     if not switched:
         # Nothing old is removed before the new documents would survive a power cut.
@@ -88,6 +91,13 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False) -
     for gone in outdated:
         all_of(delete_many, gone)
     store.delete(KEY)
+
+
+def _change(
+    work: Callable[[Store, Sequence[T]], None], store: Store, some: Sequence[T], told: Callable[[int], object]
+) -> None:
+    work(store, some)
+    told(len(some))
 
 
 def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:

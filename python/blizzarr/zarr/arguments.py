@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.zarr.config import config
 from blizzarr.zarr.dtype import ZDType
 from blizzarr.zarr.errors import ZarrRuntimeWarning
@@ -112,6 +113,8 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     for name in ("attributes", "chunks", "shards"):
         if name in options and options[name] is None:
             del options[name]
+    if "attributes" in options:
+        options["attributes"] = AsZarrPython(options["attributes"])
     chunks = options.get("chunks")
     if isinstance(chunks, tuple | list) and 0 in chunks:
         options["chunks"] = tuple(length or 1 for length in chunks)

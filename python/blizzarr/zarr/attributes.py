@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr import attributes
+from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import MetadataError
 from blizzarr.zarr.errors import also
 
@@ -14,10 +15,12 @@ __all__ = ["Attributes"]
 class Attributes(attributes.Attributes):
     """The attributes of an array or a group; a value that JSON cannot express is a `TypeError`, too."""
 
+    _kind = AsZarrPython
+
     def put(self, attributes: Any) -> None:
         """Replace all attributes by these, in one step."""
         try:
-            super().put(attributes)
+            super().put(AsZarrPython(attributes))
         except MetadataError as error:
             raise also(error, TypeError)  # noqa: B904  # the same error
 

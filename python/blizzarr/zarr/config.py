@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from types import TracebackType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from blizzarr.config import config as engine_config
 
@@ -25,6 +25,13 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 _ENGINE: Final = {"threading.max_workers": "threads", "array.target_shard_size_bytes": "shard_bytes"}
 """The settings of the engine by their keys; None is its default."""
+
+
+_Values: TypeAlias = list[tuple[str, Any]]
+"""Settings with their values, in the order in which they were changed."""
+
+_ABSENT: Final = object()
+"""The value of a setting that there is not."""
 
 
 class BadConfigError(ValueError):
@@ -90,13 +97,13 @@ class Config:
         BadConfigError
             If a setting cannot have that value; no setting has changed then.
         """
-        before = deepcopy(self.config)
         named = {key.replace("__", "."): value for key, value in kwargs.items()}
+        before: _Values = []
         try:
             for key, value in {**(arg or {}), **named}.items():
-                self._put(key, value)
+                self._put(key, value, before)
         except ValueError:
-            self._replace(before)
+            self._restore(before)
             raise
         return _Restore(self, before)
 
@@ -106,7 +113,10 @@ class Config:
 
     def reset(self) -> None:
         """Set everything to its default."""
-        self._replace(deepcopy(_DEFAULTS))
+        before, self.config = self.config, deepcopy(_DEFAULTS)
+        for key in ("array.write_empty_chunks", *_ENGINE):
+            if _at(before, key) != self[key]:
+                self._put(key, self[key], [])
 
     refresh = reset
 
@@ -130,36 +140,39 @@ class Config:
         """
         raise NotImplementedError("elements are read into arrays of NumPy only; copy them to the GPU from there")
 
-    def _put(self, key: str, value: Any) -> None:
+    def _put(self, key: str, value: Any, before: _Values) -> None:
+        """Change a setting, and add its former value to `before`."""
         if isinstance(value, Mapping) and isinstance(self.get(key, None), dict):
             for name, inner in value.items():
-                self._put(f"{key}.{name}", inner)
+                self._put(f"{key}.{name}", inner, before)
             return
-        *above, name = key.split(".")
-        place = self.config
-        for part in above:
-            place = place.setdefault(part, {})
         if key == "array.order" and value not in ("C", "F"):
             raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")
         if key == "default_zarr_format" and value not in (2, 3):
             raise BadConfigError(f"expected default_zarr_format to be 2 or 3, found {value!r}")
-        place[name] = value
+        *above, name = key.split(".")
+        place = self.config
+        for part in above:
+            place = place.setdefault(part, {})
+        before.append((key, place.get(name, _ABSENT)))
+        if value is _ABSENT:
+            place.pop(name, None)
+        else:
+            place[name] = value
         if key == "array.write_empty_chunks":
             engine_config.write_empty_chunks = bool(value)
         elif key in _ENGINE:
             setattr(engine_config, _ENGINE[key], self._usual[_ENGINE[key]] if value is None else value)
 
-    def _replace(self, settings: dict[str, Any]) -> None:
-        before, self.config = self.config, settings
-        for key in ("array.write_empty_chunks", *_ENGINE):
-            if _at(before, key) != _at(settings, key):
-                self._put(key, _at(settings, key))
+    def _restore(self, before: _Values) -> None:
+        for key, value in reversed(before):
+            self._put(key, value, [])
 
 
 class _Restore:
-    """Restores, at the end of a ``with`` block, the settings that were changed for it."""
+    """Restores, at the end of a ``with`` block, the settings that were changed for it, and no others."""
 
-    def __init__(self, changed: Config, before: dict[str, Any]) -> None:
+    def __init__(self, changed: Config, before: _Values) -> None:
         self._changed, self._before = changed, before
 
     def __enter__(self) -> Config:
@@ -168,7 +181,7 @@ class _Restore:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._changed._replace(self._before)
+        self._changed._restore(self._before)
 
 
 def _at(settings: Mapping[str, Any], key: str) -> Any:

@@ -176,6 +176,8 @@ _CLASSES: Final = (
 
 def also(error: errors.BlizzarrError, kind: type[Exception]) -> errors.BlizzarrError:
     """Return the error, which is of another class as well."""
+    if isinstance(error, kind):
+        return error
     error.__class__ = _both(type(error), kind)  # type: ignore[arg-type]
     return error
 
@@ -189,14 +191,12 @@ def _both(ours: type[Exception], theirs: type[Exception]) -> Any:
 
 
 def _reduce(error: Any) -> tuple[Any, ...]:
-    ours, theirs = type(error).__mro__[1], type(error).__bases__[1]
-    return _restored, (ours, theirs, super(type(error), error).__reduce__())
+    ours: type[errors.BlizzarrError]
+    ours, theirs = type(error).__bases__
+    rebuild, (_, *args), *state = ours.__reduce__(error)
+    # The class of both kinds is none that pickle could import.
+    return _restored, (theirs, rebuild, (ours, *args)), *state
 
 
-def _restored(ours: Any, theirs: Any, parts: tuple[Any, ...]) -> Any:
-    make, args, *state = parts
-    error = make(*args)
-    if state and state[0]:
-        error.__dict__.update(state[0])
-    error.__class__ = _both(ours, theirs)
-    return error
+def _restored(theirs: Any, rebuild: Any, args: tuple[Any, ...]) -> Any:
+    return also(rebuild(*args), theirs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import blizzarr
+from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.zarr.arguments import array_options, choose_format, engine_data
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.creating import creating
@@ -198,7 +199,9 @@ def create_group(
     number = choose_format({"zarr_format": zarr_format}, _format_above(found, place))
     with creating(found):
         return Group(
-            blizzarr.create_group(found, path=place, overwrite=overwrite, zarr_format=number, attributes=attributes)
+            blizzarr.create_group(
+                found, path=place, overwrite=overwrite, zarr_format=number, attributes=AsZarrPython(attributes or {})
+            )
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import blizzarr
+from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.arguments import array_options
 from blizzarr.zarr.array import Array
@@ -222,7 +223,8 @@ class Group:
     def create_group(self, name: str, **options: Any) -> Group:
         """Create a group below this one."""
         with creating(self.engine.store):
-            return Group(self.engine.create_group(normalize_path(name), **options))
+            attributes = AsZarrPython(options.pop("attributes", None) or {})
+            return Group(self.engine.create_group(normalize_path(name), attributes=attributes, **options))
 
     def require_group(self, name: str, **options: Any) -> Group:
         """Return the group of this name; create it if there is none."""

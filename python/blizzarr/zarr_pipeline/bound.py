@@ -77,6 +77,9 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     for part in _parts(metadata):
         if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
             raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
+    grid = vars(metadata).get("chunk_grid")
+    if grid is not None and not hasattr(grid, "chunk_shape"):
+        raise NotTakenError("its chunks may differ in shape")
     meta = _translated(metadata)
     keys = meta.chunk_keys
     dtype = spec.dtype.to_native_dtype()

@@ -98,6 +98,8 @@ class ZarrPipeline(CodecPipeline):
         elif self._seconds > _QUICK:
             await asyncio.to_thread(self._read, array.binding, lowered, elements)
         else:
+            # Whatever else is waiting in the event loop gets its turn first.
+            await asyncio.sleep(0)
             self._read(array.binding, lowered, elements)
         return (_PRESENT,) * len(pieces)
 

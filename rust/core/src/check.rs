@@ -15,6 +15,7 @@ use crate::read::{undisturbed, with_encoded};
 use crate::scratch;
 use crate::source::{Sized, Slice};
 use crate::store::Reader;
+use crate::surplus::noting;
 
 /// Errors of one object that are kept; of the others it is said how many they are.
 pub const MOST_ERRORS: usize = 1000;
@@ -38,6 +39,9 @@ pub struct Checked {
     pub missing: u64,
     /// Stored bytes of those that are there.
     pub bytes: u64,
+    /// How many objects have zeros behind what is encoded, and what is to be told of one of them.
+    pub surplus: u64,
+    pub first_surplus: Option<Error>,
     pub found: Found,
 }
 
@@ -87,9 +91,11 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
         let mut key = String::new();
         array.keys.write(place, &mut key);
         let mut found = Found::default();
-        let checked = undisturbed(options.interrupted, || {
-            found = Found::default();
-            check_object(array, &key, place, depth, &inside, &mut found)
+        let (checked, told) = noting(|| {
+            undisturbed(options.interrupted, || {
+                found = Found::default();
+                check_object(array, &key, place, depth, &inside, &mut found)
+            })
         });
         let length = match checked {
             Ok(length) => length,
@@ -107,6 +113,10 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
                 total.objects += 1;
                 total.bytes += length;
             }
+        }
+        if let Some(told) = told {
+            total.surplus += 1;
+            total.first_surplus.get_or_insert(told.at_chunk(&key, place));
         }
         total.found.chunks += found.chunks;
         total.found.left_out += found.left_out;

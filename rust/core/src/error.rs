@@ -88,7 +88,10 @@ impl Error {
 
     /// An I/O failure on `key`; keeps errno.
     pub fn io(key: &str, what: &str, cause: &std::io::Error) -> Self {
-        let mut error = Error::new(Kind::Store, format!("cannot {what}: {cause}"));
+        let said = cause.to_string();
+        // The number is kept as `errno`.
+        let said = said.split(" (os error").next().unwrap_or_default();
+        let mut error = Error::new(Kind::Store, format!("cannot {what}: {said}"));
         error.key = Some(key.into());
         error.errno = cause.raw_os_error();
         error

@@ -41,6 +41,7 @@ mod square;
 pub mod store;
 mod stream;
 mod strided;
+mod surplus;
 #[cfg(test)]
 mod tests;
 pub mod write;

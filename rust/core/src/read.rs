@@ -9,17 +9,18 @@
 //! An array with a pool keeps what was decoded: [`crate::read_cached`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::document::Fetched;
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
-use crate::progress;
+use crate::progress::{self, Count};
 use crate::read_cached::CachedChunk;
 use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
@@ -27,6 +28,7 @@ use crate::region::Region;
 use crate::scratch;
 use crate::split::Split;
 use crate::store::Reader;
+use crate::surplus::noting;
 
 /// How often a value is begun to be read, at most, if somebody replaces it again and again.
 const UNDISTURBED: usize = 100;
@@ -37,19 +39,20 @@ const AT_LEAST: usize = 3;
 
 /// Reads the elements of `region` (of the whole array) into `target`.
 pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
-    read_asked(array, region, target, options, None)
+    read_asked(array, region, target, options, None).map(drop)
 }
 
-/// The same for a read that was asked for at this moment of the array's pool: what was stored then is new enough.
+/// The same for a read that was asked for at this moment of the array's pool: what was stored then is new enough. Gives
+/// what is to be told of a chunk that could be read (see [`crate::surplus`]).
 pub fn read_asked(
     array: &Array,
     region: &Region,
     target: &Target<'_>,
     options: &Options<'_>,
     asked: Option<u64>,
-) -> Result<()> {
+) -> Result<Option<Error>> {
     if region.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let split = Split::new(region, &array.chain.shape)?;
     let threads = options.requesters_for(split.count, array.chain.length);
@@ -59,12 +62,13 @@ pub fn read_asked(
         .as_ref()
         .map(|cached| (cached, cached.recheck.since(|| asked.unwrap_or_else(|| cached.pool.now()))));
     let (fetched, missing) = (AtomicBool::new(array.cache.is_none()), AtomicBool::new(false));
+    let surplus = Mutex::new(None);
     let done = pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);
         array.keys.write(&place, &mut key);
         // A panic in here is of this chunk, too.
-        let done = panics::catch(|| {
+        let decode = || {
             undisturbed(options.interrupted, || {
                 if let Some((cached, since)) = cached {
                     let chunk = CachedChunk {
@@ -85,17 +89,22 @@ pub fn read_asked(
                 }
                 Ok(())
             })
-        });
-        let done = done.unwrap_or_else(Err);
+        };
+        let (done, told) = noting(|| panics::catch(decode).unwrap_or_else(Err));
+        if let Some(told) = told {
+            let told = told.at_chunk(&key, array.keys.place(&place));
+            surplus.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(told);
+        }
         done.map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     });
     match &array.document {
         Some(document) => {
             let done = done.map(|()| Fetched { any: fetched.into_inner(), missing: missing.into_inner() });
-            document.after_read(array, region, done)
+            document.after_read(array, region, done)?;
         }
-        None => done,
+        None => done?,
     }
+    Ok(surplus.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Reads a value from the beginning again whenever somebody has replaced it meanwhile.
@@ -157,7 +166,7 @@ pub fn read_cell(
     } else {
         with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
     };
-    progress::decoded(region.len() * chain.elements.itemsize);
+    progress::add(Count::Decoded, region.len() * chain.elements.itemsize);
     found
 }
 

@@ -18,7 +18,7 @@ use crate::fill::{is_fill, set_fill};
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
-use crate::progress;
+use crate::progress::{self, Count};
 use crate::read::read_cell;
 use crate::region::Region;
 use crate::scratch;
@@ -160,7 +160,7 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
         return encode_shard(chain, shard, update, out);
     }
     let encoded = encode_elements(chain, update, out);
-    progress::encoded(update.region.len() * chain.elements.itemsize);
+    progress::add(Count::Encoded, update.region.len() * chain.elements.itemsize);
     encoded
 }
 

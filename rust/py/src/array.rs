@@ -1,5 +1,6 @@
 //! `_native.ArrayHandle`: one array of one store, read and written in one crossing per operation.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use blizzarr_core::array::{Array, Interval, Keys, Options, Places};
@@ -10,7 +11,7 @@ use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
 use blizzarr_core::store::durability;
 use blizzarr_core::store::uint64_sharded::{ShardedStore, Sharding};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -24,8 +25,12 @@ use crate::request::{self, region};
 use crate::signals::watching_signals;
 use crate::stores::store_of;
 
-/// Objects, missing ones, bytes, chunks, errors, errors left out, and shards in which inner chunks share bytes.
-type Verified<'py> = (u64, u64, u64, u64, Bound<'py, PyList>, u64, Vec<(Bound<'py, PyTuple>, u64)>);
+/// Shards in which inner chunks share bytes, and how many do.
+type Shared<'py> = Vec<(Bound<'py, PyTuple>, u64)>;
+/// How many objects have zeros behind what is encoded, and one of them.
+type Surplus = (u64, Option<Py<PyBaseException>>);
+/// Objects, missing ones, bytes, chunks, errors, errors left out, and the two above.
+type Verified<'py> = (u64, u64, u64, u64, Bound<'py, PyList>, u64, Shared<'py>, Surplus);
 
 #[pyclass(name = "ArrayHandle", module = "blizzarr._native", frozen)]
 pub struct ArrayHandle {
@@ -34,6 +39,8 @@ pub struct ArrayHandle {
     place: Place,
     /// How single elements are shown, of an array with a pool.
     scalar: Option<Scalar>,
+    /// Whether zeros behind what is encoded were told of.
+    warned: Arc<AtomicBool>,
 }
 
 #[pymethods]
@@ -94,7 +101,7 @@ impl ArrayHandle {
                 None => array,
             };
             let scalar = scalar.filter(|_| array.cache.is_some()).map(|(kind, make)| Scalar::new(&kind, make));
-            Ok(ArrayHandle { array, place, scalar })
+            Ok(ArrayHandle { array, place, scalar, warned: Arc::default() })
         })
     }
 
@@ -113,7 +120,7 @@ impl ArrayHandle {
     }
 
     /// Reads the elements that `axes` select into `out`, for somebody who has asked for them at the moment `asked` of the
-    /// array's pool.
+    /// array's pool. Gives an error to warn of, the first time that zeros follow what is encoded.
     #[pyo3(signature = (out, axes, threads=0, asked=None))]
     fn read(
         &self,
@@ -121,7 +128,7 @@ impl ArrayHandle {
         axes: &Bound<'_, PyTuple>,
         threads: usize,
         asked: Option<u64>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<Py<PyBaseException>>> {
         let py = out.py();
         entry(py, "read", Some(&self.place), || {
             let mut buffer = Buffer::writing(out)?;
@@ -132,7 +139,9 @@ impl ArrayHandle {
                     blizzarr_core::read::read_asked(&self.array, &region, &target, options, asked)
                 })
             });
-            done.map_err(|error| raise(py, error, Some(&self.place)))
+            let surplus = done.map_err(|error| raise(py, error, Some(&self.place)))?;
+            let surplus = surplus.filter(|_| !self.warned.swap(true, Ordering::Relaxed));
+            Ok(surplus.map(|error| raise(py, error, Some(&self.place)).into_value(py)))
         })
     }
 
@@ -200,7 +209,7 @@ impl ArrayHandle {
 
     /// Checks the objects at `places` of the grid, which are 64-bit numbers one behind the other. Nothing raises: gives
     /// how many objects are there, how many are not, their bytes, how many chunks were looked at, the errors, how many
-    /// more there are, and in which shards how many inner chunks share bytes.
+    /// more there are, in which shards how many inner chunks share bytes, and how many objects have zeros behind them.
     #[pyo3(signature = (places, sizes_only=false, threads=0))]
     fn verify<'py>(&self, places: &Bound<'py, PyAny>, sizes_only: bool, threads: usize) -> PyResult<Verified<'py>> {
         let py = places.py();
@@ -210,13 +219,14 @@ impl ArrayHandle {
             let done = py.detach(|| {
                 with_options(Some(&self.array), threads, false, &|options| check(&self.array, &places, depth, options))
             });
-            let Checked { objects, missing, bytes, found } =
+            let Checked { objects, missing, bytes, surplus, first_surplus, found } =
                 done.map_err(|error| raise(py, error, Some(&self.place)))?;
             let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.place)).into_value(py));
             let errors = PyList::new(py, errors.collect::<Vec<_>>())?;
             let shared = found.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
             let shared = shared.collect::<PyResult<Vec<_>>>()?;
-            Ok((objects, missing, bytes, found.chunks, errors, found.left_out, shared))
+            let surplus = (surplus, first_surplus.map(|error| raise(py, error, Some(&self.place)).into_value(py)));
+            Ok((objects, missing, bytes, found.chunks, errors, found.left_out, shared, surplus))
         })
     }
 
@@ -265,7 +275,7 @@ impl ArrayHandle {
     fn without_pool(&self, py: Python<'_>) -> PyResult<Self> {
         entry(py, "read an array without a pool", Some(&self.place), || {
             let array = self.shaped(py, self.array.shape.clone())?;
-            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar: None })
+            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar: None, warned: Arc::clone(&self.warned) })
         })
     }
 
@@ -284,7 +294,7 @@ impl ArrayHandle {
             let mut array = self.shaped(py, shape)?;
             array.cache.clone_from(&self.array.cache);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
-            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar })
+            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar, warned: Arc::clone(&self.warned) })
         })
     }
 }

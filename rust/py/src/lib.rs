@@ -103,10 +103,10 @@ fn is_given_up(by_signal: bool) -> bool {
     blizzarr_core::pool::is_given_up(by_signal)
 }
 
-/// The bytes of elements that this process has decoded and encoded so far.
+/// What this process has done so far, by name: the fields of the engine's `progress::Count`.
 #[pyfunction]
-fn progress() -> (u64, u64) {
-    blizzarr_core::progress::so_far()
+fn progress() -> std::collections::HashMap<&'static str, u64> {
+    blizzarr_core::progress::so_far().collect()
 }
 
 /// Called when the interpreter begins to end.

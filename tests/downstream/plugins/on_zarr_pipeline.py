@@ -7,6 +7,8 @@ import os
 
 import zarr
 
+import blizzarr.for_zarr  # noqa: F401  registers the pipeline
+
 # A reset of the settings reads the environment again, not what was set.
 os.environ["ZARR_CODEC_PIPELINE__PATH"] = "blizzarr.ZarrPipeline"
 zarr.config.refresh()

@@ -199,11 +199,11 @@ def test_resuming_after_the_metadata_of_the_source_have_changed(change: str) -> 
 
 
 def test_a_finished_copy_in_a_zip_file_is_whole(tmp_path: Path) -> None:
-    """Nothing can be deleted there, so the record stays and says that all is done: a check finds nothing."""
+    """Nothing can be deleted there, but the directory does not list the record: a check finds nothing."""
     source = made(chunks=10)
     with ZipStore(tmp_path / "x.zip", mode="w") as store:
         api.copy(source, store)
-        assert PROGRESS in list(store.list())
+        assert PROGRESS not in list(store.list())
     assert [str(finding) for finding in api.check(tmp_path / "x.zip").findings] == []
 
 
@@ -284,11 +284,11 @@ def test_files_of_numpy(tmp_path: Path) -> None:
 
 
 def test_between_files(tmp_path: Path) -> None:
-    """Directories and zip files, by path; a zip file keeps a small record that says that all is done."""
+    """Directories and zip files, by path."""
     made(tmp_path / "a.zarr", chunks=10)
     api.copy(tmp_path / "a.zarr", tmp_path / "b.zip").store.close()
     assert np.array_equal(api.load(tmp_path / "b.zip"), DATA)
-    assert json.loads(bytes(ZipStore(tmp_path / "b.zip").get(PROGRESS) or b"")) == {"complete": True}
+    assert PROGRESS not in ZipStore(tmp_path / "b.zip").list()
     again = api.copy(tmp_path / "b.zip", tmp_path / "c.zarr", chunks=7)
     assert np.array_equal(again[...], DATA)
 
@@ -331,3 +331,31 @@ def test_any_shapes(data: st.DataObject) -> None:
         target = api.copy(source, {}, chunks=inner, shards=shards)
     assert isinstance(target, Array)
     assert np.array_equal(target[...], values)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_another_program_changed_below_consolidated_metadata(zarr_format: int) -> None:
+    """The copy has what is stored, and a comparison looks at it, too."""
+    store: dict[str, Any] = {}
+    group = api.create_group(store, zarr_format=zarr_format)
+    group.create_array("a", data=np.arange(4), chunks=2)
+    api.consolidate_metadata(store)
+    other: dict[str, Any] = {}
+    changed = api.create_group(other, zarr_format=zarr_format)
+    changed.create_array("a", data=np.arange(6), chunks=2)
+    changed.create_array("new", data=np.arange(3))
+    store.update({key: value for key, value in other.items() if "/" in key})
+    copied: dict[str, Any] = {}
+    made = api.copy(store, copied)
+    assert made["a"][:].tolist() == [0, 1, 2, 3, 4, 5]
+    assert made["new"][:].tolist() == [0, 1, 2]
+    assert api.diff(store, other).same
+    assert api.open_group(copied).metadata.consolidated is not None
+
+
+def test_a_copy_of_a_group_with_nothing_but_consolidated_metadata() -> None:
+    store: dict[str, Any] = {}
+    api.create_group(store, zarr_format=2).create_array("a", data=np.arange(4), chunks=2)
+    api.consolidate_metadata(store)
+    del store["a/.zarray"]
+    assert api.copy(store, {})["a"][:].tolist() == [0, 1, 2, 3]

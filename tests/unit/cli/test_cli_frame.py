@@ -215,7 +215,8 @@ def test_a_copy_moves_while_one_part_of_it_takes_long(
             counted[:] = now
             _wait_for_lines(capsys, lines)
         meter(100 << 20, 100 << 20)
-    assert [line.split(",")[0] for line in lines] == ["copy: 5 %", "copy: 52 %", "copy: 100 %"]
+    # On a busy machine one state is drawn more than once.
+    assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == ["copy: 5 %", "copy: 52 %", "copy: 100 %"]
     assert all("/s, " in line and line.endswith(" left") for line in lines)
     assert meter.done == 100 << 20
 

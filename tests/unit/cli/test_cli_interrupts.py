@@ -76,7 +76,15 @@ def test_an_interrupted_comparison(data: Path, moment: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["check"], ["show"], ["cat"], ["ls"], ["tree"], ["info"], ["copy", "c"], ["upgrade"], ["create"], ["rm"]],
+    [
+        ["check"],
+        ["copy", "c"],
+        ["rm"],
+        *(
+            pytest.param([verb], marks=pytest.mark.thorough)
+            for verb in ("show", "cat", "ls", "tree", "info", "upgrade", "create")
+        ),
+    ],
     ids=lambda arguments: arguments[0],
 )
 def test_other_verbs_at_their_start_and_end(data: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,34 @@ def test_info_of_a_group(run: Run, data: Path) -> None:
     assert json.loads(run("info", "--json", data).out)["node_type"] == "group"
 
 
+@pytest.mark.parametrize("form", ["n5", "v1", "v2", "v3", "v3_draft"])
+def test_documents_are_no_chunks(run: Run, tmp_path: Path, form: str) -> None:
+    blizzarr.create_array(tmp_path / "a", data=np.arange(12).reshape(3, 4), chunks=2, zarr_format=form)
+    assert "in 4 of 4 chunks" in run("info", tmp_path / "a").out
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_directory_that_no_document_makes_a_group(run: Run, tmp_path: Path) -> None:
+    """It is read as one, but not removed as one; the name of the format is that of the specification."""
+    blizzarr.save(tmp_path / "a/b.zarr", np.arange(3))
+    said = run("info", tmp_path)
+    assert "Format" in said.out
+    assert "Zarr v3, as nodes are below it; no document says that" in said.out
+    assert "blizzarr upgrade stores the documents that are missing" in said.err
+    refused = run("rm", "-y", tmp_path)
+    assert refused.code == 2
+    assert "a directory with such below it" in " ".join(refused.err.replace("\u2502", "").split())
+    assert (tmp_path / "a/b.zarr/zarr.json").is_file()
+    assert blizzarr.open_group(tmp_path, mode="r").info.zarr_format == "v3"
+
+
+def test_examples_have_lines_of_their_own(run: Run) -> None:
+    lines = [line.strip() for line in run("check", "--help").out.splitlines()]
+    assert "Examples:" in lines
+    assert "blizzarr check --fast data.zarr/brain" in lines
+    assert "blizzarr check data.zarr" in lines
+
+
 def test_tree(run: Run, data: Path) -> None:
     assert run("tree", data).out.splitlines() == [
         "/",

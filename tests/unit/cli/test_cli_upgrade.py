@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -114,11 +116,25 @@ def test_nodes_of_the_draft_by_path(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_dry_run_says_what_the_real_one_would_say(run: Run, tmp_path: Path) -> None:
-    """A zip file cannot be upgraded in place; both say what can be done instead, and it can."""
-    blizzarr.copy(a_hierarchy(tmp_path / "old.zarr"), tmp_path / "old.zip")
-    dry, real = run("upgrade", tmp_path / "old.zip", "--dry-run"), run("upgrade", tmp_path / "old.zip")
+    """A zip file cannot be upgraded in place; both name the command that does the same beside it."""
+    xarray, zarr = pytest.importorskip("xarray"), pytest.importorskip("zarr")
+    old, new = tmp_path / "my old.zip", tmp_path / "my old-v3.zip"
+    values = {"pr": (("t", "x"), np.array([[1.5, np.nan], [2, 0]]), {"units": "mm"})}
+    written = xarray.Dataset(values, {"x": [10, 20]}, {"title": "rain"})
+    packed = {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -32768}
+    written.to_zarr(tmp_path / "old.zarr", zarr_format=2, encoding={"pr": packed}, consolidated=True)
+    blizzarr.copy(tmp_path / "old.zarr", old)
+    dry, real = run("upgrade", old, "--dry-run"), run("upgrade", old)
     assert (dry.code, dry.err) == (real.code, real.err)
     assert dry.code == 1
-    assert "copy it to a new place instead, with --format v3" in dry.err
-    assert run("copy", tmp_path / "old.zip", tmp_path / "new.zip", "--format", "v3").code == 0
-    assert np.array_equal(blizzarr.open(tmp_path / "new.zip", path="a/b", zarr_format=3)[:], VALUES)
+    advised = shlex.split(dry.err.partition("make a new one instead: ")[2])
+    assert advised == ["blizzarr", "copy", str(old), str(new), "--format", "v3"]
+    assert run(*advised[1:]).code == 0
+    with zipfile.ZipFile(new) as names:
+        assert sorted(names.namelist()) == ["pr/c/0/0", "pr/zarr.json", "x/c/0", "x/zarr.json", "zarr.json"]
+    made = blizzarr.open_group(new, mode="r")
+    assert (list(made.metadata.consolidated), made.metadata.format) == (["pr", "x"], "v3")
+    assert (made["pr"].metadata.dimension_names, made["pr"].attrs["_FillValue"]) == (("t", "x"), -32768)
+    for consolidated in (True, False):
+        with zarr.storage.ZipStore(new, mode="r") as store:
+            assert xarray.open_zarr(store, consolidated=consolidated).load().identical(written)

@@ -14,7 +14,7 @@ import pytest
 import blizzarr
 from blizzarr.comparing import Comparison, Elements
 from blizzarr.comparing.values import differing
-from blizzarr.errors import StoreError
+from blizzarr.errors import MetadataError, StoreError
 from blizzarr.stores import MappingStore, StoreWrapper
 from blizzarr.stores.protocol import Value
 
@@ -333,3 +333,10 @@ def test_a_null_fill_value_is_no_other_value() -> None:
     values[".zarray"] = json.dumps({**json.loads(values[".zarray"]), "fill_value": None}).encode()
     found = blizzarr.diff(values, blizzarr.create_array({}, data=np.ones(4, "int8"), fill_value=7))
     assert [str(difference) for difference in found.differences] == ["/: fill value: 0 against 7"]
+
+
+def test_bytes_are_shown_without_the_name_of_their_type() -> None:
+    a, b = (blizzarr.create_array({}, data=np.array([b"ab", last], "S3")) for last in (b"c", b"d"))
+    assert "[1]  b'c' against b'd'" in str(blizzarr.diff(a, b))
+    with pytest.raises(MetadataError, match=r"found b'x'$"):
+        blizzarr.create_array({}, shape=1, dtype="i4", attributes={"a": np.bytes_(b"x")})

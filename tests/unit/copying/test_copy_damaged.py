@@ -50,6 +50,47 @@ def test_only_the_damaged_chunks_are_left_out(new: dict[str, Any], limit: int) -
     assert all(isinstance(error, ChecksumError) for error in lost)
 
 
+def test_what_is_lost_reads_as_the_fill_value_of_the_source_where_the_copy_has_none() -> None:
+    """Null stands for no value that xarray would mask; a masked value says more than the fill value."""
+    for attributes, expected, fill in (({}, 7, None), ({"_FillValue": -5}, -5, -5)):
+        values: dict[str, Any] = {}
+        names = {"dimension_names": ["y", "x"], "attributes": attributes}
+        source = api.create_array(values, data=DATA, chunks=10, compressors="crc32c", fill_value=7, **names)
+        damage(values, "c/1/1")
+        made = api.copy(source, {}, zarr_format=2, compressors="zlib", skip_damaged=[].append)
+        assert isinstance(made, Array)
+        assert made.fill_value == fill
+        assert np.unique(made[10:20, 10:20]).tolist() == [expected]
+        assert np.array_equal(made[20:], DATA[20:])
+
+
+@pytest.mark.parametrize("new", [{}, {"chunks": 7}])
+def test_a_copy_that_has_failed_goes_on_without_what_is_damaged(new: dict[str, Any]) -> None:
+    values: dict[str, Any] = {}
+    group = api.create_group(values)
+    for name in "abc":
+        group.create_array(name, data=DATA, chunks=10, compressors="crc32c", fill_value=-1)
+    damage(values, "b/c/2/1")
+    values["b/c/2/1"] = values["b/c/2/1"][:-1]
+    made: dict[str, Any] = {}
+    lost: list[BlizzarrError] = []
+    with config.set(copy_bytes=1000):
+        if new:
+            with pytest.raises(CodecError):
+                api.copy(group, made, **new)
+        else:
+            with pytest.raises(ZeroDivisionError):
+                api.copy(group, made, progress=lambda done, total: done and 1 / 0)
+        copied = api.copy(group, made, resume=True, skip_damaged=lost.append, **new)
+    expected = DATA.copy()
+    expected[20:, 10:20] = -1
+    assert isinstance(copied, Group)
+    for name in "abc":
+        assert np.array_equal(copied[name][...], expected if name == "b" else DATA)
+    assert [error.key for error in lost] == ["b/c/2/1"]
+    assert not [key for key in made if "blizzarr" in key]
+
+
 def test_inner_chunks_of_shards_one_by_one() -> None:
     """A damaged inner chunk costs itself, and a damaged index the shard."""
     values: dict[str, Any] = {}

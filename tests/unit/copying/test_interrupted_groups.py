@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def kinds(store: Any, path: str = "") -> Iterator[str]:
     yield from blizzarr.check(store, path=path).kinds()
 
 
-@pytest.mark.parametrize("zarr_format", [3, 2, "v3_draft"])
+@pytest.mark.parametrize("zarr_format", [3, 2, pytest.param("v3_draft", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("path", ["", "x/y"])
 @pytest.mark.parametrize("overwrite", [False, True], ids=["new", "in place of another"])
 def test_every_state_is_reported_and_finished(zarr_format: Any, path: str, overwrite: bool) -> None:
@@ -88,9 +89,20 @@ def test_another_copy_does_not_go_on_with_it() -> None:
     assert blizzarr.diff(source, blizzarr.copy(hierarchy(3), dict(state), resume=True)).same
 
 
-def test_a_zip_file_keeps_the_record_as_complete(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [False, True])
+def test_a_zip_file_does_not_list_the_record_in_the_end(tmp_path: Path, there: bool) -> None:
     """Nothing can be deleted there, and nothing is wrong with it."""
+    if there:
+        with blizzarr.stores.ZipStore(tmp_path / "x.zip", mode="a") as store:
+            store.set("other.txt", b"there before")
     group = blizzarr.copy(hierarchy(3), tmp_path / "x.zip")
+    assert not [key for key in group.store.list() if "blizzarr" in key]
     group.store.close()
-    assert list(kinds(tmp_path / "x.zip")) == []
+    with zipfile.ZipFile(tmp_path / "x.zip") as packed:
+        assert packed.testzip() is None
+        names = packed.namelist()
+    assert len(names) == len(set(names))
+    assert ("other.txt" in names) == there
+    assert not [name for name in names if "blizzarr" in name]
+    assert list(kinds(tmp_path / "x.zip")) == (["foreign"] if there else [])
     assert blizzarr.diff(hierarchy(3), tmp_path / "x.zip").same

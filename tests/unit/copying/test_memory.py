@@ -67,6 +67,7 @@ print(peak() - base - found.nbytes)
     assert child(read, tmp_path) < 2 * (2 * 2 * MIB) + 8 * MIB
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are counted in other units elsewhere")
 def test_a_copy_of_more_than_memory_stays_below_512_mib(tmp_path: Path) -> None:
     """1 GiB from chunks into shards across them; the peak of the whole process counts, whatever the array's size."""

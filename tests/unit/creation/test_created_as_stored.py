@@ -75,7 +75,10 @@ def as_stored(array: Array) -> bool:
     return same_chunks(array.metadata, stored) and array.metadata == stored
 
 
-@pytest.mark.parametrize("zarr_format", NAMES)
+@pytest.mark.parametrize(
+    "zarr_format",
+    [name if name in ("v3", "v2", "n5") else pytest.param(name, marks=pytest.mark.thorough) for name in NAMES],
+)
 def test_all_codecs(zarr_format: str) -> None:
     made: Counter[str] = Counter()
     for codec in codecs():

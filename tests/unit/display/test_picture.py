@@ -16,6 +16,7 @@ from blizzarr.display.canvas import Canvas
 from blizzarr.display.colours import MISSING_COLOUR, Range, colour_table
 from blizzarr.display.coordinates import Coordinates
 from blizzarr.display.glyphs import draw
+from blizzarr.display.panel import bar_ticks
 from blizzarr.display.picture import Style, render
 from blizzarr.display.region import Region, as_numbers
 from blizzarr.errors import OutOfBoundsError
@@ -259,6 +260,46 @@ def test_ticks_lie_where_their_coordinates_are(indices: range) -> None:
     for place, text in Coordinates(values).ticks(indices, 4):
         there = np.interp(place, np.arange(len(indices)), values[list(indices)])
         assert there == pytest.approx(float(text))
+
+
+@pytest.mark.parametrize(
+    ("first", "step", "count", "texts"),
+    [
+        ("2000-01-01", "6h", 400, ["2000-01", "2000-02", "2000-03", "2000-04"]),
+        ("1990-03-07", "1D", 9000, ["1995", "2000", "2005", "2010"]),
+        ("2000-02-27", "1D", 9, ["2000-02-27", "2000-02-29", "2000-03-01", "2000-03-03"]),
+        ("2000-01-01T22", "1h", 12, ["2000-01-02T00", "2000-01-02T03", "2000-01-02T06", "2000-01-02T09"]),
+    ],
+)
+@pytest.mark.parametrize("falling", [False, True])
+def test_ticks_of_times_are_round(first: str, step: str, count: int, texts: list[str], falling: bool) -> None:
+    one = np.timedelta64(int(step[:-1]), step[-1])
+    times = np.datetime64(first, "s") + np.arange(count) * one
+    found = Coordinates(times[::-1] if falling else times).ticks(range(count), 5)
+    assert [text for _, text in found[: len(texts)]] == texts
+    for place, text in found:
+        assert times[count - 1 - round(place) if falling else round(place)] == np.datetime64(text)
+
+
+def test_what_xarray_masks_is_drawn_as_missing() -> None:
+    data = np.array([[1, 2, -99], [4, 5, 6]], "i2")
+    for options in ({"attributes": {"_FillValue": -99}}, {"fill_value": -99, "zarr_format": 2}):
+        masked = blizzarr.create_array({}, data=data, dimension_names=["y", "x"], **options)
+        beside = blizzarr.create_array({}, data=np.where(data < 0, np.nan, data), dimension_names=["y", "x"])
+        assert np.array_equal(render(masked), render(beside))
+        assert not np.array_equal(render(masked), render(data))
+
+
+def test_colour_bars_of_truth_values_and_times() -> None:
+    assert bar_ticks(np.dtype(bool), Range(0, 1), 9) == [(0.0, "False"), (1.0, "True")]
+    assert bar_ticks(np.dtype(bool), Range(1, 1), 9) == [(1.0, "True")]
+    days = np.array(["2000-01-01", "2003-01-01"], "M8[D]").astype("i8")
+    ticks = bar_ticks(np.dtype("M8[D]"), Range(*map(float, days)), 4)
+    assert [text for _, text in ticks] == ["2000", "2001", "2002", "2003"]
+    assert [number for number, _ in ticks] == [days[0], days[0] + 366, days[0] + 731, days[1]]
+    pixels = render(np.array([[True, False]]))
+    table = [tuple(colour) for colour in colour_table("viridis").tolist()]
+    assert {tuple(colour) for colour in pixels.reshape(-1, 3).tolist()} & {*table} == {table[0], table[-1]}
 
 
 def test_infinite_coordinates_have_ticks_at_indices() -> None:

@@ -104,6 +104,22 @@ def test_xarray_reads_the_same_after_an_upgrade(tmp_path: Path) -> None:
     assert blizzarr.check(other).clean
 
 
+def test_an_upgrade_names_chunks_that_lose_their_values() -> None:
+    """With null, zarr-python 2 leaves memory as it is there; with 0, xarray would mask every 0."""
+    group = blizzarr.create_group({})
+    for name, stored in (("some", 3), ("all", 6)):
+        array = group.create_array(name, shape=6, chunks=1, dtype="i2", dimension_names=["x"])
+        array[:stored] = np.arange(1, 1 + stored)
+    text = str(blizzarr.upgrade(group.store, to="v2", dry_run=True))
+    assert text.count("not stored") == 1
+    said = "/some: 3 chunks of 6 are not stored: where the fill value is null, zarr-python 2 reads any values"
+    assert f"{said}; a copy stores them" in text
+    made: dict[str, Any] = {}
+    blizzarr.copy(group, made, zarr_format=2)
+    assert blizzarr.open_array(made, path="some").nchunks_initialized == 6
+    assert blizzarr.open_array(made, path="some").fill_value is None
+
+
 def test_what_is_not_stored_stays_what_it_was_in_place() -> None:
     """An upgrade stores no chunks, so the fill value of v2 can be the masked one only if it is the same."""
     for fill, masked, expected in [
@@ -243,14 +259,29 @@ def test_arrays_without_dimension_names_are_left_alone() -> None:
     assert moved(copied, 2).fill_value == 7
 
 
-def test_xarray_cannot_mask_times_and_texts_of_fixed_length_in_v3(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", ["S3", "U3", "str", "bytes"])
+def test_xarray_cannot_mask_texts_in_v3(dtype: str, tmp_path: Path) -> None:
     """With the attribute, it could not open them."""
     place = str(tmp_path / "x.zarr")
-    data = np.array(["a", "b"], "S3")
-    blizzarr.create_array(place, data=data, fill_value="a", zarr_format=2, dimension_names=["x"])
-    assert "xarray masks nothing instead of b'a', as v3 cannot say it" in str(blizzarr.upgrade(place, dry_run=True))
+    text: list[Any] = [b"a", b"b"] if dtype in ("S3", "bytes") else ["a", "b"]
+    root = blizzarr.create_group(place, zarr_format=2)
+    array = root.create_array("t", shape=2, dtype=dtype, fill_value=text[0], dimension_names=["x"])
+    array[:] = np.array(text, object)
+    assert "/t: xarray masks nothing instead of " in str(blizzarr.upgrade(place, dry_run=True))
     blizzarr.upgrade(place)
-    assert dict(blizzarr.open_array(place).attrs) == {}
+    assert opened(place)["t"].values.tolist() == text
+
+
+@pytest.mark.parametrize("dtype", ["S3", "U3"])
+def test_a_null_fill_value_of_text_comes_back(dtype: str, tmp_path: Path) -> None:
+    """Of an upgrade and back: as the empty text, it would be what xarray masks."""
+    place = str(tmp_path / "x.zarr")
+    blizzarr.create_group(place, zarr_format=2).create_array(
+        "t", data=np.array(["", "a"], dtype), fill_value=None, dimension_names=["x"]
+    )
+    blizzarr.upgrade(place)
+    blizzarr.upgrade(place, to="v2")
+    assert blizzarr.open(place)["t"].fill_value is None
 
 
 def test_a_new_array_may_have_a_fill_value_of_null() -> None:
@@ -276,3 +307,21 @@ def test_diff_names_what_xarray_would_see_differently() -> None:
     one = sparse(fill_value=5, zarr_format=2)
     other = sparse(fill_value=5)
     assert "that xarray masks: 5 against None" in str(blizzarr.diff(one, other))
+
+
+def test_a_copy_warns_once_of_masks_that_are_lost() -> None:
+    """xarray cannot read the attribute of v3 for these data types; upgrade and diff say so, too."""
+    group = blizzarr.create_group({}, zarr_format=2)
+    for name, dtype, fill in (("s", "S3", b"x"), ("u", "U2", "x"), ("t", "M8[s]", np.datetime64(5, "s"))):
+        group.create_array(name, shape=4, dtype=dtype, fill_value=fill, dimension_names=["x"])
+    with pytest.warns(UserWarning, match="xarray masks") as told:
+        made = blizzarr.copy(group, {}, zarr_format=3)
+    (text,) = [str(each.message) for each in told]
+    first = "/s: xarray masks nothing instead of b'x', as v3 cannot say it"
+    assert text == f"{first}; the like of 2 more"
+    assert first in str(blizzarr.upgrade(group.store, dry_run=True))
+    assert [item.kind for item in blizzarr.diff(group, made).differences] == ["fill-value"] * 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        blizzarr.copy(group, {}, zarr_format=2)
+        blizzarr.copy(made, {}, zarr_format=2)

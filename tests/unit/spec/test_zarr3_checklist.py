@@ -12,9 +12,9 @@ from blizzarr.errors import SpecError
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.metadata.zarr3 import Zarr3Constraints
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
-from blizzarr.spec.zarr3.driver import Zarr3Constraints
 
 LITTLE = {"configuration": {"endian": "little"}, "name": "bytes"}
 BYTES = {"name": "bytes"}
@@ -78,7 +78,7 @@ def test_data_type() -> None:
     for name in ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]:
         assert schema_of({"shape": [1], "data_type": name})["dtype"] == name
     refused("Specified dtype (int8) does not match existing value (int16)", {"data_type": "int8"}, dtype="int16")
-    refused("string data type is not one of the supported data types: bool, int2", {}, dtype="string")
+    refused("string data type is not one of the supported data types: bool, ", {}, dtype="string")
 
 
 def test_chunk_grid() -> None:
@@ -205,7 +205,7 @@ def test_sharding() -> None:
     assert start["index_location"] == "start"
     odd = {"codecs": [shards(chunk_shape=[3, 3])], "shape": [4, 6], "data_type": "int8"}
     grid = {"name": "regular", "configuration": {"chunk_shape": [4, 6]}}
-    refused("sub-chunk shape of {3, 3} does not evenly divide chunk shape of {4, 6}", {**odd, "chunk_grid": grid})
+    refused("chunk_shape[0]: expected a divisor of 4, the length of the shard, found 3", {**odd, "chunk_grid": grid})
     odd["codecs"] = [shards(chunk_shape=[3, 3], codecs=[])]
     refused("Incompatible chunk size constraints for dimension 0: read size of 3", {**odd, "chunk_grid": grid})
     refused("but received: 0", {"codecs": [shards(chunk_shape=[0])]})
@@ -225,7 +225,7 @@ def test_compressors() -> None:
         ("blosc", "cname", "zip"),
         ("blosc", "clevel", 10),
         ("blosc", "shuffle", "x"),
-        ("blosc", "typesize", 256),
+        ("blosc", "typesize", -1),
         ("blosc", "blocksize", -1),
     ):
         refused(

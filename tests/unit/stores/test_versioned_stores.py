@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -297,7 +298,12 @@ def test_errors_name_the_chunk() -> None:
     assert caught.value.key == KEY
 
 
-def test_who_never_gets_through_can_be_interrupted() -> None:
+def test_who_never_gets_through_can_be_interrupted(request: pytest.FixtureRequest) -> None:
+    # A shell has what it starts in the background ignore the signal.
+    request.addfinalizer(
+        partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+    )
+
     class Busy(Versioned):
         def set_if_version(self, key: str, value: Any, version: str | None) -> bool:
             if key != KEY:

@@ -19,6 +19,7 @@ import blizzarr
 from blizzarr.errors import ReadOnlyError, StoreError
 from blizzarr.stores import Store
 from blizzarr.stores.event_loops import result_of
+from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.zarr_python_store import foreign_store
 from blizzarr.testing.stores import StoreContract
 
@@ -186,7 +187,7 @@ def test_ctrl_c_while_it_waits() -> None:
         signal.signal(signal.SIGALRM, previous)
     assert time.monotonic() - begin < 5
     deadline = time.monotonic() + 5
-    while not theirs.cancelled and time.monotonic() < deadline:
+    while theirs.cancelled < 8 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert theirs.cancelled == 8
     theirs.seconds = 0
@@ -241,3 +242,13 @@ def test_ranges_beyond_the_end_where_those_are_errors() -> None:
     assert [bytes(part) for part in parts] == [b"89", b"", b"", b"0123456789", b"34"]
     assert store.get_ranges("empty", [(0, 1), (-4, None)]) == [b"", b""]
     assert store.list_dir("").keys == ("a", "empty")
+
+
+def test_an_error_for_a_key_is_never_a_missing_chunk() -> None:
+    refused = type("IcechunkError", (Exception,), {"__module__": "icechunk"})("invalid zarr key format `...`")
+    for key in ("a/c/0/1", "a/c.0", "c", "a/0.0", "0"):
+        assert not is_impossible(key, refused, None)
+    for key in ("meta/root.group.json", "a/attributes.json", "a/.zarray"):
+        assert is_impossible(key, refused, None)
+        assert not is_impossible(key, ConnectionError("invalid zarr key format"), None)
+        assert not is_impossible(key, ValueError("closed"), storage.MemoryStore())

@@ -285,6 +285,7 @@ def test_prepended_data_comment_and_no_entries(tmp_path: Path) -> None:
     assert ZipStore(foreign(tmp_path / "empty.zip", {})).list() == []
 
 
+@pytest.mark.thorough
 def test_more_entries_than_sixteen_bits_count(tmp_path: Path) -> None:
     """Row 122: zip64, ours read by the standard library and by us."""
     path = tmp_path / "x.zip"

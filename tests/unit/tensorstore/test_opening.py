@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -12,7 +11,7 @@ import tensorstore
 
 import blizzarr.tensorstore as ours
 from blizzarr.errors import SpecError
-from tensorstore_face import without_hint
+from unit.spec.oracle import refusal_of
 
 CASES: list[Callable[[Any, Any], Any]] = []
 SPEC = {"driver": "zarr3", "kvstore": "memory://a/"}
@@ -123,7 +122,7 @@ def outcome(ts: ModuleType, function: Callable[[Any, Any], Any]) -> Any:
     except TypeError:
         return "TypeError"
     except ValueError as error:
-        return future is not None, re.sub(r" \[tensorstore_spec=.*", "", without_hint(str(error)), flags=re.S)
+        return future is not None, refusal_of(error)
     told = [store.domain, store.dtype, store.mode, store.schema, store.chunk_layout, store.codec, store.dimension_units]
     told += [store.spec(), store.spec(minimal_spec=True), store.spec(retain_context=True), store.kvstore, store]
     try:

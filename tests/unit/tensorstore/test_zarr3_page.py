@@ -14,7 +14,7 @@ import pytest
 import tensorstore
 
 import blizzarr.tensorstore as ours
-from tensorstore_face import without_hint
+from unit.spec.oracle import refusal_of
 
 BOTH = (ours, tensorstore)
 AT = {"driver": "zarr3", "kvstore": {"driver": "memory", "path": "brain/"}}
@@ -27,8 +27,7 @@ def told(act: Callable[[ModuleType], Any], library: ModuleType) -> Any:
         return act(library)
     except (ValueError, NotImplementedError) as error:
         kind = NotImplementedError if isinstance(error, NotImplementedError) else ValueError
-        text = without_hint(str(error)).removeprefix("FAILED_PRECONDITION: ")
-        return kind.__name__, re.sub(r" \[[a-z_]+=.*$", "", text, flags=re.DOTALL)
+        return kind.__name__, refusal_of(error)
 
 
 def same(act: Callable[[ModuleType], Any]) -> Any:

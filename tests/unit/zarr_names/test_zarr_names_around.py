@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,19 @@ def test_settings_have_zarr_pythons_keys() -> None:
         zarr.config.set({"array.order": "D"})
 
 
+def test_settings_of_two_threads_end_in_any_order() -> None:
+    """The end of a context restores what that context has changed, and nothing else."""
+    first, second = zarr.config.set({"array.write_empty_chunks": True}), zarr.config.set(default_zarr_format=2)
+    first.__exit__(None, None, None)
+    assert (zarr.config.get("array.write_empty_chunks"), zarr.config.get("default_zarr_format")) == (False, 2)
+    second.__exit__(None, None, None)
+    assert not blizzarr.config.write_empty_chunks
+    assert zarr.config.to_dict() == zarr.config.defaults[0]
+    with zarr.config.set({"codecs.mine": "a.B"}):
+        assert zarr.config.get("codecs.mine") == "a.B"
+    assert "codecs.mine" not in zarr.config
+
+
 def test_errors_are_of_both_worlds() -> None:
     store: dict[str, bytes] = {}
     with pytest.raises(zarr.errors.GroupNotFoundError, match="No group found in store") as missing:
@@ -50,6 +64,17 @@ def test_errors_are_of_both_worlds() -> None:
         root.attrs["bad"] = object()
     with pytest.raises(zarr.errors.BoundsCheckError):
         root["x"][5]
+
+
+def test_errors_of_both_worlds_are_pickled() -> None:
+    """Processes of a pool return them."""
+    root = zarr.create_group({})
+    with pytest.raises(zarr.errors.BoundsCheckError) as raised:
+        root.create_array("x", shape=1, dtype="i1").oindex[5]
+    raised.value.add_note("a note")
+    copied = pickle.loads(pickle.dumps(raised.value))
+    assert type(copied) is type(raised.value)
+    assert (str(copied), copied.array, copied.__notes__) == (str(raised.value), "/x", ["a note"])
 
 
 def test_names_that_are_not_there_say_what_to_use() -> None:

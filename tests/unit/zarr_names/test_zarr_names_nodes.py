@@ -182,3 +182,16 @@ def test_a_group_is_created_again_after_its_store_was_cleared() -> None:
     root.require_group("/").attrs["a"] = 1
     again = zarr.open_group(root.store, mode="r")
     assert (dict(again.attrs), list(again), again.metadata.zarr_format) == ({"a": 1}, [], 2)
+
+
+def test_attributes_may_be_nan() -> None:
+    """As in zarr-python, although JSON has no such number."""
+    group = zarr.create_group({}, attributes={"a": np.nan})
+    array = group.create_array("x", shape=3, dtype="i1", attributes={"b": [np.inf]})
+    array.attrs["c"] = {"d": np.nan}
+    array.attrs.update(e=-np.inf)
+    again = group["x"].attrs.asdict()
+    assert np.isnan([group.attrs["a"], again["c"]["d"]]).all()
+    assert (again["b"], again["e"]) == ([np.inf], -np.inf)
+    array.attrs.put({"f": np.inf})
+    assert group["x"].attrs.asdict() == {"f": np.inf}

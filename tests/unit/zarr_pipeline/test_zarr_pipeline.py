@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import pickle
 import subprocess
@@ -186,6 +187,28 @@ def test_what_is_read_otherwise_is_left_to_zarr_python(given: dict[str, Any], st
     np.testing.assert_array_equal(array[...], other[...])
 
 
+def test_chunks_of_several_shapes_are_left_to_zarr_python(store: Any, engine: list[str]) -> None:
+    if zarr.config.get("array.rectilinear_chunks", None) is None:
+        pytest.skip("this release of zarr-python has only regular grids")
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        array = zarr.create_array(store, shape=(10,), chunks=((3, 3, 4),), dtype="i4")
+    array[:] = np.arange(10)
+    np.testing.assert_array_equal(array[2:8], np.arange(2, 8))
+    assert set(engine) == {"usual"}
+
+
+def test_a_zip_file_without_a_path(engine: list[str]) -> None:
+    """zarr-python 3.4 also takes file objects."""
+    memory = io.BytesIO()
+    try:
+        array = zarr.create_array(storage.ZipStore(memory, mode="w"), data=DATA, chunks=(10, 50))
+    except (TypeError, AssertionError):
+        pytest.skip("this release of zarr-python takes paths only")
+    array.store.close()
+    np.testing.assert_array_equal(zarr.open_array(storage.ZipStore(memory, mode="r"), mode="r")[:], DATA)
+    assert set(engine) == {"usual"}
+
+
 def test_a_codec_of_a_user_is_called(store: Any, engine: list[str]) -> None:
     class Mine(zarr.codecs.GzipCodec):  # type: ignore[misc]
         pass
@@ -292,6 +315,24 @@ def test_awaited_in_an_event_loop(tmp_path: Path) -> None:
 
     one, some = asyncio.run(both())
     assert (int(one), some.tolist()) == (7, [52, 7, 54])
+
+
+def test_reads_that_are_awaited_together_take_turns(tmp_path: Path) -> None:
+    """A read that takes no time does not end before the others have begun."""
+    events: list[str] = []
+
+    async def one(array: Any, number: int) -> None:
+        events.append("begun")
+        await array.getitem((number, 0))
+        events.append("done")
+
+    async def several() -> None:
+        array = await zarr.api.asynchronous.create_array(store=tmp_path / "a.zarr", data=DATA, chunks=(10, 50))
+        await array.getitem((0, 0))
+        await asyncio.gather(*(one(array, number) for number in range(3)))
+
+    asyncio.run(several())
+    assert events == ["begun"] * 3 + ["done"] * 3
 
 
 def test_a_slow_read_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

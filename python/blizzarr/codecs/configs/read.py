@@ -71,7 +71,7 @@ def chain_from_configs(
         codec = codec_from_config(config, path, problems, chunk)
         if codec is None:
             chunk = _UNKNOWN
-        else:
+        elif not _does_nothing(codec.name, chunk):
             codecs.append(codec)
             chunk = codec.after(chunk) if codec.stage is Stage.FILTER else _BYTES
     if len(problems.items) > before or dtype is None:
@@ -123,11 +123,16 @@ def codec_from_config(
     row = OBJECT_CODECS[name] if of_objects else ROWS.get(PREFIX + name) or OBJECT_CODECS.get(name)
     if row is None:
         return _of_user(name, config, path, problems)
-    if name == "bitround" and not strict and chunk.dtype is not None and chunk.dtype.kind is not Kind.FLOAT:
-        # It cannot round other numbers, but decoding does nothing to any: its check of the type is left out.
+    if not strict and _does_nothing(row.name, chunk):
+        # Its check of the type is left out.
         chunk = chunk._replace(dtype=None)
     options = {option: value for option, value in config.items() if option != "id"}
     return _of_row(row, options if strict else _lenient(row, options, chunk), path, problems, chunk)
+
+
+def _does_nothing(name: str, chunk: Chunk) -> bool:
+    """Return whether a codec cannot encode such elements, while its decoding changes none."""
+    return name == "numcodecs.bitround" and chunk.dtype is not None and chunk.dtype.kind is not Kind.FLOAT
 
 
 def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -> NumcodecsCodec | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
-from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
+from blizzarr.spec.kvstore_json import kvstore_json, kvstore_of, kvstore_url
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_bool, as_text
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.places import Option
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
@@ -28,7 +30,7 @@ __all__ = ["StoredDriver", "directory", "kvstore_members"]
 
 def kvstore_members(members: Members) -> KvNode | None:
     """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
-    kvstore = members.take("kvstore", kvstore_from_json, default=None)
+    kvstore = members.take("kvstore", kvstore_of, default=None)
 
     def below(value: Any) -> KvNode:
         path = as_text(value)
@@ -70,22 +72,17 @@ class StoredDriver(Driver):
         """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
         self.constraints.check_dtype(node.schema)
         kvstore = directory(kvstore_members(members))
-        options: dict[str, Any] = {
-            "recheck_cached_metadata": members.take("recheck_cached_metadata", recheck_from_json, default="open"),
-            "recheck_cached_data": members.take("recheck_cached_data", recheck_from_json, default=True),
-            "fill_missing_data_reads": members.take("fill_missing_data_reads", as_bool, default=True),
-            "store_data_equal_to_fill_value": members.take("store_data_equal_to_fill_value", as_bool, default=False),
-            "mode": _mode(members),
-        }
+        given = members.left
+        options: dict[str, Any] = {}
+        for name, option in _OPTIONS.items():
+            options[name] = members.take(name, option.parse) if name in given else option.default
+        options["mode"] = OpenMode(open=True) if _MODES.isdisjoint(given) else _mode(members)
         metadata = self.take_constraints(members, node)
         for name, option in self.constraints.options.items():
-            options[name] = members.take(name, option.parse, default=option.default)
-        # Options of a format may be constraints in other words, which are merged with those of the spec.
-        alone = any(options[name] != option.default for name, option in self.constraints.options.items())
-        nothing = self.constraints.from_json({}) if alone else self.nothing
-        options["metadata"] = nothing if metadata is None else metadata
+            options[name] = members.take(name, option.parse) if name in given else option.default
+        constraints = (self.nothing if metadata is None else metadata).with_options(options)
+        options["metadata"] = constraints
         schema = node.schema.copy()
-        constraints: MetadataConstraints = options["metadata"]
         constraints.constrain(schema, options)
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 
@@ -102,19 +99,17 @@ class StoredDriver(Driver):
         """Return the constraints that a minimal spec keeps, where metadata that meet these are stored."""
         return self.nothing
 
-    def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
-        """The node in another place, which is a directory."""
-        return altered(node, kvstore=directory(kvstore))
-
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members of the spec that differ from the defaults, or all of them."""
         options = node.options
         mode: OpenMode = options["mode"]
         said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
-        for name, usual in _USUAL.items():
-            value = options.get(name, getattr(mode, name, None))
-            if include_defaults or value != usual:
-                said[name] = value
+        for name, option in _OPTIONS.items():
+            if include_defaults or options[name] != option.default:
+                said[name] = options[name]
+        for name in _SPECIAL_MODES:
+            if include_defaults or getattr(mode, name):
+                said[name] = getattr(mode, name)
         if mode.create:
             said["create"] = True
             if mode.open:
@@ -183,15 +178,14 @@ class StoredDriver(Driver):
         return f"<driver {quote(self.name)}>"
 
 
-_USUAL: dict[str, Any] = {
-    "recheck_cached_metadata": "open",
-    "recheck_cached_data": True,
-    "fill_missing_data_reads": True,
-    "store_data_equal_to_fill_value": False,
-    "delete_existing": False,
-    "assume_metadata": False,
-    "assume_cached_metadata": False,
+_OPTIONS: Final[Mapping[str, Option]] = {
+    "recheck_cached_metadata": Option(recheck_from_json, "open"),
+    "recheck_cached_data": Option(recheck_from_json, True),
+    "fill_missing_data_reads": Option(as_bool, True),
+    "store_data_equal_to_fill_value": Option(as_bool, False),
 }
+_SPECIAL_MODES: Final = ("delete_existing", "assume_metadata", "assume_cached_metadata")
+_MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIAL_MODES})
 
 
 def _mode(members: Members) -> OpenMode:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from blizzarr.formats.precomputed import Choice, Precomputed, VolumeSource
 from blizzarr.formats.precomputed_info import Volume
@@ -15,8 +14,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.element_type import WholeElements
-from blizzarr.spec.places import Option
+from blizzarr.spec.metadata.interface import MetadataConstraints, Options
 from blizzarr.spec.precomputed.check import check_scale, check_schema, choose, codec_of_scale, stored_scale
 from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints
 from blizzarr.spec.precomputed.create import Existing, new_document
@@ -28,10 +26,8 @@ from blizzarr.views import IndexDomain
 
 __all__ = ["VolumeConstraints"]
 
-Options = Mapping[str, Any]
 
-
-class VolumeConstraints(WholeElements):
+class VolumeConstraints(MetadataConstraints):
     """The constraints of a spec on a volume, and on one of its scales.
 
     Examples
@@ -40,8 +36,6 @@ class VolumeConstraints(WholeElements):
     >>> constraints.domain(Schema(), {})
     { "x": [0, 1), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }
     """
-
-    options: ClassVar[Mapping[str, Option]] = {}
 
     def __init__(
         self,
@@ -71,10 +65,6 @@ class VolumeConstraints(WholeElements):
     def minimal(self) -> VolumeConstraints:
         """Return the constraints that select the scale."""
         return VolumeConstraints(self.number)
-
-    @staticmethod
-    def check_dtype(schema: Schema) -> None:
-        """Do nothing: data types are checked where the members that name them are parsed."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """Return the members of the driver that are given."""

@@ -126,6 +126,12 @@ class Archive:
         self.entries[key] = entry
         self._changed = True
 
+    def unlist(self, key: str) -> None:
+        """Leave an entry out of the directories that are written from now on; its bytes stay in the file."""
+        self._for_writing()
+        del self.entries[key]
+        self._changed = True
+
     def flush(self) -> None:
         """Write the directory of all entries and publish the file. One caller at a time."""
         if not self._changed or self._writer != os.getpid():

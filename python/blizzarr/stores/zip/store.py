@@ -191,6 +191,23 @@ class ZipStore(BaseStore):
             "a zip file cannot delete; copy what you want to keep into a new file", key=key, store=str(self)
         )
 
+    def unlist(self, key: str) -> None:
+        """Leave a key out of the directories that are written from now on; its value keeps its space in the file.
+
+        Raises
+        ------
+        KeyError
+            If there is no such key.
+        ReadOnlyError
+            If the file was opened for reading.
+        StoreError
+            If the file cannot be written.
+        """
+        self._check_writable(check_key(key))
+        with failures("write", key, self), self._lock.held(key=key, store=self):
+            self._archive.unlist(key)
+            self._sorted = []
+
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted."""
         self._archive.check_listing(all_keys=True)

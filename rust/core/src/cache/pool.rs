@@ -17,6 +17,7 @@ use super::flight::Flight;
 use super::object::Object;
 use super::Id;
 use crate::fork;
+use crate::progress::{self, Count};
 
 const PARTS: usize = 16;
 /// That a part is empty.
@@ -175,6 +176,7 @@ impl CachePool {
         });
         if found.as_ref().is_some_and(|(_, fresh)| *fresh) {
             self.hits.fetch_add(1, Ordering::Relaxed);
+            progress::add(Count::CacheHits, 1);
         }
         found
     }
@@ -201,6 +203,7 @@ impl CachePool {
     /// Keeps what was looked up at the moment `checked`, if there is room for it.
     pub fn keep(&self, id: Id, object: Object, checked: u64, stamp: Option<Stamp>) -> Arc<Object> {
         self.misses.fetch_add(1, Ordering::Relaxed);
+        progress::add(Count::CacheMisses, 1);
         if object.version.is_some_and(|version| !version.is_settled()) {
             self.hasty.fetch_add(1, Ordering::Relaxed);
         }
@@ -268,6 +271,7 @@ impl CachePool {
         if let Some(dropped) = dropped {
             self.used.fetch_sub(dropped.cost, Ordering::Relaxed);
             self.evictions.fetch_add(1, Ordering::Relaxed);
+            progress::add(Count::CacheEvictions, 1);
         }
         true
     }

@@ -12,7 +12,7 @@ pub mod gzip;
 pub mod lz4;
 pub mod n5;
 mod repetitive;
-mod report;
+pub(crate) mod report;
 pub(crate) mod room;
 pub mod shuffle;
 #[cfg(test)]

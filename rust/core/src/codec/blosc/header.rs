@@ -12,6 +12,7 @@
 
 use super::{compressor::Compressor, report, shuffle::Shuffle, NAME};
 use crate::error::{Error, Result};
+use crate::surplus;
 
 pub const LEN: usize = 16;
 /// Shorter values are stored: no compressor gains anything.
@@ -78,8 +79,12 @@ impl Header {
             return Err(report::cut(NAME, src.len(), encoded));
         }
         // z5py wrote the whole of the buffer it had for the largest result, zeros behind the shorter one.
-        if src[encoded..].iter().any(|&byte| byte != 0) {
-            return Err(report::trailing(NAME, src.len() - encoded));
+        if src.len() > encoded {
+            let surplus = &src[encoded..];
+            if surplus.iter().any(|&byte| byte != 0) {
+                return Err(report::trailing(NAME, surplus.len()));
+            }
+            surplus::note(NAME, surplus.len());
         }
         if decoded > MAX_DECODED {
             return Err(refused("at most 2,147,483,631 decoded bytes", report::grouped(decoded)));

@@ -60,6 +60,7 @@ use crate::cache::changes;
 use crate::error::{Error, Kind, Result};
 use crate::fork;
 use crate::interrupt::Interrupt;
+use crate::progress::{self, Count};
 
 /// How values are kept in a directory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -185,6 +186,7 @@ impl Store for LocalStore {
 
     fn delete(&self, key: &str) -> Result<bool> {
         let outcome = self.at(key, |place| self.remove(key, place));
+        progress::add(Count::FileWrites, 1);
         changes::value(|| self.full_name(key));
         outcome
     }
@@ -278,6 +280,7 @@ impl ListableStore for LocalStore {
             "" => self.remove_everything(),
             prefix => self.at(prefix, |place| self.remove_tree(prefix, place)),
         };
+        progress::add(Count::FileRangesDeleted, 1);
         changes::prefix(|| self.full_name(prefix).map(|name| name.trim_end_matches('/').to_owned()));
         outcome
     }

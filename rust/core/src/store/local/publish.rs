@@ -16,6 +16,7 @@ use super::place::Place;
 use super::unnamed;
 use super::{temporary, LocalStore};
 use crate::error::{Error, Result};
+use crate::progress::{self, Count};
 
 /// What to do with a value that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +56,10 @@ impl LocalStore {
             }
         };
         let outcome = outcome.and_then(|set| outgoing.release(place).map(|()| set));
+        progress::add(Count::FileWrites, 1);
+        if let Ok(true) = outcome {
+            progress::add(Count::FileBytesWritten, parts.iter().map(|part| part.len()).sum());
+        }
         if level == Level::Full && outcome.is_ok() {
             match made_directories {
                 // Those above have another entry, too.

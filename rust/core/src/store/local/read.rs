@@ -8,6 +8,7 @@ use super::super::{ranges, Reader};
 use super::place::{Access, Place};
 use super::times::Times;
 use crate::error::{Error, Kind, Result};
+use crate::progress::{self, Count};
 
 pub struct OpenFile<'a> {
     key: &'a str,
@@ -20,7 +21,10 @@ impl<'a> OpenFile<'a> {
     /// `None` only when there is no such file; a directory, FIFO, socket or device is an error and is not waited for.
     pub fn open(key: &'a str, place: Place<'_>) -> Result<Option<Self>> {
         match place.open(Access::Read).and_then(|file| inspect(&file).map(|found| (file, found))) {
-            Ok((file, Found::File(size, times))) => Ok(Some(OpenFile { key, file, size, times })),
+            Ok((file, Found::File(size, times))) => {
+                progress::add(Count::FilesOpened, 1);
+                Ok(Some(OpenFile { key, file, size, times }))
+            }
             Ok((_, found)) => Err(found.refused(key)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io(key, "open", &cause)),
@@ -50,6 +54,11 @@ impl<'a> OpenFile<'a> {
     fn size_now(&self) -> u64 {
         self.file.metadata().map_or(self.size, |metadata| metadata.len())
     }
+}
+
+fn has_read(bytes: usize) {
+    progress::add(Count::FileReads, 1);
+    progress::add(Count::FileBytesRead, bytes);
 }
 
 /// The length of the value in this file, looked up without opening it.
@@ -146,6 +155,7 @@ impl Reader for OpenFile<'_> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
         self.check(offset, buffer.len())?;
         self.fill(offset, buffer)?;
+        has_read(buffer.len());
         Ok(true)
     }
 
@@ -154,6 +164,7 @@ impl Reader for OpenFile<'_> {
             return Err(ranges::too_short(buffer.len(), self.size).at_key(self.key));
         };
         self.fill(offset, buffer)?;
+        has_read(buffer.len());
         Ok(true)
     }
 
@@ -163,11 +174,13 @@ impl Reader for OpenFile<'_> {
         }
         ranges::reserve(buffer, self.size).map_err(|error| error.at_key(self.key))?;
         append(&self.file, buffer, self.size as usize).map_err(|cause| self.failed(0, self.size as usize, &cause))?;
+        has_read(self.size as usize);
         Ok(true)
     }
 
     fn read_scattered(&self, offset: u64, pieces: &mut [IoSliceMut<'_>]) -> Result<bool> {
-        self.check(offset, pieces.iter().map(|piece| piece.len()).sum())?;
+        let wanted = pieces.iter().map(|piece| piece.len()).sum();
+        self.check(offset, wanted)?;
         let mut offset = offset;
         let mut next = 0;
         while next < pieces.len() {
@@ -186,6 +199,7 @@ impl Reader for OpenFile<'_> {
                 next += 1;
             }
         }
+        has_read(wanted);
         Ok(true)
     }
 }

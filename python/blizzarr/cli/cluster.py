@@ -1,0 +1,45 @@
+"""The option that gives a command's work to a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from blizzarr.errors import UnsupportedOperationError
+
+__all__ = ["SchedulerOption", "executor_of"]
+
+SchedulerOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Give the work, in parts, to the Dask cluster with this scheduler, like tcp://host:8786; --threads is "
+        "then for each part, and 1 by default.",
+    ),
+]
+
+
+@contextmanager
+def executor_of(scheduler: str | None) -> Iterator[Any]:
+    """A context with a client of the cluster that has this scheduler; None of None.
+
+    Raises
+    ------
+    UnsupportedOperationError
+        If Dask is not installed.
+    """
+    if scheduler is None:
+        yield None
+        return
+    try:
+        import distributed
+    except ImportError as error:
+        raise UnsupportedOperationError(
+            "--scheduler needs Dask's scheduler: pip install 'blizzarr[dask]' here and on all workers"
+        ) from error
+    client_type: Any = distributed.Client
+    with client_type(scheduler, set_as_default=False) as client:
+        yield client

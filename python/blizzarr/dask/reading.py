@@ -1,0 +1,85 @@
+"""From a stored array to an array of Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import dask.array as da
+
+from blizzarr.api import open_array
+from blizzarr.array import Array
+from blizzarr.dask.content import content_token
+from blizzarr.errors import NodeTypeError
+from blizzarr.group import Group
+from blizzarr.stores.storage_options import with_storage_options
+
+__all__ = ["from_zarr"]
+
+
+def from_zarr(
+    target: Any,
+    component: str | None = None,
+    *,
+    chunks: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    inline_array: bool = False,
+) -> da.Array:
+    """Return a stored array as an array of Dask, whose chunks are read when they are computed.
+
+    Parameters
+    ----------
+    target
+        An array or group that is open, or anything that `blizzarr.open` takes.
+    component
+        The path of the array there.
+    chunks
+        As in `dask.array.from_array`. By default, each chunk of Dask is a stored chunk, or a shard.
+    storage_options
+        Options of fsspec, which then opens the URL.
+    name
+        The name of the array in Dask. By default it is the same for the same array as long as nobody writes to it, so
+        that Dask does not take results of former elements for those of new ones.
+    inline_array
+        As in `dask.array.from_array`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no array.
+    NodeTypeError
+        If it is a group.
+    ValueError
+        If the chunks do not fit the shape.
+    MetadataError, StoreError
+        As for `blizzarr.open_array`.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, data=[[1, 2, 3], [4, 5, 6]], chunks=(1, 1), shards=(2, 2))
+    >>> array = from_zarr(z)
+    >>> array.chunks, array.sum().compute().item()
+    (((2,), (2, 1)), 21)
+    """
+    array = _opened(target, component, storage_options)
+    stored = array.shards or array.chunks
+    normal = da.core.normalize_chunks(
+        stored if chunks is None else chunks, array.shape, dtype=array.dtype, previous_chunks=stored
+    )
+    if name is None:
+        name = f"from-zarr-{content_token(array, normal)}"
+    found: da.Array = da.from_array(array, normal, name=name, inline_array=inline_array)
+    return found
+
+
+def _opened(target: Any, component: str | None, storage_options: Mapping[str, Any] | None) -> Array:
+    path = (component or "").strip("/")
+    node = target[path] if isinstance(target, Group) and path else target
+    if not isinstance(node, Group | Array):
+        return open_array(with_storage_options(target, storage_options), mode="r", path=path)
+    if isinstance(node, Group) or (path and node is target):
+        found = "a group" if isinstance(node, Group) else "an array, which has no component"
+        raise NodeTypeError(f"expected an array, found {found}", array=node.name, store=str(node.store))
+    return node

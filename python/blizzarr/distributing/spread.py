@@ -1,0 +1,122 @@
+"""Giving pieces of work out, and giving those out again whose worker is lost."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar
+
+from blizzarr.distributing.workers import Told, Work, Workers, is_lost
+from blizzarr.errors import WorkerLostError
+
+__all__ = ["spread"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_TIMES: Final = 4
+"""How many times a piece is given out, as often as Dask does: a piece that kills each of its workers ends the work."""
+
+
+def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], told: Told) -> Iterator[R]:
+    """Yield the results of work on each piece, in the order of the pieces.
+
+    Only as many pieces are made as are given out at a time, see `Workers.ahead`. Without workers, each is done here,
+    when its result is asked for.
+
+    Parameters
+    ----------
+    workers
+        Where the work is done.
+    work
+        Called with a piece, and with a function that it calls with how much it has done. Other processes need it
+        pickled. It must be such that it can be repeated, also while a first attempt is still going on.
+    pieces
+        The pieces.
+    told
+        Called in this thread with how much was done: without workers at once, otherwise before each result.
+
+    Raises
+    ------
+    WorkerLostError
+        If workers are lost again and again with the same piece.
+    UnsupportedOperationError
+        If the work cannot be pickled, and has to be.
+
+    Examples
+    --------
+    >>> def double(number, told):
+    ...     told(1)
+    ...     return 2 * number
+    >>> done = []
+    >>> list(spread(None, double, range(3), done.append)), done
+    ([0, 2, 4], [1, 1, 1])
+    """
+    if workers is None:
+        for piece in pieces:
+            yield work(piece, told)
+        return
+    send = workers.sender(work)
+    left = iter(pieces)
+    waiting: deque[_Sent[T, R]] = deque()
+    while True:
+        for piece in islice(left, workers.ahead - len(waiting)):
+            waiting.append(_Sent(piece, send, workers))
+        if not waiting:
+            return
+        first = waiting[0]
+        if first.is_lost():
+            if first.broke():
+                workers.renew()
+            for sent in waiting:
+                if sent.generation != workers.generation or sent.future.done():
+                    sent.again_if_lost()
+            continue
+        waiting.popleft()
+        result, came = first.future.result()
+        told(came)
+        yield result
+
+
+class _Sent(Generic[T, R]):
+    """A piece that was given out."""
+
+    def __init__(self, piece: T, send: Callable[[T], Future[tuple[R, int]]], workers: Workers) -> None:
+        self._piece, self._send, self._workers = piece, send, workers
+        self._times = 0
+        self._give()
+
+    def _give(self) -> None:
+        self._times += 1
+        self.future = self._send(self._piece)
+        self.generation = self._workers.generation
+
+    def is_lost(self) -> bool:
+        """Wait for the result, and return whether there is none, as the worker was lost."""
+        return is_lost(_outcome(self.future))
+
+    def broke(self) -> bool:
+        """Return whether the executor that has it now is broken."""
+        return self.generation == self._workers.generation and isinstance(_outcome(self.future), BrokenExecutor)
+
+    def again_if_lost(self) -> None:
+        """Give the piece out again if its worker was lost."""
+        error = _outcome(self.future)
+        if not is_lost(error):
+            return
+        if self._times >= _TIMES:
+            raise WorkerLostError(
+                f"workers were lost {self._times} times in a row while they worked on the same part; they may lack "
+                "memory for it: make parts smaller (config.copy_bytes, or --memory of copy), or give each worker more"
+            ) from error
+        self._give()
+
+
+def _outcome(future: Future[Any]) -> BaseException | None:
+    """Wait for a future, and return its error; None if it has a result."""
+    try:
+        return future.exception()
+    except CancelledError as error:
+        return error

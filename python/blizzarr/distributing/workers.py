@@ -1,0 +1,221 @@
+"""The workers that pieces are given to: an executor, what it needs, and what it does when a worker is lost."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+from blizzarr.distributing.settings import Settings
+from blizzarr.durability import as_durable_as_here
+from blizzarr.errors import UnsupportedOperationError, WorkerLostError
+from blizzarr.stores import Store
+from blizzarr.stores.place import is_in_memory
+
+__all__ = ["Told", "Work", "Workers", "is_lost", "workers_of"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+Told: TypeAlias = Callable[[int], object]
+"""Called with how much was done since the last call."""
+Work: TypeAlias = Callable[[T, Told], R]
+"""What is done with a piece; it calls `Told`."""
+
+_LEAST: Final = 64
+_EACH: Final = 4
+"""How many pieces are given out at a time: at least, and for each worker."""
+
+
+class Workers:
+    """An executor as `spread` uses it; `executor` may also be a Dask client.
+
+    A `ProcessPoolExecutor` of which a process has died does nothing any more; a new one like it takes its place until
+    `close`. Other executors replace lost workers themselves.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+
+    def __init__(self, executor: Any) -> None:
+        if not isinstance(executor, Executor):
+            # A client remembers the results of what it takes for pure functions, and would not repeat a piece.
+            client = getattr(executor, "get_executor", None)
+            if client is None:
+                raise TypeError(
+                    "expected an executor like those of concurrent.futures, or a client of Dask, "
+                    f"found {type(executor).__name__}"
+                )
+            executor = client(pure=False)
+        self._executor: Executor = executor
+        self._own: ProcessPoolExecutor | None = None
+        self._sent: set[Future[Any]] = set()
+        self.in_threads = isinstance(executor, ThreadPoolExecutor)
+        """Whether they are threads of this process."""
+        self.count = _count(executor)
+        """About how many pieces are worked on at a time."""
+        self.ahead = max(_LEAST, _EACH * self.count)
+        """How many pieces are given out at a time."""
+        self.generation = 0
+        """How many executors have been used up."""
+
+    def check(self, *stores: Store) -> None:
+        """Raise an error if workers cannot open these stores.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If they are other processes, and a store is in the memory of this one, or cannot be pickled.
+        """
+        for store in () if self.in_threads else stores:
+            _pickled(store, store)
+
+    def sender(self, work: Work[T, R]) -> Callable[[T], Future[tuple[R, int]]]:
+        """Return a function that gives a piece out, for its result and the sum of what was told.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If the work cannot be pickled, as other processes need it.
+        """
+        if self.in_threads:
+            return partial(self._submit, as_durable_as_here(summed), work)
+        return partial(self._submit, _elsewhere, _pickled(work), Settings.here())
+
+    def _submit(self, function: Callable[..., R], *arguments: Any) -> Future[R]:
+        try:
+            future = self._executor.submit(function, *arguments)
+        except BrokenProcessPool:
+            self.renew()
+            future = self._executor.submit(function, *arguments)
+        self._sent.add(future)
+        future.add_done_callback(self._sent.discard)
+        return future
+
+    def renew(self) -> None:
+        """Take a new executor in place of one that has lost a process, and cannot work any more.
+
+        Raises
+        ------
+        WorkerLostError
+            If it is of a kind that cannot be made anew here.
+        """
+        if type(self._executor) is not ProcessPoolExecutor:
+            raise WorkerLostError(
+                f"a worker was lost, after which a {type(self._executor).__name__} does nothing any more; "
+                "repeat the call with a new one"
+            )
+        old: Any = self._executor
+        self._close_own()
+        # The standard library has no other way to ask how it was made.
+        made = old._max_workers, old._mp_context, old._initializer, old._initargs
+        self._executor = self._own = ProcessPoolExecutor(*made)
+        self.generation += 1
+
+    def close(self) -> None:
+        """Take back what no worker has begun, and wait for what one has."""
+        futures = self._sent.copy()
+        wait_for([future for future in futures if not future.cancel()])
+        self._close_own()
+
+    def _close_own(self) -> None:
+        if self._own is not None:
+            self._own.shutdown(cancel_futures=True)
+            self._own = None
+
+
+@contextmanager
+def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
+    """A context with the workers of an executor or Dask client, which can open these stores; None of None.
+
+    At its end, after an error or Ctrl-C too, nothing is left of what was given out.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    UnsupportedOperationError
+        If a store is in the memory of this process, and the workers are not.
+
+    Examples
+    --------
+    >>> with ThreadPoolExecutor(3) as pool, workers_of(pool) as workers:
+    ...     workers.count
+    3
+    """
+    if executor is None:
+        yield None
+        return
+    workers = Workers(executor)
+    workers.check(*stores)
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
+    """Return a store, or work with stores, as workers in other processes need it."""
+    advice = "leave out executor=, or use a ThreadPoolExecutor"
+    if store is not None and is_in_memory(store):
+        raise UnsupportedOperationError(
+            "expected a directory or URL, which workers in other processes can open, found a store in the memory of "
+            f"this process; {advice}",
+            store=None if store is None else str(store),
+        )
+    try:
+        return pickle.dumps(what)
+    except Exception as error:
+        raise UnsupportedOperationError(
+            f"expected data that workers in other processes can open, found some that cannot be pickled: {error}; "
+            f"{advice}",
+            store=None if store is None else str(store),
+        ) from error
+
+
+def is_lost(error: BaseException | None) -> bool:
+    """Return whether this error says that a worker was lost, and not that its work failed.
+
+    Examples
+    --------
+    >>> is_lost(BrokenProcessPool()), is_lost(ValueError())
+    (True, False)
+    """
+    dask: Any = sys.modules.get("distributed")
+    killed = () if dask is None else (dask.KilledWorker,)
+    return isinstance(error, (BrokenProcessPool, CancelledError, *killed))
+
+
+def summed(work: Work[T, R], piece: T) -> tuple[R, int]:
+    """Return the result of work on a piece, and the sum of what it has told."""
+    told: list[int] = []
+    result = work(piece, told.append)
+    return result, sum(told)
+
+
+def _elsewhere(pickled: bytes, settings: Settings, piece: T) -> tuple[Any, int]:
+    """Work on a piece in another process."""
+    with settings.applied():
+        return summed(_unpickled(pickled), piece)
+
+
+@lru_cache(8)
+def _unpickled(pickled: bytes) -> Work[Any, Any]:
+    """Return the work, which most pieces have in common: so a worker opens an array once."""
+    work: Work[Any, Any] = pickle.loads(pickled)
+    return work
+
+
+def _count(executor: Any) -> int:
+    client = getattr(executor, "_client", None)
+    if client is not None and hasattr(client, "nthreads"):
+        return sum(client.nthreads().values()) or 1
+    return getattr(executor, "_max_workers", None) or os.cpu_count() or 1

@@ -1,0 +1,484 @@
+"""The engine of constraints on metadata: what follows from them, whether an array meets them, and making new arrays.
+
+Constraints are partial metadata: values by the name of the member that has them in documents. Constraints that only
+one array meets are complete, so that everything that is known of an array follows from them in the same way. A driver
+adds a table of its members, and says which part of the model each stands for.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar, NamedTuple, Self
+
+from blizzarr.errors import InvalidArgumentError, SpecError
+from blizzarr.json_values import MISSING, alike, plain
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.constraint import MAX_RANK, Vector, braces
+from blizzarr.spec.dimension_units import DimensionUnits, merge_units
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.field import Field, check_choice, choice
+from blizzarr.spec.fill_value import shown
+from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.layout_solver import choose_shape
+from blizzarr.spec.metadata.elements import WHOLE, Element, Elements
+from blizzarr.spec.metadata.fill_conversion import converted
+from blizzarr.spec.metadata.interface import MetadataConstraints, Options
+from blizzarr.spec.metadata.reading import Member, all_of, read
+from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
+from blizzarr.spec.ranks import Ranks, ranks
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.status import invalid_argument
+from blizzarr.views import IndexDomain
+from blizzarr.views.form import Form
+from blizzarr.views.interval import INF
+
+__all__ = ["Chosen", "Chunks", "Constraints", "resizable"]
+
+
+class Chunks(NamedTuple):
+    """The layout of chunks: their order from the slowest to the fastest dimension, and both shapes; None if open."""
+
+    order: tuple[int, ...] | None = None
+    write: tuple[int | None, ...] | None = None
+    read: tuple[int | None, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for a new array besides its codec, in the dimensions of its grid."""
+
+    elements: Elements
+    domain: IndexDomain
+    shape: tuple[int, ...]
+    write: tuple[int, ...]
+    read: tuple[int, ...]
+    order: tuple[int, ...] | None
+    """The dimensions of the grid from the slowest to the fastest; None if that does not matter."""
+    fill: Element | None
+    units: DimensionUnits
+    codec: Any
+    """The codec of the driver, with all constraints; None if the driver has none."""
+
+
+class Constraints(MetadataConstraints):
+    """Constraints on the members of a document.
+
+    Parameters
+    ----------
+    given
+        The members of the table that are given, as values.
+    rank
+        The number of dimensions of the grid; -1 if it is not known.
+    extra
+        Other members, as JSON.
+    """
+
+    driver: ClassVar[str]
+    table: ClassVar[Mapping[str, Member]]
+    inner_unknown: ClassVar[bool] = False
+    """True if elements may have dimensions of their own as long as the data type is not known."""
+    invalid: ClassVar[frozenset[str]] = frozenset()
+    """The constraints of a schema that are themselves called invalid where an array does not meet them."""
+    dtype_member: ClassVar[str] = "dtype"
+    """The name of the data type in errors."""
+    has_units: ClassVar[bool] = True
+    has_fill: ClassVar[bool] = True
+
+    def __init__(self, given: Mapping[str, Any], rank: int, extra: Mapping[str, Any]) -> None:
+        self.given = given
+        self.rank = rank
+        self.extra = extra
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """Parse the member ``metadata``."""
+        reading, extra = read(plain(value), cls.table)
+        cls.check_extra(extra)
+        return cls(reading.given, reading.rank, extra)
+
+    @classmethod
+    def check_extra(cls, extra: dict[str, Any]) -> None:
+        """Raise if there is a member that a document may not have."""
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``, sorted."""
+        return dict(sorted((self.members() | dict(self.extra)).items()))
+
+    def members(self) -> dict[str, Any]:
+        """The members of the table as JSON."""
+        return {name: self.table[name].to_json(value) for name, value in self.given.items()}
+
+    # What each member stands for; None if that is open.
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of the grid."""
+        return self.given.get("shape")
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The labels of the dimensions of the grid."""
+        return None
+
+    @property
+    @abstractmethod
+    def elements(self) -> Elements | None:
+        """The type of elements."""
+
+    @abstractmethod
+    def chunks(self, grid: int, full: int) -> Chunks:
+        """Return the layout of chunks of so many dimensions in the grid, and in all."""
+
+    @property
+    @abstractmethod
+    def own_codec(self) -> DriverCodec:
+        """The codec, without ``driver``."""
+
+    @property
+    def units(self) -> DimensionUnits:
+        """The units of the dimensions of the grid; none if there are none."""
+        return ()
+
+    def fill(self, options: Options) -> Element | None:
+        """Return the fill value of the selected part of elements."""
+        return None
+
+    @property
+    def is_filled(self) -> bool:
+        """True if the fill value is given, even if it is none."""
+        return self.given.get("fill_value", MISSING) is not MISSING
+
+    # What follows from all members.
+
+    def field(self, options: Options) -> Field | None:
+        """Return the part of each element that is selected, if the data type is known."""
+        return None if self.elements is None else self.elements.pick(*choice(options))
+
+    def _ranks(self, schema: Schema, field: Field | None) -> Ranks:
+        inner = None if field is None else len(field.shape)
+        return ranks(self.rank, schema.rank, 0 if inner is None and not self.inner_unknown else inner)
+
+    def constrain(self, schema: Schema, options: Options) -> None:
+        """Add the data type and rank that are known to the schema."""
+        check_choice(*choice(options))
+        if not self.given:
+            return
+        field = self.field(options)
+        with prefixed('Error parsing object member "metadata"'):
+            all_of(
+                lambda: None if field is None else schema._set_dtype(field.dtype),
+                lambda: schema._set_rank(-1 if (full := self._ranks(schema, field).full) is None else full),
+            )
+
+    def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
+        """Return the domain; the upper bounds of the grid can be changed and therefore are implicit."""
+        if not self.given and schema.domain is None:
+            return IndexDomain(0) if schema.rank == 0 else None
+        field = self.field(options)
+        full, grid, inner = self._ranks(schema, field)
+        if schema.domain is None:
+            is_open = (grid != 0 and self.shape is None) or (inner != 0 and field is None)
+            if full is None or (is_open and self.labels is None):
+                return IndexDomain(0) if full == 0 else None
+        if full is None:
+            return schema.domain
+        within = () if field is None else field.shape
+        if schema.domain is None and self.shape is not None:
+            return resizable(self.shape, self.labels, within)
+        sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
+        sizes[full - len(within) :] = within
+        labels = None if self.labels is None else [*self.labels, *("",) * full][:full]
+        implicit = [dim < full - len(within) for dim in range(full)]
+        domain = IndexDomain(shape=sizes, labels=labels, implicit_upper_bounds=implicit)
+        if schema.domain is not None:
+            with prefixed("Mismatch between metadata and schema"):
+                domain = schema.domain._merge(domain)
+        form = domain._form._replace(implicit_lower=(False,) * full, implicit_upper=tuple(implicit))
+        return IndexDomain._of(form)
+
+    def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
+        """Return the layout, as far as it is known."""
+        field = self.field(options)
+        return self._layout(schema.chunk_layout, self._ranks(schema, field), () if field is None else field.shape)
+
+    def _layout(self, layout: ChunkLayout, ranks: Ranks, within: tuple[int, ...]) -> ChunkLayout:
+        if ranks.full is None:
+            return layout
+        full, grid = ranks.full, ranks.full - len(within)
+        order, *shapes = self.chunks(grid if ranks.grid is None else ranks.grid, full)
+        grids = {}
+        for usage, shape in zip(("write", "read"), shapes, strict=True):
+            sides = (None,) * full if shape is None else (*shape[:grid], *(None,) * (grid - len(shape)), *within)
+            hard = frozenset(dim for dim, side in enumerate(sides) if side is not None)
+            grids[usage] = GridConstraints(Vector(sides, hard), Vector.unset(full))
+        grids["codec"] = GridConstraints.unset(full)
+        origin = Vector((0,) * full, frozenset(range(full)))
+        order = None if order is None else (*order, *range(len(order), full))
+        found = ChunkLayout._of(full, order or None, bool(order), origin, grids)
+        if layout._is_unset:
+            return found
+        layout._set_rank(full)
+        layout._merge(found)
+        return layout
+
+    def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
+        """Return the codec, as far as it is known."""
+        return CodecSpec._of(self.driver, self.own_codec)._merged(schema.codec)
+
+    def fill_value(self, schema: Schema, options: Options) -> Element | None:
+        """Return the fill value of the metadata, or else that of the schema."""
+        if not self.has_fill:
+            return None
+        return self.fill(options) if self.is_filled else schema.fill_value
+
+    def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
+        """Return the units, as far as they are known."""
+        wanted = schema.dimension_units
+        if not self.has_units:
+            return wanted
+        units = self._all_units(schema)
+        if wanted is not None and any(unit is not None for unit in wanted):
+            units = merge_units(units, wanted)
+        return units or None
+
+    def _all_units(self, schema: Schema) -> DimensionUnits:
+        """Return the units of the grid, and none for the dimensions within elements."""
+        units = self.units or (None,) * max(self.rank, 0)
+        return (*units, *(None,) * ((schema.rank or 0) - len(units))) if units else ()
+
+    # Arrays.
+
+    def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
+        """Raise unless an array meets the constraints; the error has every member that differs."""
+        if not self.given and not self.extra and schema._is_unset:
+            self.dtype_of(meta, options)
+            return
+        stored = self.of(meta)
+        if wrong := list(self.differences(stored)):
+            raise SpecError("; ".join(error.reason for error in wrong))
+        stored.check_schema(schema, options)
+
+    def differences(self, stored: Self) -> Iterator[SpecError]:
+        """Yield an error for each member that a stored array has otherwise."""
+        wanted, found = self.members() | dict(self.extra), stored.members() | dict(stored.extra)
+        for name, value in wanted.items():
+            if name not in found or not alike(value, found[name]):
+                yield mismatch(name, value, found.get(name, MISSING))
+
+    def check_schema(self, schema: Schema, options: Options) -> None:
+        """Raise unless the metadata of an array, which these are, meet a schema."""
+        field = self.field(options)
+        assert field is not None, "metadata of an array are complete"
+        check_rank(schema, self.rank + len(field.shape))
+        check_dtype(schema, field.dtype, self.dtype_member)
+        for name, check in self._CHECKS.items():
+            if getattr(schema, name) is None:
+                continue
+            if name in self.invalid:
+                with invalid_argument():
+                    check(self, schema, field, options)
+            else:
+                check(self, schema, field, options)
+
+    def _check_domain(self, schema: Schema, field: Field, options: Options) -> None:
+        self.domain(schema, options)
+
+    def _check_codec(self, schema: Schema, field: Field, options: Options) -> None:
+        assert schema.codec is not None
+        is_other = schema.codec._driver != self.driver and "codec of another driver" in self.invalid
+        with (
+            invalid_argument() if is_other else nullcontext(),
+            prefixed("codec from metadata does not match codec in schema"),
+        ):
+            self.codec(schema, options)
+
+    def _check_layout(self, schema: Schema, field: Field, options: Options) -> None:
+        if not schema._layout._is_unset and self.chunk_layout(schema, options)._grids["codec"].shape.hard:
+            raise InvalidArgumentError("codec_chunk_shape not supported")
+
+    def _check_units(self, schema: Schema, field: Field, options: Options) -> None:
+        if any(unit is not None for unit in schema.dimension_units or ()):
+            if not self.has_units:
+                raise InvalidArgumentError(f"Dimension units not supported by {self.driver} driver")
+            self.check_units(schema, options)
+
+    def check_units(self, schema: Schema, options: Options) -> None:
+        """Raise unless the units of an array agree with those of a schema."""
+        with prefixed("dimension_units from metadata does not match dimension_units in schema"):
+            self.dimension_units(schema, options)
+
+    def _check_fill(self, schema: Schema, field: Field, options: Options) -> None:
+        if not self.has_fill:
+            raise InvalidArgumentError(f"fill_value not supported by {self.driver} format")
+        assert schema._fill is not None
+        assert schema._fill_dtype is not None
+        wanted = converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
+        found = self.fill(options)
+        if found is None or wanted.tobytes() != found.tobytes():
+            there = "no fill value" if found is None else f"fill value of {shown(found)}"
+            raise SpecError(
+                f"Invalid fill_value: schema requires fill value of {shown(wanted)}, but metadata specifies {there}"
+            )
+
+    _CHECKS: ClassVar[Mapping[str, Callable[[Any, Schema, Field, Options], None]]] = {
+        "domain": _check_domain,
+        "codec": _check_codec,
+        "chunk_layout": _check_layout,
+        "fill_value": _check_fill,
+        "dimension_units": _check_units,
+    }
+
+    def schema(self, options: Options) -> Schema:
+        """Return the schema of the array whose metadata these are."""
+        field, nothing = self.field(options), Schema()
+        assert field is not None, "metadata of an array are complete"
+        rank = self.rank + len(field.shape)
+        nothing._set_rank(rank)
+        layout = self.chunk_layout(nothing, options)
+        layout._finalize()
+        units, shape = self.units, self.shape
+        assert shape is not None, "metadata of an array are complete"
+        return Schema._of(
+            field.dtype,
+            rank,
+            resizable(shape, self.labels, field.shape),
+            layout,
+            (*units, *(None,) * len(field.shape)) if units else (),
+            self.codec(nothing, options),
+            self.fill(options),
+        )
+
+    @classmethod
+    def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
+        """The schema of an array."""
+        return cls.of(meta).schema(options)
+
+    @classmethod
+    def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the selected part of the elements of an array."""
+        name, void = choice(options)
+        if not name and not void and meta.dtype.name in WHOLE:
+            return WHOLE[meta.dtype.name]
+        elements = cls.of(meta).elements
+        assert elements is not None, "metadata of an array are complete"
+        return elements.pick(name, void)
+
+    @classmethod
+    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
+        """Return the selected part of each element; None if the whole element is a single value."""
+        field = cls.part_of(meta, options)
+        return field if meta.dtype.fields or field.shape else None
+
+    @classmethod
+    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
+        """Return the data type in the schema of an array."""
+        return cls.part_of(meta, options).dtype
+
+    @classmethod
+    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
+        """Return the domain in the schema of an array."""
+        return resizable(meta.shape, meta.dimension_names, cls.part_of(meta, options).shape)
+
+    # New arrays.
+
+    def create(self, schema: Schema, options: Options) -> ArrayMeta:
+        """Return the metadata of a new array that meets the constraints, with everything that is left open chosen."""
+        check_choice(*choice(options))
+        elements = self.elements or self._elements_of(schema, options)
+        whole = type(self)(self.given, self.rank, self.extra)
+        whole.given = {**self.given, **self.of_elements(elements)}
+        return whole._created(elements, schema, options)
+
+    def _elements_of(self, schema: Schema, options: Options) -> Elements:
+        for asked, option in zip(choice(options), ("field", "open_as_void"), strict=True):
+            if asked:
+                raise SpecError(f'"dtype" must be specified in "metadata" if "{option}" is specified')
+        if schema.dtype is None:
+            raise SpecError("dtype must be specified")
+        return self.elements_for(schema.dtype)
+
+    @abstractmethod
+    def elements_for(self, dtype: DType) -> Elements:
+        """Return the type of elements of new arrays of a data type."""
+
+    @abstractmethod
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
+        """Return the member for this type of elements."""
+
+    def _created(self, elements: Elements, schema: Schema, options: Options) -> ArrayMeta:
+        field = elements.pick(*choice(options))
+        with prefixed("Invalid domain"):
+            domain = self.domain(schema, options)
+        if domain is None or any(low == -INF for low in domain.origin) or any(up > INF for up in domain.exclusive_max):
+            raise SpecError("domain must be specified")
+        rank = domain.rank - len(field.shape)
+        bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+        order, (write, read), fill, units, codec = all_of(
+            lambda: self.order(self.chunk_layout(schema, options), rank),
+            lambda: self.choose_chunks(self.chunk_layout(schema, options), bounds, rank),
+            lambda: self._fill_of(schema, elements, field),
+            lambda: self.dimension_units(schema, options) or (),
+            lambda: self.codec(schema, options),
+        )
+        if prod(write) >= 1 << 63:
+            raise SpecError(f"Product of chunk dimensions {braces(write)} is too large")
+        value = None if codec is None else codec._value
+        meta = self.array(
+            Chosen(elements, domain, domain.shape[:rank], write[:rank], read[:rank], order, fill, units, value)
+        )
+        self.of(meta).check_schema(schema, options)
+        return meta
+
+    def _fill_of(self, schema: Schema, elements: Elements, field: Field) -> Element | None:
+        """Return the fill value of a schema, if the metadata have none."""
+        if self.is_filled or schema._fill is None or schema._fill_dtype is None or not self.has_fill:
+            return None
+        with prefixed("Invalid fill_value"):
+            if len(elements.fields) != 1:
+                raise SpecError("a schema has no fill value for data types with several fields")
+            return converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
+
+    def order(self, layout: ChunkLayout, rank: int) -> tuple[int, ...] | None:
+        """Return the order of so many dimensions in new chunks."""
+        return None if layout._inner_order is None else tuple(dim for dim in layout._inner_order if dim < rank)
+
+    def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the shapes of what is written and of what is read; by default, they are the same."""
+        with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
+            layout._merge_grid("read", layout._grids["write"])
+        shape = choose_shape(layout._grids["read"], bounds)
+        return shape, shape
+
+    @abstractmethod
+    def array(self, chosen: Chosen) -> ArrayMeta:
+        """Return the array with what was chosen."""
+
+
+def resizable(
+    shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()
+) -> IndexDomain:
+    """Return the domain of an array: its upper bounds can be changed, but for those within elements.
+
+    Raises
+    ------
+    SpecError
+        There are too many dimensions, or two with the same name.
+
+    Examples
+    --------
+    >>> resizable((2, 3), ["x", None], (4,))
+    { "x": [0, 2*), [0, 3*), [0, 4) }
+    """
+    rank, inner = len(shape), len(within)
+    labels = ("",) * rank if names is None else tuple([name or "" for name in names])
+    if rank + inner > MAX_RANK or (names is not None and len(set(filter(None, labels))) < sum(map(bool, labels))):
+        raise SpecError(f"expected at most {MAX_RANK} dimensions, each with a name of its own, found {labels}")
+    never, implicit = (False,) * (rank + inner), (True,) * rank + (False,) * inner
+    return IndexDomain._of(Form((0,) * (rank + inner), (*shape, *within), never, implicit, (*labels, *("",) * inner)))

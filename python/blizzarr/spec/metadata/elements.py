@@ -1,0 +1,155 @@
+"""The elements of an array in terms of specs: fields of data types that TensorStore has, and their fill values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.byte_order import in_order
+from blizzarr.errors import ConstraintError, SpecError
+from blizzarr.json_values import dump, quote
+from blizzarr.spec.dtype import DTYPES
+from blizzarr.spec.field import Field
+from blizzarr.spec.stored_values import from_stored, to_stored
+
+__all__ = ["WHOLE", "Element", "Elements", "Fill"]
+
+Element = np.ndarray[Any, np.dtype[Any]]
+"""One element, or all that lie within one."""
+
+_BYTES: Final = {Kind.RAW: "byte", Kind.BYTES: "char"}
+_NUMBERS: Final = (Kind.BOOL, Kind.INTEGER, Kind.FLOAT, Kind.COMPLEX)
+
+
+WHOLE: Final = {
+    name: Field("", dtype)
+    for name, dtype in DTYPES.items()
+    if name not in ("byte", "char", "string", "ustring", "json")
+}
+"""The fields of elements that are a single value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The type of elements, and where each of its fields lies.
+
+    Examples
+    --------
+    >>> made = Elements.of(DataType.parse([("a", "i2"), ("b", "S3")]), "big")
+    >>> made.fields[1], made.pick("", True).shape
+    (Field(name='b', dtype=dtype("char"), big=True, shape=(3,), offset=2), (5,))
+    >>> made.pick("", False)
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Must specify a "field" that is one of: ["a","b"]
+    """
+
+    dtype: DataType
+    endian: str | None
+    """The byte order of stored elements; None if they have none, or each field has its own."""
+    fields: tuple[Field, ...]
+    json: Any
+    """The data type as the document has it."""
+
+    @classmethod
+    def of(cls, dtype: DataType, endian: str | None, json: Any = None) -> Self:
+        """Return the elements of a data type.
+
+        Raises
+        ------
+        SpecError
+            Specs do not have it.
+        """
+        if endian != "big" and dtype.name in WHOLE:
+            return cls(dtype, endian, (WHOLE[dtype.name],), json)
+        offset, fields = 0, []
+        for name, inner, shape in dtype.fields or (("", dtype, ()),):
+            made = _field(name, inner, shape, endian, offset)
+            if made is None:
+                supported = ", ".join(known for known in DTYPES if known not in ("string", "ustring", "json"))
+                spelled = dump(dtype.to_json() if json is None else json)
+                raise SpecError(f"{spelled} data type is not one of the supported data types: {supported}")
+            fields.append(made)
+            offset += made.size
+        return cls(dtype, endian, tuple(fields), json)
+
+    @property
+    def named(self) -> bool:
+        """True if the fields have names."""
+        return bool(self.dtype.fields)
+
+    @property
+    def is_whole(self) -> bool:
+        """True if an element is a single value."""
+        return not self.named and not self.fields[0].shape
+
+    @property
+    def unit(self) -> int:
+        """The size in bytes of the largest value."""
+        return max(field.dtype._element_dtype.itemsize for field in self.fields)
+
+    def pick(self, name: str, void: bool) -> Field:
+        """Return the field with this name, or the bytes of elements; without a name, there must be only one field."""
+        if void:
+            return Field("", DTYPES["byte"], shape=(self.dtype.itemsize,))
+        if not name and len(self.fields) == 1:
+            return self.fields[0]
+        names = [field.name for field in self.fields]
+        if name and not self.named:
+            raise ConstraintError(f"Requested field {quote(name)} but dtype does not have named fields")
+        if name not in names:
+            said = f"Requested field {quote(name)} is not" if name else 'Must specify a "field" that is'
+            raise ConstraintError(f"{said} one of: {dump(names)}")
+        return self.fields[names.index(name)]
+
+
+def _field(name: str, dtype: DataType, shape: tuple[int, ...], endian: str | None, offset: int) -> Field | None:
+    """Return a field; None if specs do not have its data type."""
+    if dtype.kind in _BYTES:
+        return Field(name, DTYPES[_BYTES[dtype.kind]], endian == "big", (*shape, dtype.itemsize), offset)
+    if dtype.kind not in _NUMBERS or dtype.name not in DTYPES:
+        return None
+    big = endian == "big" if endian is not None else dtype.numpy.byteorder == ">"
+    return Field(name, DTYPES[dtype.name], big, shape, offset)
+
+
+class Fill(NamedTuple):
+    """The fill value of whole elements; None if there is none."""
+
+    elements: Elements
+    value: np.generic | None
+
+    @classmethod
+    def of(cls, elements: Elements, element: Element) -> Self:
+        """Return the fill value of elements whose only field has this one."""
+        stored = to_stored(element, elements.fields[0]).tobytes()
+        raw = in_order(stored, elements.dtype.swap, elements.endian)
+        return cls(elements, np.frombuffer(raw, elements.dtype.numpy)[0])
+
+    @property
+    def stored(self) -> bytes:
+        """The bytes of a stored element."""
+        assert self.value is not None
+        dtype = self.elements.dtype
+        return in_order(dtype.fill_bytes(self.value), dtype.swap, self.elements.endian)
+
+    def part(self, options: Mapping[str, Any]) -> Element | None:
+        """Return the fill value of the selected part of elements.
+
+        Examples
+        --------
+        >>> elements = Elements.of(DataType.parse(">i2"), "big")
+        >>> fill = Fill(elements, elements.dtype.fill(5))
+        >>> fill.part({}), fill.part({"open_as_void": True})
+        (array(5, dtype=int16), array([b'\\x00', b'\\x05'], dtype='|V1'))
+        """
+        if self.value is None:
+            return None
+        void = options.get("open_as_void", False)
+        field = self.elements.pick(options.get("field", ""), void)
+        raw = np.frombuffer(self.stored, np.uint8)
+        return from_stored(raw[field.offset : field.offset + field.size], field).reshape(field.shape)

@@ -1,0 +1,125 @@
+"""The interface of constraints on the metadata of stored arrays, the same for all drivers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.field import Field
+from blizzarr.spec.places import Option
+from blizzarr.spec.schema import Schema
+from blizzarr.views import IndexDomain
+
+__all__ = ["MetadataConstraints", "Options"]
+
+Options: TypeAlias = Mapping[str, Any]
+"""The driver's own members of a spec."""
+
+
+class MetadataConstraints(ABC):
+    """The constraints of a spec on the documents of an array, in the terms of its format.
+
+    What is asked for takes the schema into account, and the driver's own options.
+    """
+
+    options: ClassVar[Mapping[str, Option]] = {}
+    """Members of the driver besides those of all drivers of stored arrays."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, value: Any) -> Self:
+        """Parse the member ``metadata``."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """Return constraints that only this array meets."""
+
+    @staticmethod
+    def check_dtype(schema: Schema) -> None:
+        """Raise if the format does not have the data type; by default, that is found out when an array is created."""
+        return
+
+    def with_options(self, options: dict[str, Any]) -> Self:
+        """Return the constraints with those of the driver's options that are constraints in other words, and take
+        these out of `options`.
+        """
+        return self
+
+    @abstractmethod
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """Return the member ``metadata``; with `include_defaults`, defaults are included."""
+
+    @abstractmethod
+    def constrain(self, schema: Schema, options: Options) -> None:
+        """Add the data type and rank that are known to the schema."""
+
+    @abstractmethod
+    def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
+        """Return the domain of the array, as far as it is known."""
+
+    @abstractmethod
+    def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
+        """Return the layout, as far as it is known."""
+
+    @abstractmethod
+    def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
+        """Return the codec, as far as it is known."""
+
+    @abstractmethod
+    def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
+        """The fill value, if it is known."""
+
+    @abstractmethod
+    def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
+        """Return the units, as far as they are known."""
+
+    @abstractmethod
+    def create(self, schema: Schema, options: Options) -> ArrayMeta:
+        """Return the metadata of a new array that meets the constraints."""
+
+    @abstractmethod
+    def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
+        """Raise unless an array meets the constraints; the error names both sides."""
+
+    @classmethod
+    @abstractmethod
+    def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
+        """The schema of an array."""
+
+    @classmethod
+    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
+        """Return the data type in the schema of an array."""
+        dtype = cls.schema_of(meta, options).dtype
+        assert dtype is not None, "a stored array has one"
+        return dtype
+
+    @classmethod
+    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
+        """Return the domain in the schema of an array."""
+        domain = cls.schema_of(meta, options).domain
+        assert domain is not None, "a stored array has one"
+        return domain
+
+    @classmethod
+    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
+        """Return the selected part of each element; None if the whole element is a single value."""
+        return None
+
+    @classmethod
+    def options_of(cls, meta: ArrayMeta, options: Options) -> Options:
+        """Return the options in the spec of an open array, which names the field."""
+        part = cls.part(meta, options)
+        return options if part is None or options.get("open_as_void") else {**options, "field": part.name}
+
+    def refuse(self, raw: bytes) -> None:
+        """Raise what is wrong with the value of a document's key that is not the document of an array."""
+        return

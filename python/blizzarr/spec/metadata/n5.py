@@ -1,0 +1,241 @@
+"""N5 arrays in specs: the members of an ``attributes.json`` that a spec may constrain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Self
+
+from blizzarr.dtypes import DataType
+from blizzarr.errors import SpecError
+from blizzarr.formats.document import load
+from blizzarr.formats.n5_array import TYPES, decode
+from blizzarr.formats.n5_compression import options_of
+from blizzarr.json_values import within_64_bits
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
+from blizzarr.spec.constraint import braces
+from blizzarr.spec.dimension_units import DimensionUnits, units_shown
+from blizzarr.spec.dtype import DTYPES, DType, dtype_json
+from blizzarr.spec.members import Members, as_float, as_text
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
+from blizzarr.spec.metadata.elements import Elements
+from blizzarr.spec.metadata.interface import Options
+from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, only, parsed_by, read, refuse
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import array_of, encoded
+from blizzarr.spec.unit import Unit
+from blizzarr.views import IndexDomain
+
+__all__ = ["N5Codec", "N5Constraints"]
+
+_compression = parsed_by(options_of)
+
+
+@dataclass(frozen=True, slots=True)
+class N5Codec:
+    """The codec of ``n5`` in a schema: a compression, or nothing.
+
+    Examples
+    --------
+    >>> N5Codec().merged(N5Codec({"type": "raw"})).to_json()
+    {'compression': {'type': 'raw'}}
+    """
+
+    compression: Mapping[str, Any] | None = None
+
+    @classmethod
+    def take(cls, members: Members) -> N5Codec:
+        """Parse the members."""
+        return cls(members.take("compression", only(_compression), None))
+
+    def merged(self, other: N5Codec) -> N5Codec:
+        """Return the codec with the constraints of both."""
+        if self.compression is None or other.compression is None:
+            return self if other.compression is None else other
+        if self.compression != other.compression:
+            raise SpecError('"compression" does not match')
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the compression, if one is given."""
+        return {} if self.compression is None else {"compression": dict(sorted(self.compression.items()))}
+
+
+def _dtype(value: Any, reading: Reading) -> DType:
+    return _known(dtype_json(value))
+
+
+def _known(dtype: DType) -> DType:
+    if dtype.name not in TYPES:
+        raise SpecError(f"{dtype.name} data type is not one of the supported data types: {', '.join(TYPES)}")
+    return dtype
+
+
+def _labels(value: Any, reading: Reading) -> tuple[str, ...]:
+    return IndexDomain(labels=reading.each(value, as_text)).labels
+
+
+_ATTRIBUTES: Final[Mapping[str, Member]] = {
+    "units": Member(each(as_text), list),
+    "resolution": Member(each(as_float), list),
+}
+
+
+class N5Constraints(Constraints):
+    """The constraints of a spec on N5 metadata.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.chunk_layout import ChunkLayout
+    >>> constraints = N5Constraints.from_json({"dimensions": [1000, 1000], "dataType": "int16"})
+    >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
+    >>> meta.chunk_shape, meta.order
+    ((100, 100), 'F')
+    >>> constraints.check(meta, Schema(), {})
+    >>> N5Constraints.schema_of(meta, {}).dtype
+    dtype("int16")
+    """
+
+    driver = "n5"
+    has_fill = False
+    invalid = frozenset({"domain"})
+    table: ClassVar[Mapping[str, Member]] = {
+        "dimensions": lengths(0),
+        "blockSize": lengths(1),
+        "dataType": Member(_dtype, DType.to_json),
+        "compression": Member(_compression, lambda options: dict(sorted(options.items()))),
+        "axes": Member(_labels, list),
+        **_ATTRIBUTES,
+    }
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """Return constraints that only this array meets."""
+        document = encoded(meta) if meta.source is None else meta.source
+        rank = len(meta.shape)
+        reading, extra = read(meta.attributes, _ATTRIBUTES, rank)
+        given = {
+            "dimensions": meta.shape,
+            "blockSize": meta.write_shape,
+            "dataType": DTYPES[meta.dtype.name],
+            "compression": options_of(document["compression"], Problems(), others=True),
+            "axes": tuple(name or "" for name in meta.dimension_names or (None,) * rank),
+        }
+        return cls(given | reading.given, rank, within_64_bits(extra))
+
+    @staticmethod
+    def check_dtype(schema: Schema) -> None:
+        """Raise if N5 does not have the data type."""
+        if schema.dtype is not None:
+            _known(schema.dtype)
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``; labels that are all empty are left out, and are demanded none the less."""
+        found = super().to_json()
+        if not any(self.labels or ()):
+            found.pop("axes", None)
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The dimensions."""
+        return self.given.get("dimensions")
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The axes."""
+        return self.given.get("axes")
+
+    @property
+    def elements(self) -> Elements | None:
+        """The type of elements, which has no fields."""
+        dtype = self.given.get("dataType")
+        return None if dtype is None else self.elements_for(dtype)
+
+    def elements_for(self, dtype: DType) -> Elements:
+        """Return the type of elements of a data type."""
+        return Elements.of(DataType.parse(_known(dtype).name), None)
+
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
+        """Return the member for this type of elements."""
+        return {"dataType": elements.fields[0].dtype}
+
+    def chunks(self, grid: int, full: int) -> Chunks:
+        """Return the layout of blocks, whose first dimension is the fastest."""
+        block = self.given.get("blockSize")
+        return Chunks(tuple(reversed(range(full))), block, block)
+
+    @property
+    def own_codec(self) -> N5Codec:
+        """The compression."""
+        return N5Codec(self.given.get("compression"))
+
+    @property
+    def units(self) -> DimensionUnits:
+        """A unit for each dimension, or none at all where there are no `units`, whatever the `resolution`."""
+        units = self.given.get("units")
+        if units is None:
+            return ()
+        counts = self.given.get("resolution", (1.0,) * len(units))
+        return tuple(Unit(count, unit) for count, unit in zip(counts, units, strict=True))
+
+    def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
+        """Return the units; a resolution without units must still agree with the schema."""
+        units = super().dimension_units(schema, options)
+        counts = self.given.get("resolution")
+        if counts is not None and "units" not in self.given:
+            for count, unit in zip(counts, units or (), strict=False):
+                if unit is not None and unit.multiplier != count:
+                    raise SpecError(
+                        f'"resolution" from metadata {braces([f"{count:g}" for count in counts])} does not match '
+                        f"dimension units from schema {units_shown(units or ())}"
+                    )
+        return units
+
+    def check_units(self, schema: Schema, options: Options) -> None:
+        """Raise unless all units of a schema are those of an array: they cannot be added to it."""
+        units = self.units or (None,) * self.rank
+        for unit, wanted in zip(units, self.dimension_units(schema, options) or (), strict=False):
+            if unit is None and wanted is not None:
+                raise SpecError(
+                    f"Dimension units in metadata {units_shown(units)} do not match dimension units in schema "
+                    f"{units_shown(schema.dimension_units or ())}"
+                )
+
+    def array(self, chosen: Chosen) -> ArrayMeta:
+        """Return the array; by default its compression is Blosc, which shuffles single bytes bit by bit."""
+        field, document = chosen.elements.fields[0], dict(self.extra)
+        compression = chosen.codec.compression
+        if compression is None:
+            shuffle = 2 if field.size == 1 else 1
+            made = {"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": shuffle}
+            compression = options_of(made, Problems())
+        document |= {
+            "dimensions": list(chosen.shape),
+            "blockSize": list(chosen.write),
+            "dataType": field.dtype.name,
+            "compression": dict(sorted(compression.items())),
+        }
+        if any(chosen.domain.labels):
+            document["axes"] = list(chosen.domain.labels)
+        for name in _ATTRIBUTES:
+            if name in self.given:
+                document[name] = list(self.given[name])
+        if any(unit is not None for unit in chosen.units):
+            # The unit of dimensions without one is 1.
+            names = list(self.given.get("units", ("",) * len(chosen.units)))
+            counts = list(self.given.get("resolution", (1.0,) * len(chosen.units)))
+            for dim, unit in enumerate(chosen.units):
+                if unit is not None:
+                    names[dim], counts[dim] = unit.base_unit, unit.multiplier
+            document |= {"units": names, "resolution": counts}
+        return array_of("n5", dict(sorted(document.items())))
+
+    def refuse(self, raw: bytes) -> None:
+        """Raise what is wrong with a document that is not that of an array, such as that of a group."""
+        problems = Problems()
+        document = load(raw, problems, attributes=True)
+        if document is not None:
+            decode(document, problems)
+        refuse(problems)

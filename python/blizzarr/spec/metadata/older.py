@@ -1,0 +1,154 @@
+"""Arrays of the formats that TensorStore does not have: constraints are members of a document, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from blizzarr.creation.describe import describe_array
+from blizzarr.dtypes import DataType
+from blizzarr.errors import SpecError
+from blizzarr.json_values import plain, quote
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.field import Field
+from blizzarr.spec.members import as_object, as_text
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
+from blizzarr.spec.metadata.elements import Element, Elements
+from blizzarr.spec.metadata.interface import Options
+from blizzarr.spec.places import Option
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import encoded
+
+__all__ = ["DraftConstraints", "V1Constraints"]
+
+
+class OlderConstraints(Constraints):
+    """Constraints on members of a document, by name and as JSON; those of an array also have its model.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.chunk_layout import ChunkLayout
+    >>> constraints = V1Constraints.from_json({"shape": [3, 4]})
+    >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(read_chunk_shape=[2, 4])), {})
+    >>> meta.chunk_shape, V1Constraints.schema_of(meta, {}).domain
+    ((2, 4), { [0, 3*), [0, 4*) })
+    """
+
+    table: ClassVar[Mapping[str, Any]] = {}
+    has_units = False
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """Parse the members of an object."""
+        members = as_object(plain(value))
+        shape = members.get("shape")
+        given = {"shape": tuple(shape)} if isinstance(shape, list) else {}
+        return cls(given, len(given.get("shape", ())) if given else -1, members)
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """Return constraints that only this array meets: its document."""
+        return cls({"meta": meta, "shape": meta.shape}, len(meta.shape), encoded(meta))
+
+    @classmethod
+    def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the elements of an array."""
+        return _elements(meta.dtype).fields[0]
+
+    @classmethod
+    def part(cls, meta: ArrayMeta, options: Options) -> None:
+        """Return None: the whole element is a single value."""
+        return
+
+    def members(self) -> dict[str, Any]:
+        """Nothing: all members are JSON."""
+        return {}
+
+    @property
+    def _meta(self) -> ArrayMeta | None:
+        return self.given.get("meta")
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The dimension names of an array."""
+        names = None if self._meta is None else self._meta.dimension_names
+        return None if names is None else tuple(name or "" for name in names)
+
+    @property
+    def elements(self) -> Elements | None:
+        """The type of the elements of an array."""
+        return self.given.get("dtype") if self._meta is None else _elements(self._meta.dtype)
+
+    def elements_for(self, dtype: DType) -> Elements:
+        """Return the type of elements of a data type."""
+        return _elements(DataType.parse(dtype.numpy_dtype))
+
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
+        """Return the type of elements beside the members."""
+        return {"dtype": elements}
+
+    def chunks(self, grid: int, full: int) -> Chunks:
+        """Return the layout of the chunks of an array."""
+        meta = self._meta
+        if meta is None:
+            return Chunks()
+        return Chunks(tuple(range(grid)[:: -1 if meta.order == "F" else 1]), meta.write_shape, meta.chunk_shape)
+
+    @property
+    def own_codec(self) -> DriverCodec:
+        """There is none."""
+        raise SpecError(f"codec not supported by {quote(self.driver)} driver")
+
+    def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
+        """Return the codec of the schema."""
+        return schema.codec
+
+    @property
+    def is_filled(self) -> bool:
+        """True if these are the constraints of an array."""
+        return self._meta is not None
+
+    def fill(self, options: Options) -> Element | None:
+        """Return the fill value of an array."""
+        meta = self._meta
+        return None if meta is None or meta.fill_undefined else np.asarray(meta.fill_value)
+
+    def array(self, chosen: Chosen) -> ArrayMeta:
+        """Return the array."""
+        if chosen.codec is not None:
+            raise SpecError(f"codec not supported by {quote(self.driver)} driver")
+        order, rank = chosen.order, len(chosen.shape)
+        meta = describe_array(
+            shape=chosen.shape,
+            dtype=chosen.elements.dtype.numpy,
+            chunks=chosen.read,
+            order="F" if rank > 1 and order == tuple(reversed(range(rank))) else "C",
+            fill_value=None if chosen.fill is None else chosen.fill[()],
+            zarr_format=FORMATS[self.driver][0],
+        )
+        if wrong := [error.reason for error in self.differences(self.of(meta))]:
+            raise SpecError("; ".join(wrong))
+        return meta
+
+
+def _elements(dtype: DataType) -> Elements:
+    return Elements(dtype, None, (Field("", DType(dtype.numpy)),), None)
+
+
+class V1Constraints(OlderConstraints):
+    """Arrays of Zarr v1."""
+
+    driver = "zarr1"
+
+
+class DraftConstraints(OlderConstraints):
+    """Arrays of the draft of Zarr v3 of 2022, whose documents lie beside all others of their hierarchy."""
+
+    driver = "zarr3_draft"
+    options: ClassVar[Mapping[str, Option]] = {"node": Option(as_text, "")}
+    """The path of the array in the hierarchy whose root is where the store is."""

@@ -1,0 +1,150 @@
+"""Parsing constraints from JSON by a table of members; an error has the problems of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, NoReturn
+
+from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.json_values import quote
+from blizzarr.problems import Problems
+from blizzarr.spec.constraint import MAX_RANK
+from blizzarr.spec.members import as_integer, as_list, as_object
+
+__all__ = ["Member", "Reading", "all_of", "each", "lengths", "only", "parsed_by", "read", "refuse"]
+
+_LONGEST: Final = (1 << 63) - 2
+
+
+class Reading:
+    """What was read of an object so far: its members, and the number of dimensions that they agree on."""
+
+    def __init__(self, rank: int = -1) -> None:
+        self.given: dict[str, Any] = {}
+        self.rank = rank
+
+    def each(self, value: Any, parse: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """Parse an array that has one element for each dimension."""
+        if isinstance(value, list):
+            if len(value) > MAX_RANK:
+                raise SpecError(f"Rank {len(value)} is outside valid range [0, {MAX_RANK}]")
+            if self.rank not in (-1, len(value)):
+                raise SpecError(f"Array has length {len(value)} but should have length {self.rank}")
+            self.rank = len(value)
+        return as_list(parse)(value)
+
+
+class Member(NamedTuple):
+    """One member of the metadata."""
+
+    parse: Callable[[Any, Reading], Any]
+    to_json: Callable[[Any], Any] = lambda value: value
+
+
+def each(parse: Callable[[Any], Any]) -> Callable[[Any, Reading], tuple[Any, ...]]:
+    """Return a parser of arrays that have one element for each dimension."""
+    return lambda value, reading: reading.each(value, parse)
+
+
+def lengths(least: int) -> Member:
+    """Return a member with a length for each dimension."""
+    return Member(each(as_integer(least, _LONGEST)), list)
+
+
+def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Reading, dict[str, Any]]:
+    """Parse the members of a table; return them and the members that are not in it.
+
+    Raises
+    ------
+    SpecError
+        With everything that is wrong.
+
+    Examples
+    --------
+    >>> reading, rest = read({"shape": [2], "title": "a"}, {"shape": lengths(0)})
+    >>> reading.given, reading.rank, rest
+    ({'shape': (2,)}, 1, {'title': 'a'})
+    >>> read({"shape": 5, "chunks": [0]}, {"shape": lengths(0), "chunks": lengths(1)})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Error parsing object member "shape": ...; Error parsing object member "chunks": ...
+    """
+    members = dict(as_object(value))
+    reading, wrong = Reading(rank), []
+    for name, member in table.items():
+        if name not in members:
+            continue
+        try:
+            reading.given[name] = member.parse(members.pop(name), reading)
+        except (SpecError, ValueError, IndexError) as error:
+            reason = error.reason if isinstance(error, BlizzarrError) else str(error)
+            wrong.append(f"Error parsing object member {quote(name)}: {reason}")
+    if wrong:
+        raise SpecError("; ".join(wrong))
+    return reading, members
+
+
+def all_of(*parts: Callable[[], Any]) -> list[Any]:
+    """Return the results of all functions.
+
+    Raises
+    ------
+    SpecError
+        With everything that is wrong; of the class of the only error, if there is one.
+
+    Examples
+    --------
+    >>> all_of(lambda: 1, lambda: lengths(0).parse(5, Reading()), lambda: lengths(0).parse(6, Reading()))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected array, but received: 5; Expected array, but received: 6
+    """
+    found, wrong = [], []
+    for part in parts:
+        try:
+            found.append(part())
+        except SpecError as error:
+            wrong.append(error)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise SpecError("; ".join(error.reason for error in wrong))
+    return found
+
+
+def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading], Any]:
+    """Return a parser that uses one of stored documents, which adds what is wrong to `Problems`."""
+
+    def parse(value: Any, reading: Reading) -> Any:
+        problems = Problems()
+        found = decode(whole(value), problems)
+        if problems.items:
+            refuse(problems)
+        return found
+
+    return parse
+
+
+def whole(value: Any) -> Any:
+    """Return a JSON value with integers in place of floating-point numbers without a fraction.
+
+    Examples
+    --------
+    >>> whole({"level": 5.0, "other": [1.5, "a"]})
+    {'level': 5, 'other': [1.5, 'a']}
+    """
+    if isinstance(value, dict):
+        return {name: whole(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [whole(element) for element in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def only(parse: Callable[[Any, Reading], Any]) -> Callable[[Any], Any]:
+    """Return the parser of a member for values that are in no document."""
+    return lambda value: parse(value, Reading())
+
+
+def refuse(problems: Problems) -> NoReturn:
+    """Raise everything that is wrong."""
+    raise SpecError("; ".join(map(str, problems.items)))

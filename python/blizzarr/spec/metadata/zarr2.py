@@ -1,0 +1,309 @@
+"""Zarr v2 arrays in specs: the members of a ``.zarray`` that a spec may constrain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Self
+
+from blizzarr.codecs.configs import codec_from_config
+from blizzarr.dtypes import DataType, fill_typed
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.formats.v2_elements import decode_dtype, decode_fill
+from blizzarr.json_values import copied, dump, expected, quote, within_64_bits
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.constraint import braces
+from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
+from blizzarr.spec.metadata.elements import Element, Elements, Fill
+from blizzarr.spec.metadata.interface import Options
+from blizzarr.spec.metadata.reading import Member, Reading, lengths, only, parsed_by, refuse
+from blizzarr.spec.places import Option
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.stored_document import array_of, encoded
+
+__all__ = ["ZarrCodec", "ZarrConstraints"]
+
+_KEY: Final = ".zarray"
+_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "blosc": {"cname": "lz4", "clevel": 5, "shuffle": -1, "blocksize": 0},
+    "bz2": {"level": 1},
+    "gzip": {"level": 1},
+    "zlib": {"level": 1},
+    "zstd": {"level": 1},
+}
+"""The compressors of specs, with the options that are left out. The first is that of new arrays."""
+
+
+def _completed(value: Any) -> Any:
+    """Return the compressor of a document with all its options; those that specs do not have as they are."""
+    name = value.get("id") if isinstance(value, dict) else None
+    return {**_DEFAULTS[name], **value} if isinstance(name, str) and name in _DEFAULTS else value
+
+
+def _check_compressor(value: Any, problems: Problems) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    made: dict[str, Any] = _completed(value)
+    name = made.get("id") if isinstance(made, dict) else None
+    if isinstance(name, str) and name not in _DEFAULTS:
+        problems.add("compressor.id", f"one of {', '.join(_DEFAULTS)}", name)
+    else:
+        codec_from_config(made, "compressor", problems, strict=True)
+    return made
+
+
+_compressor = parsed_by(_check_compressor)
+
+
+@dataclass(frozen=True, slots=True)
+class ZarrCodec:
+    """The codec of ``zarr`` in a schema: constraints on compressor and filters."""
+
+    compressor: Mapping[str, Any] | None = None
+    has_compressor: bool = False
+    """True if a compressor is given, even null."""
+    filters: Any = None
+
+    @classmethod
+    def take(cls, members: Members) -> ZarrCodec:
+        """Parse the members."""
+        given = "compressor" in members.left
+        compressor = members.take("compressor", only(_compressor), None)
+        return cls(compressor, given, members.take("filters", lambda value: value, None))
+
+    def merged(self, other: ZarrCodec) -> ZarrCodec:
+        """Return the codec with the constraints of both."""
+        if self.filters is not None and other.filters is not None and dump(self.filters) != dump(other.filters):
+            raise SpecError('"filters" does not match')
+        if self.has_compressor and other.has_compressor and self.compressor != other.compressor:
+            raise SpecError('"compressor" does not match')
+        known = self if self.has_compressor else other
+        filters = other.filters if self.filters is None else self.filters
+        return ZarrCodec(known.compressor, known.has_compressor, filters)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the filters, null if there are none, and the compressor, if it is given."""
+        found: dict[str, Any] = {"filters": copied(self.filters)}
+        if self.has_compressor:
+            found["compressor"] = _sorted(self.compressor)
+        return found
+
+
+def _sorted(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if value is None else dict(sorted(value.items()))
+
+
+def _dtype(value: Any, reading: Reading) -> Elements:
+    problems = Problems()
+    dtype, endian = decode_dtype({"dtype": value}, problems)
+    if problems.items or dtype is None:
+        refuse(problems)
+    return Elements.of(dtype, endian, value)
+
+
+def _fill(value: Any, reading: Reading) -> Fill:
+    elements = reading.given.get("dtype")
+    if elements is None:
+        raise SpecError('must be specified in conjunction with "dtype"')
+    if value is None:
+        return Fill(elements, None)
+    problems = Problems()
+    found = decode_fill(elements.dtype, elements.endian, value, problems)
+    return Fill(elements, found) if not problems.items else refuse(problems)
+
+
+def _fill_json(fill: Fill) -> Any:
+    return None if fill.value is None else fill_typed.encode(fill.elements.dtype, fill.value, fill.elements.endian)
+
+
+def _filters(value: Any, reading: Reading) -> None:
+    if value is not None and not isinstance(value, list):
+        raise expected(value, "null or array")
+    if value:
+        raise SpecError("filters are not supported")
+
+
+class ZarrConstraints(Constraints):
+    """The constraints of a spec on Zarr v2 metadata.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.chunk_layout import ChunkLayout
+    >>> constraints = ZarrConstraints.from_json({"shape": [1000, 1000], "dtype": ">i2", "order": "F"})
+    >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
+    >>> meta.chunk_shape, meta.order
+    ((100, 100), 'F')
+    >>> constraints.check(meta, Schema(), {})
+    >>> ZarrConstraints.schema_of(meta, {}).dtype
+    dtype("int16")
+    """
+
+    driver = "zarr"
+    has_units = False
+    inner_unknown = True
+    invalid = frozenset({"domain", "codec", "fill_value"})
+    options: ClassVar[Mapping[str, Option]] = {
+        "key_encoding": Option(one_of(".", "/"), None),
+        "field": Option(as_text, ""),
+        "open_as_void": Option(as_bool, False),
+        "metadata_key": Option(as_text, _KEY),
+    }
+    table: ClassVar[Mapping[str, Member]] = {
+        "zarr_format": Member(lambda value, reading: as_integer(2, 2)(value)),
+        "shape": lengths(0),
+        "chunks": lengths(1),
+        "dtype": Member(_dtype, lambda elements: elements.json),
+        "compressor": Member(_compressor, _sorted),
+        "fill_value": Member(_fill, _fill_json),
+        "order": Member(lambda value, reading: one_of("C", "F")(value)),
+        "filters": Member(_filters),
+        "dimension_separator": Member(lambda value, reading: one_of(".", "/")(value)),
+    }
+
+    @classmethod
+    def check_extra(cls, extra: dict[str, Any]) -> None:
+        """Raise if there is another member."""
+        if extra:
+            raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(extra)))}")
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """Return constraints that only this array meets."""
+        document = within_64_bits(encoded(meta) if meta.source is None else meta.source)
+        elements = _elements(meta, document)
+        given = {
+            "zarr_format": 2,
+            "shape": meta.shape,
+            "chunks": meta.write_shape,
+            "dtype": elements,
+            "compressor": _completed(document["compressor"]),
+            "fill_value": Fill(elements, None if meta.fill_undefined else meta.fill_value),
+            "order": document["order"],
+            "filters": document.get("filters") or None,
+        }
+        if document.get("dimension_separator") is not None:
+            given["dimension_separator"] = document["dimension_separator"]
+        return cls(given, len(meta.shape), {})
+
+    def with_options(self, options: dict[str, Any]) -> Self:
+        """Take ``key_encoding``, an option from before documents had a member for it, among the members."""
+        separator = options["key_encoding"]
+        if separator is None:
+            return self
+        options["key_encoding"] = None
+        there = self.given.get("dimension_separator", separator)
+        if there != separator:
+            raise SpecError(
+                f'Error parsing object member "key_encoding": value ({dump(separator)}) does not match value in '
+                f"metadata ({dump(there)})"
+            )
+        return type(self)({**self.given, "dimension_separator": separator}, self.rank, self.extra)
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The member ``metadata``, without filters and compressors of an array that specs cannot demand."""
+        found = super().to_json()
+        if found.get("filters"):
+            del found["filters"]
+        if found.get("compressor") and found["compressor"].get("id") not in _DEFAULTS:
+            del found["compressor"]
+        return found
+
+    def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
+        """Raise unless an array meets the constraints."""
+        _check_key(options)
+        super().check(meta, schema, options)
+
+    def create(self, schema: Schema, options: Options) -> ArrayMeta:
+        """Return the metadata of a new array that meets the constraints."""
+        _check_key(options)
+        return super().create(schema, options)
+
+    @property
+    def elements(self) -> Elements | None:
+        """The type of elements."""
+        return self.given.get("dtype")
+
+    def elements_for(self, dtype: DType) -> Elements:
+        """Return the type of elements of a data type: little-endian."""
+        if dtype.name in _NOT_STORED:
+            raise SpecError(f"Data type not supported: {dtype.name}")
+        found = DataType.parse(dtype.name)
+        json = found.numpy.str if found.numpy.isbuiltin == 1 else dtype.name
+        return Elements.of(found, "little" if found.swap_unit else None, json)
+
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
+        """Return the member for this type of elements."""
+        return {"dtype": elements}
+
+    def chunks(self, grid: int, full: int) -> Chunks:
+        """Return the layout of chunks."""
+        order = self.given.get("order")
+        sides = self.given.get("chunks", ())
+        dims = None if order is None else tuple(range(grid)[:: -1 if order == "F" else 1])
+        return Chunks(dims, sides, sides)
+
+    def order(self, layout: ChunkLayout, rank: int) -> tuple[int, ...] | None:
+        """Return the order of dimensions if it is reversed; any other is an error, or a wish that is not met."""
+        wanted, usual = layout._inner_order, tuple(range(layout.rank))
+        if wanted is None or wanted == usual:
+            return None
+        if wanted != (*usual[:rank][::-1], *usual[rank:]):
+            if layout.inner_order is not None:
+                raise SpecError(f'Invalid "inner_order" constraint: {braces(wanted)}')
+            return None
+        return wanted
+
+    @property
+    def own_codec(self) -> ZarrCodec:
+        """The compressor and the filters."""
+        return ZarrCodec(self.given.get("compressor"), "compressor" in self.given, self.given.get("filters"))
+
+    def fill(self, options: Options) -> Element | None:
+        """Return the fill value of the selected part of elements."""
+        found: Fill | None = self.given.get("fill_value")
+        return None if found is None else found.part(options)
+
+    def array(self, chosen: Chosen) -> ArrayMeta:
+        """Return the array; its compressor is Blosc, unless another one is given."""
+        codec: ZarrCodec = chosen.codec
+        compressor = codec.compressor if codec.has_compressor else {"id": "blosc", **_DEFAULTS["blosc"]}
+        fill = self.given.get("fill_value")
+        if fill is None:
+            fill = Fill(chosen.elements, None)
+            if chosen.fill is not None:
+                fill = Fill.of(chosen.elements, chosen.fill)
+        document = {
+            "zarr_format": 2,
+            "shape": list(chosen.shape),
+            "chunks": list(chosen.write),
+            "dtype": chosen.elements.json,
+            "compressor": _sorted(compressor),
+            "fill_value": _fill_json(fill),
+            "order": "F" if chosen.order is not None else "C",
+            "filters": None,
+            "dimension_separator": self.given.get("dimension_separator", "."),
+        }
+        return array_of("v2", dict(sorted(document.items())))
+
+
+_NOT_STORED: Final = DTYPES.keys() & {"char", "byte", "string", "ustring", "json"}
+
+
+def _elements(meta: ArrayMeta, document: Mapping[str, Any]) -> Elements:
+    return Elements.of(meta.dtype, _endian(meta), document["dtype"])
+
+
+def _endian(meta: ArrayMeta) -> str | None:
+    """Return the byte order of stored elements, in the spelling of the document where there are filters."""
+    return decode_dtype(encoded(meta) if meta.source is None else meta.source, Problems())[1]
+
+
+def _check_key(options: Options) -> None:
+    if options.get("metadata_key", _KEY) != _KEY:
+        raise UnsupportedOperationError(
+            f'expected "metadata_key" {quote(_KEY)}, found {quote(options["metadata_key"])}: documents have that name'
+        )

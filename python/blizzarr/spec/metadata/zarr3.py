@@ -1,0 +1,478 @@
+"""Zarr v3 arrays in specs: the members of a ``zarr.json`` that a spec may constrain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Self
+
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.fill_typed import named_tokens
+from blizzarr.errors import ConstraintError, SpecError
+from blizzarr.json_values import MISSING, alike, dump, expected, quote, within_64_bits
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.field import Field, choice
+from blizzarr.spec.layout_solver import choose_read_write_shapes
+from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
+from blizzarr.spec.metadata.elements import Element, Elements, Fill
+from blizzarr.spec.metadata.interface import Options
+from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, refuse, whole
+from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
+from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
+from blizzarr.spec.mismatch import mismatch
+from blizzarr.spec.places import Option
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.seen import layout_seen
+from blizzarr.spec.stored_document import array_of
+from blizzarr.spec.unit import Unit
+from blizzarr.views import IndexDomain, IndexTransform
+
+__all__ = ["Zarr3Codec", "Zarr3Constraints"]
+
+_SEPARATORS: Final = {"default": "/", "v2": "."}
+_NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
+
+
+@dataclass(frozen=True, slots=True)
+class Zarr3Codec:
+    """The codec of ``zarr3`` in a schema: constraints on the chain of codecs, or nothing."""
+
+    codecs: Chain | None = None
+
+    @classmethod
+    def take(cls, members: Members) -> Zarr3Codec:
+        """Parse the members."""
+        return cls(members.take("codecs", chain_from_json, None))
+
+    def merged(self, other: Zarr3Codec) -> Zarr3Codec:
+        """Return the codec with the constraints of both."""
+        if self.codecs is None or other.codecs is None:
+            return self if other.codecs is None else other
+        return Zarr3Codec(self.codecs.merged(other.codecs))
+
+    def to_json(self) -> dict[str, Any]:
+        """The chain, if there is one."""
+        return {} if self.codecs is None else {"codecs": self.codecs.to_json(partial=True)}
+
+
+# Members.
+
+
+def _dtype(value: Any, reading: Reading) -> Elements:
+    if isinstance(value, list):
+        # TensorStore has this for the earlier name of structs.
+        value = {"name": "structured", "configuration": {"fields": value}}
+    problems = Problems()
+    dtype = DataType.from_json(whole(value), "data_type", problems)
+    if dtype is None or problems.items:
+        raise SpecError(f"{'; '.join(map(str, problems.items))}; {_unknown(value).reason}")
+    return _elements(dtype, "little")
+
+
+def _elements(dtype: DataType, endian: str | None) -> Elements:
+    """Return elements with their JSON: structs by their later name, and bytes as the specification has them."""
+    json = dtype.to_json()
+    if dtype.fields:
+        spelled = [{"data_type": _spelled(field.dtype), "name": field.name} for field in dtype.fields]
+        json = {"configuration": {"fields": spelled}, "name": "struct"}
+    elements = Elements.of(dtype, endian, json if dtype.fields else _spelled(dtype))
+    if any(field.dtype.name == "char" for field in elements.fields):
+        raise _unknown(json)
+    return elements
+
+
+def _spelled(dtype: DataType) -> Any:
+    return f"r{8 * dtype.itemsize}" if dtype.kind is Kind.RAW else dtype.to_json()
+
+
+def _unknown(json: Any) -> SpecError:
+    name = json if isinstance(json, str) else dump(json)
+    return SpecError(
+        f"{name} data type is not one of the supported data types: {', '.join(_NAMES)}, r<N> for a multiple of 8"
+    )
+
+
+def _fill(value: Any, reading: Reading) -> Fill:
+    elements = reading.given.get("data_type")
+    if elements is None:
+        raise SpecError('must be specified in conjunction with "data_type"')
+    fields = elements.dtype.fields
+    if isinstance(value, list) and len(value) == len(fields) > 1:
+        value = {field.name: part for field, part in zip(fields, value, strict=True)}
+    problems = Problems()
+    found = elements.dtype.fill_from_json(_whole_numbers(elements.dtype, value), "fill_value", problems)
+    return Fill(elements, found) if not problems.items else refuse(problems)
+
+
+def _whole_numbers(dtype: DataType, value: Any) -> Any:
+    return whole(value) if dtype.kind in (Kind.INTEGER, Kind.STRUCT) else named_tokens(value)
+
+
+def _fill_json(fill: Fill) -> Any:
+    assert fill.value is not None
+    found = fill.elements.dtype.fill_to_json(fill.value)
+    # TensorStore takes and writes the value alone where there is only one field.
+    return found[fill.elements.fields[0].name] if fill.elements.named and len(found) == 1 else found
+
+
+def _exactly(wanted: Any) -> Member:
+    def parse(value: Any, reading: Reading) -> Any:
+        if not alike(value, wanted):
+            raise expected(value, dump(wanted))
+        return wanted
+
+    return Member(parse)
+
+
+def _or_none(parse: Any) -> Any:
+    return lambda value: None if value is None else parse(value)
+
+
+def _encoding(value: Any, reading: Reading) -> tuple[str, str]:
+    members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
+    name = members.take("name", one_of("default", "v2"))
+    separator = members.take("configuration", lambda given: _only(given, "separator", _separator, _SEPARATORS[name]))
+    members.end()
+    return name, separator
+
+
+def _encoding_json(encoding: tuple[str, str], include_defaults: bool = False) -> dict[str, Any]:
+    name, separator = encoding
+    if _SEPARATORS[name] == separator and not include_defaults:
+        return {"name": name}
+    return {"configuration": {"separator": separator}, "name": name}
+
+
+def _grid(value: Any, reading: Reading) -> tuple[int, ...]:
+    members = Members(value)
+    members.take("name", lambda name: _exactly("regular").parse(name, reading))
+    chunk_shape = lambda given: lengths(1).parse(given, reading)  # noqa: E731
+    shape: tuple[int, ...] = members.take("configuration", lambda given: _only(given, "chunk_shape", chunk_shape))
+    members.end()
+    return shape
+
+
+def _only(value: Any, name: str, parse: Any, default: Any = MISSING) -> Any:
+    """Parse the only member that an object has."""
+    members = Members(value)
+    found = members.take(name, parse, default)
+    members.end()
+    return found
+
+
+_separator = one_of(".", "/")
+
+
+def _grid_json(shape: tuple[int, ...]) -> dict[str, Any]:
+    return {"configuration": {"chunk_shape": list(shape)}, "name": "regular"}
+
+
+def _no_transformers(value: Any, reading: Reading) -> None:
+    if not isinstance(value, list):
+        raise expected(value, "array")
+    if value:
+        raise SpecError("No storage transformers supported")
+
+
+def _unit(value: Any) -> Unit:
+    return Unit(as_text(value))
+
+
+def _attributes(value: Any, reading: Reading) -> dict[str, Any]:
+    members = Members(value)
+    if "dimension_units" in members.left:
+        units = members.take("dimension_units", lambda given: reading.each(given, _or_none(_unit)))
+        reading.given["dimension_units"] = units
+    return members.left
+
+
+def _units_json(units: DimensionUnits) -> list[str | None]:
+    return [None if unit is None else str(unit) for unit in units]
+
+
+class Zarr3Constraints(Constraints):
+    """The constraints of a spec on Zarr v3 metadata.
+
+    Examples
+    --------
+    >>> constraints = Zarr3Constraints.from_json({"shape": [1000, 1000], "data_type": "int4"})
+    >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(read_chunk_shape=[10, 10])), {})
+    >>> meta.chunk_shape, meta.shard_shape
+    ((10, 10), (1000, 1000))
+    >>> constraints.check(meta, Schema(), {})
+    >>> Zarr3Constraints.schema_of(meta, {}).dtype
+    dtype("int4")
+    """
+
+    driver = "zarr3"
+    dtype_member = "data_type"
+    invalid = frozenset({"codec of another driver"})
+    options: ClassVar[Mapping[str, Option]] = {
+        "field": Option(as_text, ""),
+        "open_as_void": Option(as_bool, False),
+    }
+    table: ClassVar[Mapping[str, Member]] = {
+        "zarr_format": Member(lambda value, reading: as_integer(3, 3)(value)),
+        "node_type": _exactly("array"),
+        "data_type": Member(_dtype, lambda elements: elements.json),
+        "fill_value": Member(_fill, _fill_json),
+        "shape": lengths(0),
+        "dimension_names": Member(each(_or_none(as_text)), list),
+        "chunk_key_encoding": Member(_encoding, _encoding_json),
+        "chunk_grid": Member(_grid, _grid_json),
+        "codecs": Member(lambda value, reading: chain_from_json(value), Chain.to_json),
+        "storage_transformers": Member(_no_transformers),
+        "attributes": Member(_attributes),
+    }
+
+    @classmethod
+    def check_extra(cls, extra: dict[str, Any]) -> None:
+        """Raise if there is another member that has to be understood."""
+        for name, member in sorted(extra.items()):
+            if not isinstance(member, dict) or member.get("must_understand") is not False:
+                raise SpecError(f'Unsupported metadata field {quote(name)} is not marked {{"must_understand": false}}')
+
+    @classmethod
+    def of(cls, meta: ArrayMeta) -> Self:
+        """Return constraints that only this array meets."""
+        rank = len(meta.shape)
+        reading = Reading(rank)
+        attributes = _attributes(meta.attributes, reading)
+        elements = _elements(meta.dtype, meta.codecs.endian)
+        given = {
+            "zarr_format": 3,
+            "node_type": "array",
+            "data_type": elements,
+            "fill_value": Fill(elements, meta.fill_value),
+            "shape": meta.shape,
+            "dimension_names": meta.dimension_names or (None,) * rank,
+            "chunk_key_encoding": (meta.chunk_keys.name, meta.chunk_keys.separator),
+            "chunk_grid": meta.write_shape,
+            "codecs": Chain.of(meta.codecs),
+            "attributes": within_64_bits(attributes),
+        }
+        return cls(given | reading.given, rank, within_64_bits(meta.extra))
+
+    @classmethod
+    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
+        """Return the data type of an array, whose units have to be units."""
+        if "dimension_units" in meta.attributes:
+            _attributes(meta.attributes, Reading(len(meta.shape)))
+        return super().dtype_of(meta, options)
+
+    @classmethod
+    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
+        """Return the domain of an array, without labels if a name occurs twice."""
+        return resizable(meta.shape, _labels(meta.dimension_names), cls.part_of(meta, options).shape)
+
+    @staticmethod
+    def check_dtype(schema: Schema) -> None:
+        """Raise if the format does not have the data type."""
+        if schema.dtype is not None and schema.dtype.name not in (*_NAMES, "byte"):
+            raise _unknown(schema.dtype.name)
+
+    # JSON.
+
+    def members(self, include_defaults: bool = False) -> dict[str, Any]:
+        """The members of the table as JSON; units are an attribute."""
+        given = {name: value for name, value in self.given.items() if name in self.table}
+        found = {name: self.table[name].to_json(value) for name, value in given.items()}
+        if "dimension_units" in self.given:
+            units = {"dimension_units": _units_json(self.given["dimension_units"])}
+            found["attributes"] = dict(sorted({**found.get("attributes", {}), **units}.items()))
+        return found
+
+    def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
+        """Return the member ``metadata``; `include_defaults` includes the default separators of keys."""
+        found = {"node_type": "array", **super().to_json()}
+        found.pop("storage_transformers", None)
+        if not any(name is not None for name in found.get("dimension_names", ())):
+            found.pop("dimension_names", None)
+        if not found.get("attributes"):
+            found.pop("attributes", None)
+        if "codecs" in found:
+            found["codecs"] = self.given["codecs"].to_json(partial=True)
+        if include_defaults and "chunk_key_encoding" in found:
+            found["chunk_key_encoding"] = _encoding_json(self.given["chunk_key_encoding"], True)
+        return dict(sorted(found.items()))
+
+    def differences(self, stored: Self) -> Iterator[SpecError]:
+        """Yield an error for each member that a stored array has otherwise; attributes need only be among its own."""
+        for name, wanted in self.given.items():
+            found = stored.given.get(name)
+            if name == "codecs":
+                try:
+                    with prefixed('Mismatch in "codecs"'):
+                        stored.given[name].merged(wanted, strict=True)
+                except SpecError as error:
+                    yield error
+            elif name == "attributes":
+                yield from _missing('Mismatch in "attributes": ', wanted, stored.given[name])
+            elif name == "dimension_units":
+                mine, their = _units_json(wanted), _units_json(found or (None,) * stored.rank)
+                agree = [unit in (None, other) for unit, other in zip(mine, their, strict=False)]
+                if len(mine) != len(their) or not all(agree):
+                    yield mismatch(name, mine, their if found else None)
+            elif name == "fill_value" and wanted.elements.dtype == found.elements.dtype:  # type: ignore[union-attr]
+                if wanted.value.tobytes() != found.value.tobytes():  # type: ignore[union-attr]
+                    yield mismatch(name, _fill_json(wanted), _fill_json(found))  # type: ignore[arg-type]
+            elif name != "storage_transformers":
+                mine, their = (self.table[name].to_json(value) for value in (wanted, found))
+                if not alike(mine, their):
+                    yield mismatch(name, mine, their)
+        yield from _missing("", self.extra, stored.extra)
+
+    # What each member stands for.
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The dimension names as labels."""
+        return _labels(self.given.get("dimension_names"))
+
+    @property
+    def elements(self) -> Elements | None:
+        """The type of elements."""
+        return self.given.get("data_type")
+
+    def elements_for(self, dtype: DType) -> Elements:
+        """Return the type of elements of a data type."""
+        if dtype.name in ("byte", "char"):
+            return _elements(DataType.parse("r8"), None)
+        if dtype.name not in _NAMES:
+            raise _unknown(dtype.name)
+        return _elements(DataType.parse(dtype.name), "little")
+
+    def of_elements(self, elements: Elements) -> dict[str, Any]:
+        """Return the member for this type of elements."""
+        return {"data_type": elements}
+
+    def field(self, options: Options) -> Field | None:
+        """Return the part of elements that is selected; errors are left to opening."""
+        try:
+            return super().field(options)
+        except ConstraintError:
+            elements = self.elements
+            return None if elements is None or elements.named else elements.fields[0]
+
+    def constrain(self, schema: Schema, options: Options) -> None:
+        """Add the data type and rank that are known to the schema."""
+        if schema.dtype is None:
+            super().constrain(schema, options)
+            return
+        field, is_bytes = self.field(options), choice(options)[1]
+        is_bytes = is_bytes or (field is not None and field.dtype.name == "byte")
+        if schema.dtype.name == "byte" and not is_bytes:
+            raise _unknown("byte")
+        if field is None and self.elements is not None:
+            raise SpecError("schema dtype must be unspecified for structured data types unless a field is selected")
+        super().constrain(schema, options)
+
+    def chunks(self, grid: int, full: int) -> Chunks:
+        """Return the layout of chunks."""
+        write, codecs = self.given.get("chunk_grid"), self.given.get("codecs")
+        if codecs is None:
+            return Chunks(None, write, None)
+        order, read = layout_of(codecs, grid, write)
+        return Chunks(order, write, read)
+
+    @property
+    def own_codec(self) -> Zarr3Codec:
+        """The chain of codecs."""
+        return Zarr3Codec(self.given.get("codecs"))
+
+    @property
+    def units(self) -> DimensionUnits:
+        """The units of the dimensions of the grid."""
+        units: DimensionUnits = self.given.get("dimension_units", ())
+        return units
+
+    def fill(self, options: Options) -> Element | None:
+        """Return the fill value of the selected part of elements."""
+        found: Fill | None = self.given.get("fill_value")
+        return None if found is None else found.part(options)
+
+    # New arrays.
+
+    def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the shapes of what is written and of what is read; where these differ there are shards."""
+        layout, codecs = _of_grid(layout, rank), self.given.get("codecs")
+        if codecs is not None and not codecs.sharding_height:
+            for usage in ["read", "write"]:
+                grid = layout._grids[usage]
+                layout._merge_grid("write", grid)
+                layout._merge_grid("codec", grid, ("aspect_ratio",))
+            return super().choose_chunks(layout, bounds[:rank], rank)
+        read, write = choose_read_write_shapes(layout._grids["read"], layout._grids["write"], bounds[:rank])
+        return write, read
+
+    def array(self, chosen: Chosen) -> ArrayMeta:
+        """Return the array; shards are put in where less is read than is written, and a transpose for an order."""
+        elements, rank = chosen.elements, len(chosen.shape)
+        codecs: Chain | None = chosen.codec.codecs
+        if chosen.read != chosen.write and (codecs is None or not codecs.sharding_height):
+            inner = {} if codecs is None else {"codecs": codecs}
+            codecs = Chain((), Codec("sharding_indexed", {"chunk_shape": list(chosen.read), **inner}))
+        if elements.named and elements.unit > 1 and codecs is not None and codecs.leaves_order_open:
+            raise SpecError('fields of several bytes need a codec "bytes" with an "endian"')
+        # Elements with fields are compressed as bytes.
+        size = elements.unit if elements.is_whole else 1
+        decoded = Decoded(rank, size, chosen.read, chosen.order, elements.named)
+        fill = self.given.get("fill_value")
+        if fill is None:
+            fill = Fill(elements, elements.dtype.default_fill)
+            if chosen.fill is not None:
+                fill = Fill.of(elements, chosen.fill)
+        document = {
+            **self.extra,
+            "zarr_format": 3,
+            "node_type": "array",
+            "data_type": elements.json,
+            "fill_value": _fill_json(fill),
+            "shape": list(chosen.shape),
+            "chunk_key_encoding": _encoding_json(self.given.get("chunk_key_encoding", ("default", "/"))),
+            "chunk_grid": _grid_json(chosen.write),
+            "codecs": resolve(codecs or Chain(), decoded).to_json(),
+        }
+        names = self._names(chosen.domain.labels[:rank])
+        if any(name is not None for name in names):
+            document["dimension_names"] = names
+        attributes = dict(self.given.get("attributes", {}))
+        if any(unit is not None for unit in chosen.units):
+            attributes["dimension_units"] = _units_json(chosen.units[:rank])
+        if attributes:
+            document["attributes"] = dict(sorted(attributes.items()))
+        return array_of("v3", dict(sorted(document.items())))
+
+    def _names(self, labels: tuple[str, ...]) -> list[str | None]:
+        """Return the labels as names; an empty label is no name, unless the metadata demand an empty name."""
+        given = self.given.get("dimension_names") if any(self.labels or ()) or not any(labels) else None
+        names = given or (None,) * len(labels)
+        return [label or ("" if name == "" else None) for label, name in zip(labels, names, strict=True)]
+
+
+def _labels(names: tuple[str | None, ...] | None) -> tuple[str, ...] | None:
+    """Return names as labels, which are all empty if a name occurs twice; None if there are no names."""
+    if names is None:
+        return None
+    used = [name for name in names if name]
+    return tuple(name or "" for name in names) if len(set(used)) == len(used) else ("",) * len(names)
+
+
+def _missing(where: str, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[SpecError]:
+    for name, value in sorted(wanted.items()):
+        if name not in found or not alike(found[name], value):
+            yield SpecError(where + mismatch(name, value, found.get(name, MISSING)).reason)
+
+
+def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:
+    """Return the layout without the dimensions within elements."""
+    if layout.rank == rank:
+        return layout
+    inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
+    return layout_seen(layout, inside._form)

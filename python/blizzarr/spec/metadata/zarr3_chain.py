@@ -1,0 +1,276 @@
+"""Chains of codecs in which options, or the codec that makes bytes, may be left open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from blizzarr.codecs import CodecChain
+from blizzarr.codecs.catalogue import CATALOGUE
+from blizzarr.errors import SpecError
+from blizzarr.json_values import dump, expected, quote
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.constraint import MAX_RANK, braces
+from blizzarr.spec.members import Members, as_integer, as_list, as_text, one_of
+from blizzarr.spec.metadata.reading import whole
+
+__all__ = ["Chain", "Codec", "chain_from_json"]
+
+_OURS: Final = CATALOGUE.keys() - {"transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c"}
+"""The codecs that TensorStore lacks take any options, which are checked when they are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """One codec with the options that are given.
+
+    Examples
+    --------
+    >>> Codec("gzip", {"level": 5}).merged(Codec("gzip")).to_json()
+    {'configuration': {'level': 5}, 'name': 'gzip'}
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The kind: ``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
+        return str(CATALOGUE[self.name].stage)
+
+    @classmethod
+    def stored(cls, name: str, options: Mapping[str, Any]) -> Codec:
+        """Return a codec of a stored array, with all its options."""
+        found = dict(options)
+        if found.get("shuffle") == "noshuffle":
+            # Without shuffling, the size of elements does not matter.
+            found.pop("typesize", None)
+        for inner in _CHAINS.keys() & found.keys():
+            found[inner] = Chain.stored(found[inner])
+        return cls(name, found)
+
+    @property
+    def sharding_height(self) -> int:
+        """The number of levels of shards."""
+        if self.name != "sharding_indexed":
+            return 0
+        inner = self.options.get("codecs")
+        return 1 + (inner.sharding_height if inner else 0)
+
+    def to_json(self, partial: bool = False) -> dict[str, Any]:
+        """Return the codec as JSON; `partial` includes a default that is left out of documents, the location of a
+        shard's index.
+        """
+        configuration = {
+            name: value.to_json(partial) if isinstance(value, Chain) else value
+            for name, value in sorted(self.options.items())
+            if partial or (name, value) != ("index_location", "end")
+        }
+        return {"configuration": configuration, "name": self.name} if configuration else {"name": self.name}
+
+    def merged(self, other: Codec, strict: bool = False) -> Codec:
+        """Return the codec with the options of both."""
+        try:
+            if self.name != other.name:
+                raise SpecError("")
+            options = dict(self.options)
+            for name, value in other.options.items():
+                options[name] = _merged_option(name, options[name], value, strict) if name in options else value
+        except SpecError as error:
+            said = f": {error.reason}" if error.reason else ""
+            both = f"{dump(self.to_json())} and {dump(other.to_json())}"
+            raise SpecError(f"Cannot merge zarr codec constraints {both}{said}") from error
+        return Codec(self.name, options)
+
+
+_CHAINS: Final = {"index_codecs": 'Incompatible "index_codecs"', "codecs": 'Incompatible sub-chunk "codecs"'}
+
+
+def _merged_option(name: str, mine: Any, theirs: Any, strict: bool) -> Any:
+    if name in _CHAINS:
+        with prefixed(_CHAINS[name]):
+            return mine.merged(theirs, strict)
+    merged = _same_order(mine, theirs) if name == "order" else mine if mine == theirs else None
+    if merged is None:
+        raise SpecError(f"Incompatible {quote(name)}: {dump(mine)} vs {dump(theirs)}")
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Codecs in the order in which they encode."""
+
+    array_to_array: tuple[Codec, ...] = ()
+    array_to_bytes: Codec | None = None
+    bytes_to_bytes: tuple[Codec, ...] = ()
+
+    @classmethod
+    def of(cls, chain: CodecChain) -> Chain:
+        """Return the chain of an array."""
+        return cls.stored(chain.to_json())
+
+    @classmethod
+    def stored(cls, listed: list[dict[str, Any]]) -> Chain:
+        """Return a chain of a document that was found to be right."""
+        return _grouped([Codec.stored(codec["name"], codec.get("configuration", {})) for codec in listed])
+
+    @property
+    def sharding_height(self) -> int:
+        """The number of levels of shards."""
+        return self.array_to_bytes.sharding_height if self.array_to_bytes else 0
+
+    @property
+    def _innermost(self) -> Codec | None:
+        """The codec that turns the smallest chunks into bytes."""
+        codec = self.array_to_bytes
+        if codec is None or codec.name != "sharding_indexed":
+            return codec
+        inner = codec.options.get("codecs")
+        return None if inner is None else inner._innermost
+
+    @property
+    def leaves_order_open(self) -> bool:
+        """True if the codec that has a byte order is given without one."""
+        codec = self._innermost
+        return codec is not None and codec.name == "bytes" and "endian" not in codec.options
+
+    def to_json(self, partial: bool = False) -> list[dict[str, Any]]:
+        """The chain as JSON."""
+        middle = () if self.array_to_bytes is None else (self.array_to_bytes,)
+        return [codec.to_json(partial) for codec in (*self.array_to_array, *middle, *self.bytes_to_bytes)]
+
+    def merged(self, other: Chain, strict: bool = False) -> Chain:
+        """Return the chain with the constraints of both.
+
+        Unless `strict`, one of both may be about what is inside of the other's shards, and may lack a last transpose.
+        """
+        if not strict and self.sharding_height != other.sharding_height:
+            deep, flat = (self, other) if self.sharding_height > other.sharding_height else (other, self)
+            if not deep.array_to_array and not deep.bytes_to_bytes:
+                return replace(deep, array_to_bytes=_merged_within(deep, flat, self is deep, strict))
+        return Chain(
+            _merged_all(self.array_to_array, other.array_to_array, "array -> array", strict),
+            _merged_one(self.array_to_bytes, other.array_to_bytes, strict),
+            _merged_all(self.bytes_to_bytes, other.bytes_to_bytes, "bytes -> bytes", strict),
+        )
+
+
+def _merged_within(deep: Chain, flat: Chain, deep_first: bool, strict: bool) -> Codec:
+    sharding = deep.array_to_bytes
+    assert sharding is not None
+    inner = sharding.options.get("codecs")
+    # In either order, the constraints of shards are what the others are merged into.
+    merged = flat if inner is None else inner.merged(flat, strict)
+    return Codec(sharding.name, {**sharding.options, "codecs": merged})
+
+
+def _merged_one(mine: Codec | None, theirs: Codec | None, strict: bool) -> Codec | None:
+    if mine is None or theirs is None:
+        return mine or theirs
+    return mine.merged(theirs, strict)
+
+
+def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, strict: bool) -> tuple[Codec, ...]:
+    more = len(mine) - len(theirs)
+    if kind == "array -> array" and not strict and abs(more) == 1:
+        longer = mine if more > 0 else theirs
+        if longer[-1].name == "transpose":
+            return (*(a.merged(b, strict) for a, b in zip(mine, theirs, strict=False)), longer[-1])
+    if more:
+        both = " and ".join(dump([codec.to_json() for codec in codecs]) for codecs in (mine, theirs))
+        raise SpecError(
+            f"Cannot merge zarr codec constraints {both}: Mismatch in number of {kind} codecs "
+            f"({len(mine)} vs {len(theirs)})"
+        )
+    return tuple(a.merged(b, strict) for a, b in zip(mine, theirs, strict=True))
+
+
+def chain_from_json(value: Any) -> Chain:
+    """Parse a chain in which codecs and options may be left open.
+
+    Examples
+    --------
+    >>> chain_from_json(["crc32c"])
+    Chain(array_to_array=(), array_to_bytes=None, bytes_to_bytes=(Codec(name='crc32c', options={}),))
+    """
+    return _grouped(as_list(_codec)(value))
+
+
+def _grouped(codecs: Sequence[Codec]) -> Chain:
+    at = 0
+    while at < len(codecs) and codecs[at].kind == "array -> array":
+        at += 1
+    to_bytes = codecs[at] if at < len(codecs) and codecs[at].kind == "array -> bytes" else None
+    rest = codecs[at + (to_bytes is not None) :]
+    for codec in rest:
+        if codec.kind != "bytes -> bytes":
+            raise SpecError(f"Expected bytes -> bytes codec, but received: {dump(codec.to_json())}")
+    return Chain(tuple(codecs[:at]), to_bytes, tuple(rest))
+
+
+def _codec(value: Any) -> Codec:
+    if isinstance(value, str):
+        value = {"name": value}
+    members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
+    name = members.take("name", _name)
+    options = members.take("configuration", lambda given: _options(name, given))
+    members.end()
+    return Codec(name, options)
+
+
+def _name(value: Any) -> str:
+    name = as_text(value)
+    if name not in CATALOGUE:
+        raise SpecError(f"{quote(name)} is not registered")
+    return name
+
+
+def _options(name: str, value: Any) -> dict[str, Any]:
+    members = Members(value)
+    if name in _OURS:
+        return members.left
+    found = {option: members.take(option, parse) for option, parse in _PARSERS.items() if option in members.left}
+    if (name == "transpose" and "order" not in found) or (name != "transpose" and "order" in found):
+        raise expected(value, 'object with member "order"' if name == "transpose" else 'no member "order"')
+    for option in CATALOGUE[name].options:
+        if option.name in members.left:
+            given = whole(members.left.pop(option.name))
+            if not option.accepts(given):
+                raise SpecError(
+                    f"Error parsing object member {quote(option.name)}: Expected {option.expected}, but received: "
+                    f"{dump(given)}"
+                )
+            found[option.name] = given
+    members.end()
+    if found.get("shuffle") == "noshuffle":
+        found.pop("typesize", None)
+    return found
+
+
+def _order(value: Any) -> Any:
+    if isinstance(value, str):
+        return one_of("C", "F")(value)
+    order = list(as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)(value))
+    if sorted(order) != list(range(len(order))):
+        raise SpecError(f"{braces(order)} is not a valid permutation")
+    return order
+
+
+def _same_order(a: Any, b: Any) -> Any:
+    """Return the more specific of two orders that agree; None if they differ."""
+    if isinstance(a, str) and isinstance(b, list):
+        return _same_order(b, a)
+    if isinstance(a, list) and isinstance(b, str):
+        return a if a == list(range(len(a)))[:: 1 if b == "C" else -1] else None
+    return a if a == b else None
+
+
+_lengths = as_list(as_integer(1, (1 << 63) - 1))
+_PARSERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "order": _order,
+    "chunk_shape": lambda value: list(_lengths(value)),
+    "codecs": chain_from_json,
+    "index_codecs": chain_from_json,
+}
+"""The options whose constraints have other forms than the option itself."""

@@ -1,1 +1,0 @@
-"""Arrays of N5, as TensorStore's driver ``n5`` describes, creates and checks them."""

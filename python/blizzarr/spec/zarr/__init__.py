@@ -1,1 +1,0 @@
-"""Arrays of Zarr v2, as TensorStore's driver ``zarr`` describes, creates and checks them."""

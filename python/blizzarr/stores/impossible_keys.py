@@ -1,0 +1,85 @@
+"""Keys of which other libraries say that they are wrong, as they know documents of some formats and chunks only."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any, Final
+
+__all__ = ["innermost", "is_impossible", "is_of", "lists_nodes_only", "refuses_key"]
+
+_OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
+"""The last segment of a chunk key: an error for such a key must never read as the fill value."""
+
+
+def is_impossible(key: str, error: Exception, target: Any) -> bool:
+    """Return whether an error only says that there can be no value under the key of a document.
+
+    Parameters
+    ----------
+    key
+        The key.
+    error
+        What the store has raised.
+    target
+        The store of zarr-python, or the file system of fsspec.
+
+    Examples
+    --------
+    >>> is_impossible("a/zarr.json", ValueError("no such file"), {})
+    False
+    """
+    return not _OF_CHUNK.fullmatch(key.rpartition("/")[2]) and refuses_key(error, target)
+
+
+def refuses_key(error: Exception, target: Any) -> bool:
+    """Return whether an error only says that there can be no value under a key.
+
+    Examples
+    --------
+    >>> refuses_key(ValueError("no such file"), {})
+    False
+    """
+    if is_of(error, "icechunk"):
+        # Their releases have different classes for it.
+        return "invalid zarr key format" in str(error)
+    if type(error) is not ValueError:
+        return False
+    behind = innermost(target)
+    return is_of(behind, "virtualizarr") or type(getattr(behind, "fs", behind)).__name__ == "ReferenceFileSystem"
+
+
+def innermost(store: Any) -> Any:
+    """Return the store that wrappers of zarr-python are around.
+
+    Examples
+    --------
+    >>> innermost(5)
+    5
+    """
+    module: Any = sys.modules.get("zarr.storage")
+    while module is not None and isinstance(store, module.WrapperStore):
+        store = store._store
+    return store
+
+
+def is_of(found: object, package: str) -> bool:
+    """Return whether the class of an object is one of a package.
+
+    Examples
+    --------
+    >>> is_of(re.compile(""), "re"), is_of(1, "re")
+    (True, False)
+    """
+    return type(found).__module__.partition(".")[0] == package
+
+
+def lists_nodes_only(error: Exception) -> bool:
+    """Return whether an error only says that there is no node with this prefix, below which keys could be listed.
+
+    Examples
+    --------
+    >>> lists_nodes_only(ValueError("bad key prefix"))
+    False
+    """
+    return is_of(error, "icechunk") and "bad key prefix" in str(error)

@@ -1,0 +1,18 @@
+"""xarray on blizzarr: ``xr.open_dataset(path, engine="blizzarr")``, and `to_zarr`.
+
+Installed with xarray, blizzarr is one of its engines, and nothing needs to be imported. Importing this package adds
+``ds.blizzarr.to_zarr(...)`` to datasets, trees and data arrays.
+"""
+
+from __future__ import annotations
+
+try:
+    import xarray as _xarray  # noqa: F401
+except ImportError as error:
+    raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
+
+from blizzarr.xarray.accessor import BlizzarrAccessor
+from blizzarr.xarray.engine import BlizzarrBackendEntrypoint
+from blizzarr.xarray.writing import to_zarr
+
+__all__ = ["BlizzarrAccessor", "BlizzarrBackendEntrypoint", "to_zarr"]

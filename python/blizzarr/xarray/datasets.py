@@ -1,0 +1,73 @@
+"""Groups as xarray's datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from xarray import Dataset, Variable
+from xarray.backends import AbstractDataStore, StoreBackendEntrypoint
+
+from blizzarr.array import Array
+from blizzarr.group import Group
+from blizzarr.xarray.variables import is_hidden, variable_of
+
+__all__ = ["dataset_of"]
+
+
+def dataset_of(
+    node: Group | Array,
+    arrays: Mapping[str, Array],
+    *,
+    drop_variables: str | Iterable[str] | None = None,
+    mask_fill: bool | None = None,
+    close: Callable[[], None] | None = None,
+    **decoding: Any,
+) -> Dataset:
+    """Return the arrays in a group as a dataset.
+
+    Parameters
+    ----------
+    node
+        The group; or an array, whose attributes are those of its variable alone.
+    arrays
+        The arrays by name.
+    drop_variables
+        Names of arrays to leave out. Unlike those that are only not used, they need no names of dimensions.
+    mask_fill
+        Whether the fill value is to be masked; see `variable_of`.
+    close
+        What closing the dataset does.
+    **decoding
+        What is decoded, as in `xarray.open_dataset`.
+
+    Raises
+    ------
+    KeyError
+        If the dimensions of an array have no names.
+    """
+    dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
+    variables = {name: variable_of(array, mask_fill) for name, array in arrays.items() if name not in dropped}
+    attributes = {} if isinstance(node, Array) else node.attrs.asdict()
+    return StoreBackendEntrypoint().open_dataset(_Source(variables, attributes, close), **decoding)
+
+
+class _Source(AbstractDataStore):
+    """Variables and attributes in the form in which xarray decodes them."""
+
+    def __init__(
+        self, variables: dict[str, Variable], attributes: dict[str, Any], close: Callable[[], None] | None
+    ) -> None:
+        self._variables = variables
+        self._attributes = {name: value for name, value in attributes.items() if not is_hidden(name)}
+        self._close = close
+
+    def get_variables(self) -> dict[str, Variable]:
+        return self._variables
+
+    def get_attrs(self) -> dict[str, Any]:
+        return self._attributes
+
+    def close(self) -> None:
+        if self._close is not None:
+            self._close()

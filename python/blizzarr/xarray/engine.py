@@ -1,0 +1,195 @@
+"""The engine that xarray finds by the entry point ``blizzarr``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from xarray import Dataset, DataTree
+from xarray.backends import BackendEntrypoint
+
+from blizzarr.array import Array
+from blizzarr.errors import NodeTypeError
+from blizzarr.group import Group
+from blizzarr.xarray.datasets import dataset_of
+from blizzarr.xarray.opening import open_node
+
+__all__ = ["BlizzarrBackendEntrypoint"]
+
+
+class BlizzarrBackendEntrypoint(BackendEntrypoint):
+    """Arrays and groups of every Zarr format as datasets: ``xarray.open_dataset(target, engine="blizzarr")``.
+
+    The parameters are those of `xarray.open_zarr`; the target may be anything that `blizzarr.open` takes, or a group or
+    array that is open already. An array becomes a dataset of one variable. Elements are read when they are needed, and
+    only those.
+
+    Examples
+    --------
+    >>> import blizzarr, xarray
+    >>> group = blizzarr.create_group({})
+    >>> z = group.create_array("depth", data=[[1.5, 2.5]], dimension_names=["y", "x"], attributes={"units": "m"})
+    >>> dataset = xarray.open_dataset(group, engine="blizzarr")
+    >>> dataset.depth.dims, dataset.depth.units, dataset.depth[0, 1].item()
+    (('y', 'x'), 'm', 2.5)
+    """
+
+    description = "Open Zarr of every format (.zarr), N5 and zip files of them using blizzarr"
+    supports_groups = True
+    open_dataset_parameters = (
+        "filename_or_obj",
+        "mask_and_scale",
+        "decode_times",
+        "concat_characters",
+        "decode_coords",
+        "drop_variables",
+        "use_cftime",
+        "decode_timedelta",
+        "group",
+        "consolidated",
+        "storage_options",
+        "zarr_format",
+        "use_zarr_fill_value_as_mask",
+    )
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Return whether this engine is to be taken unasked: for what xarray's own engine for Zarr does not open."""
+        if isinstance(filename_or_obj, Group | Array):
+            return True
+        if not isinstance(filename_or_obj, str | os.PathLike):
+            return False
+        name = str(filename_or_obj).rstrip("/").lower()
+        if name.endswith(".zarr"):
+            return find_spec("zarr") is None
+        return name.endswith((".n5", ".zarr.zip", ".ozx"))
+
+    def open_dataset(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: bool = True,
+        decode_times: bool = True,
+        concat_characters: bool = True,
+        decode_coords: bool = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: bool | None = None,
+        group: str | None = None,
+        consolidated: bool | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        zarr_format: Any = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+    ) -> Dataset:
+        """Return the arrays of a group as a dataset.
+
+        Parameters
+        ----------
+        filename_or_obj
+            What to open: see the class.
+        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, use_cftime, decode_timedelta
+            As in `xarray.open_dataset`.
+        group
+            The path of the group.
+        consolidated
+            True: there must be consolidated metadata. False: it is not used. None: it is used if there is any.
+        storage_options
+            Options of fsspec, which then opens the URL; see `blizzarr.stores.FsspecStore.from_url`.
+        zarr_format
+            The format that the group must have; see `blizzarr.create_array`.
+        use_zarr_fill_value_as_mask
+            Whether elements that are equal to the fill value are missing; by default in v2, and not in v3.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If there is nothing.
+        KeyError
+            If the dimensions of an array have no names.
+        MetadataError
+            If a document does not conform, or there is no consolidated metadata although there must be.
+        StoreError
+            If the store fails.
+        """
+        node, close = _opened(filename_or_obj, group, consolidated, storage_options, zarr_format)
+        arrays = {node.basename or "array": node} if isinstance(node, Array) else dict(node.arrays())
+        with _closed_on_error(close):
+            return dataset_of(
+                node,
+                arrays,
+                mask_fill=use_zarr_fill_value_as_mask,
+                close=close,
+                mask_and_scale=mask_and_scale,
+                decode_times=decode_times,
+                concat_characters=concat_characters,
+                decode_coords=decode_coords,
+                drop_variables=drop_variables,
+                use_cftime=use_cftime,
+                decode_timedelta=decode_timedelta,
+            )
+
+    def open_groups_as_dict(
+        self,
+        filename_or_obj: Any,
+        *,
+        group: str | None = None,
+        consolidated: bool | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        zarr_format: Any = None,
+        use_zarr_fill_value_as_mask: bool | None = None,
+        **decoding: Any,
+    ) -> dict[str, Dataset]:
+        """Return a group and all groups below it as datasets by path, as `xarray.open_groups` does.
+
+        For parameters and errors see `open_dataset`.
+        """
+        node, close = _opened(filename_or_obj, group, consolidated, storage_options, zarr_format)
+        with _closed_on_error(close):
+            if isinstance(node, Array):
+                raise NodeTypeError("expected a group, found an array", array=node.name, store=str(node.store))
+            groups: dict[str, tuple[Group, dict[str, Array]]] = {"": (node, {})}
+            for path, member in node.members(max_depth=None):
+                above, _, name = path.rpartition("/")
+                if isinstance(member, Group):
+                    groups[path] = member, {}
+                else:
+                    groups[above][1][name] = member
+            # As in xarray's engine for Zarr, which keeps the slash where no group was asked for.
+            return {
+                (path or ".") if group else f"/{path}": dataset_of(
+                    found, arrays, mask_fill=use_zarr_fill_value_as_mask, close=None if path else close, **decoding
+                )
+                for path, (found, arrays) in groups.items()
+            }
+
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
+        """Return a group and all groups below it as a tree. For parameters and errors see `open_dataset`."""
+        datasets = self.open_groups_as_dict(filename_or_obj, **options)
+        tree = DataTree.from_dict(datasets)
+        tree.set_close(next(iter(datasets.values())).close)
+        return tree
+
+
+def _opened(
+    target: Any,
+    group: str | None,
+    consolidated: bool | None,
+    storage_options: Mapping[str, Any] | None,
+    zarr_format: Any,
+) -> tuple[Group | Array, Callable[[], None] | None]:
+    """Return the node, and how to close what was opened for it."""
+    node = open_node(target, group, consolidated=consolidated, storage_options=storage_options, zarr_format=zarr_format)
+    by_name = isinstance(target, str | os.PathLike)
+    return node, getattr(node.store, "close", None) if by_name else None
+
+
+@contextmanager
+def _closed_on_error(close: Callable[[], None] | None) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if close is not None:
+            close()
+        raise

@@ -1,0 +1,224 @@
+"""xarray's `ZarrStore` on our groups: what it says of regions, encodings and appending holds here, too.
+
+The methods that are replaced are those that call zarr-python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+from xarray import Variable, conventions
+from xarray.backends import ZarrStore
+from xarray.backends.api import DATAARRAY_VARIABLE
+from xarray.backends.common import NONE_VAR_NAME
+from xarray.backends.zarr import (
+    _encode_variable_name,
+    _validate_and_transpose_existing_dims,
+    _validate_datatypes_for_zarr_append,
+)
+from xarray.coding.strings import check_vlen_dtype
+
+from blizzarr.array import Array
+from blizzarr.config import config
+from blizzarr.creation.json_values import AsZarrPython, check_attributes
+from blizzarr.errors import MetadataError
+from blizzarr.formats import format_of
+from blizzarr.group import Group
+from blizzarr.transfer import Binding
+from blizzarr.xarray.variables import variable_of
+
+__all__ = ["GroupStore", "as_zarr_group"]
+
+_OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
+"""Encodings that say something about objects of zarr-python, and nothing about what is stored."""
+
+_OF_XARRAY = (DATAARRAY_VARIABLE, NONE_VAR_NAME)
+
+
+class GroupStore(ZarrStore):
+    """A group that xarray writes to. Unlike its base class, it leaves consolidating to whoever made it."""
+
+    __slots__ = ()
+
+    def _fetch_members(self) -> dict[str, Array | Group]:
+        return dict(self.zarr_group.members())
+
+    def array_keys(self) -> tuple[str, ...]:
+        """Return the names of the arrays that were there when the group was opened."""
+        return tuple(name for name, _ in self.arrays())
+
+    def arrays(self) -> tuple[tuple[str, Array], ...]:
+        """Return the arrays that were there when the group was opened, with their names."""
+        return tuple((name, node) for name, node in self.members.items() if isinstance(node, Array))
+
+    def open_store_variable(self, name: str) -> Variable:
+        """Return an array as a variable."""
+        array = self.members[name]
+        assert isinstance(array, Array)
+        return variable_of(array, self._use_zarr_fill_value_as_mask)
+
+    def set_attributes(self, attributes: Mapping[str, Any]) -> None:
+        """Replace the attributes of the group.
+
+        Raises
+        ------
+        TypeError
+            If JSON cannot express a value.
+        """
+        self.zarr_group.attrs.put(_checked(attributes))
+
+    def store(
+        self,
+        variables: Mapping[Any, Variable],
+        attributes: Mapping[str, Any],
+        check_encoding_set: Collection[Any] = frozenset(),
+        writer: Any = None,
+        unlimited_dims: Any = None,
+    ) -> None:
+        """Create what is not there yet, and hand all elements to the writer.
+
+        Parameters
+        ----------
+        variables, attributes
+            The content of a dataset.
+        check_encoding_set
+            The names of variables whose encoding the user gave.
+        writer
+            What takes the elements, each with the array and the region where they belong.
+        unlimited_dims
+            Must be None.
+
+        Raises
+        ------
+        ValueError
+            If variables do not fit what is there, or an encoding is not known.
+        """
+        known = self.array_keys()
+        there = {name for name in variables if self._mode != "w" and _encode_variable_name(name) in known}
+        new = [name for name in variables if name not in there]
+        if self._mode == "r+" and new:
+            raise ValueError(
+                f"dataset contains non-pre-existing variables {new!r}, which is not allowed with mode='r+'. "
+                "To allow writing new variables, set mode='a'."
+            )
+        if self._append_dim is not None and self._append_dim not in known:
+            dimensions = self.get_dimensions()
+            if self._append_dim not in dimensions:
+                raise ValueError(
+                    f"append_dim={self._append_dim!r} does not match any existing dataset dimensions {dimensions}"
+                )
+        encoded, attributes = self.encode({name: variables[name] for name in new}, attributes)
+        encoded |= self._encoded_as_stored({name: variables[name] for name in there})
+        if self._mode != "r+":
+            self.set_attributes(attributes)
+            self.set_dimensions(encoded, unlimited_dims=unlimited_dims)
+        if self._mode == "a-" and self._append_dim is not None:
+            # Only new variables, and those that grow.
+            encoded = {k: v for k, v in encoded.items() if k not in there or self._append_dim in v.dims}
+        self.set_variables(encoded, check_encoding_set, writer, unlimited_dims=unlimited_dims)
+
+    def _encoded_as_stored(self, variables: Mapping[Any, Variable]) -> dict[Any, Variable]:
+        """Return variables encoded as the arrays of their names are, with dimensions in the same order."""
+        stored = {name: self.open_store_variable(_encode_variable_name(name)) for name in variables}
+        decoded, _, _ = conventions.decode_cf_variables(stored, {})
+        for name, variable in variables.items():
+            _validate_datatypes_for_zarr_append(name, decoded[name], variable)
+        copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
+        for name, variable in copies.items():
+            variable.encoding = decoded[name].encoding
+        encoded, _ = self.encode(copies, {})
+        return {
+            name: _validate_and_transpose_existing_dims(
+                name, variable, decoded[name], self._write_region, self._append_dim
+            )
+            for name, variable in encoded.items()
+        }
+
+    def _open_existing_array(self, *, name: str) -> Array:
+        array: Array = self.zarr_group[name]
+        return WithEmptyChunks.of(array) if self._write_empty else array
+
+    def _create_new_array(
+        self, *, name: str, shape: tuple[int, ...], dtype: Any, fill_value: Any, encoding: dict[str, Any], attrs: Any
+    ) -> Array:
+        given = {key: value for key, value in encoding.items() if key not in _OF_ZARR_PYTHON}
+        empty = given.pop("write_empty_chunks", self._write_empty)
+        if self._write_empty is not None and empty != self._write_empty:
+            raise ValueError(
+                f'Differing "write_empty_chunks" values in encoding and parameters: {empty} and {self._write_empty}'
+            )
+        given["fill_value"] = fill_value
+        if isinstance(given.get("chunks"), tuple):
+            # Chunks of Dask along an axis without elements have none, either.
+            given["chunks"] = tuple(max(1, length) for length in given["chunks"])
+        # xarray has names of its own for what has none, and they begin as reserved ones do.
+        with config.set(reserved_names=True) if name in _OF_XARRAY else nullcontext():
+            array: Array = self.zarr_group.create_array(
+                name,
+                shape=shape,
+                dtype="string" if check_vlen_dtype(dtype) is str else dtype,
+                attributes=_checked(attrs),
+                **given,
+            )
+        return WithEmptyChunks.of(array) if empty else array
+
+
+def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes that JSON can express, NaN besides; for others, raise the error that xarray raises."""
+    try:
+        return check_attributes(AsZarrPython(attributes))
+    except MetadataError as error:
+        raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
+
+
+@dataclass(frozen=True)
+class _ZarrGroup:
+    """A group with the number of its format where zarr-python has it; all else is that of the group."""
+
+    group: Group
+
+    @property
+    def metadata(self) -> SimpleNamespace:
+        # What distinguishes 3 from 2 for xarray is where the names of dimensions are.
+        return SimpleNamespace(zarr_format=3 if format_of(self.group.metadata).has_dimension_names else 2)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.group, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.group[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.group)
+
+    def require_group(self, name: str) -> _ZarrGroup:
+        return _ZarrGroup(self.group.require_group(name))
+
+
+def as_zarr_group(group: Group) -> Any:
+    """Return a group as `GroupStore` takes it."""
+    return _ZarrGroup(group)
+
+
+class WithEmptyChunks(Array):
+    """An array of which chunks of nothing but the fill value are stored, too."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, array: Array) -> WithEmptyChunks:
+        """Return the same array."""
+        return cls(array.store, array.path, array.metadata)
+
+    def _bind(self) -> Binding:
+        binding = self._binding = replace(super()._bind(), write_empty=True)
+        return binding
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WithEmptyChunks, (self._store, self._path, self._metadata)

@@ -1,0 +1,97 @@
+"""From what a user passes to `xarray.open_dataset` to a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from blizzarr.api import open_array, open_group
+from blizzarr.array import Array
+from blizzarr.errors import NodeNotFoundError, NodeTypeError
+from blizzarr.group import Group
+from blizzarr.stores import resolve
+from blizzarr.stores.storage_options import with_storage_options
+
+__all__ = ["has_consolidated", "open_node"]
+
+
+def open_node(
+    target: Any,
+    group: str | None = None,
+    *,
+    mode: Literal["r", "r+"] = "r",
+    consolidated: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    zarr_format: Any = None,
+) -> Group | Array:
+    """Open the group that a dataset is read from, or the array that is to be its only variable.
+
+    Parameters
+    ----------
+    target
+        Anything that `blizzarr.open` takes, or a group or array that is open already.
+    group
+        The path of the group there.
+    mode
+        Whether the group is to be written to.
+    consolidated
+        As in `xarray.open_zarr`. The consolidated metadata may be those of a group above.
+    storage_options
+        Options of fsspec, which then opens the URL.
+    zarr_format
+        The format that the group must have.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing.
+    MetadataError
+        If a document does not conform, or there is no consolidated metadata although there must be.
+    StoreError
+        If the store fails.
+    """
+    path = (group or "").strip("/")
+    if not has_consolidated(target):
+        consolidated = False
+    if isinstance(target, Group | Array):
+        return _below(target, path, consolidated)
+    # Once for all that follows, since a zip file is opened here.
+    store, root = resolve(with_storage_options(target, storage_options), mode)
+    options: dict[str, Any] = {"mode": mode, "use_consolidated": consolidated, "zarr_format": zarr_format}
+    if path and consolidated is not False:
+        try:
+            above = open_group(store, path=root, **options)
+        except (NodeNotFoundError, NodeTypeError):
+            if consolidated:
+                raise
+        else:
+            if above.metadata.consolidated is not None:
+                return above[path]
+    path = f"{root}/{path}" if root and path else root or path
+    try:
+        return open_group(store, path=path, **options)
+    except NodeTypeError:
+        return open_array(store, mode=mode, path=path, zarr_format=zarr_format)
+
+
+def has_consolidated(target: Any) -> bool:
+    """Return whether a store may have consolidated metadata; those of icechunk, which are consistent without, do not.
+
+    Examples
+    --------
+    >>> has_consolidated("a.zarr")
+    True
+    """
+    return bool(getattr(target, "supports_consolidated_metadata", True))
+
+
+def _below(node: Group | Array, path: str, consolidated: bool | None) -> Group | Array:
+    if consolidated is False and isinstance(node, Group):
+        node = Group(node.store, node.path, node.metadata.with_consolidated(None))
+    if not path:
+        return node
+    if isinstance(node, Array):
+        raise NodeTypeError(
+            f"expected a group that has {path!r}, found an array", array=node.name, store=str(node.store)
+        )
+    return node[path]

@@ -1,0 +1,140 @@
+"""Arrays as xarray's variables: names of dimensions, attributes, encodings, and elements that are read when needed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numcodecs  # type: ignore[import-untyped]
+import numpy as np
+from xarray import Variable
+from xarray.backends import BackendArray
+from xarray.coding.strings import create_vlen_dtype
+from xarray.core import indexing
+
+from blizzarr.array import Array
+from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
+from blizzarr.formats.codec_documents import codec_documents
+
+__all__ = ["StoredArray", "attributes_of", "dimensions_of", "is_hidden", "variable_of"]
+
+_NAMES = "_ARRAY_DIMENSIONS"
+
+
+class StoredArray(BackendArray):
+    """The elements of an array, of which xarray reads what it needs."""
+
+    # Not `array`: some programs read all elements of objects that have this attribute.
+    __slots__ = ("_array", "dtype", "shape")
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.shape = array.shape
+        self.dtype = array.dtype
+        if array.metadata.dtype.name == "string":
+            # As zarr-python reads text, where NumPy has a type for it.
+            self.dtype = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        select = self._array.__getitem__
+        if isinstance(key, indexing.VectorizedIndexer):
+            select = self._array.vindex.__getitem__
+        elif isinstance(key, indexing.OuterIndexer):
+            select = self._array.oindex.__getitem__
+        found = indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.VECTORIZED, select)
+        return np.asarray(found, self.dtype) if self.dtype.kind == "T" else found
+
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
+        return await asyncio.to_thread(self.__getitem__, key)
+
+
+def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
+    """Return an array as a variable whose encoding is that of xarray's own engine for Zarr.
+
+    Codecs are in the encoding as zarr-python and `blizzarr.xarray.to_zarr` take them: those of v1 and v2 as objects of
+    numcodecs, those of v3 as JSON.
+
+    Parameters
+    ----------
+    array
+        The array.
+    mask_fill
+        Whether the fill value is to be masked; by default in v2, and not in v3.
+
+    Raises
+    ------
+    KeyError
+        If the dimensions have no names.
+    """
+    meta = array.metadata
+    dimensions = dimensions_of(array)
+    stored = StoredArray(array)
+    encoding: dict[str, Any] = {
+        "chunks": array.chunks,
+        "preferred_chunks": dict(zip(dimensions, array.shards or array.chunks, strict=True)),
+        "shards": array.shards,
+    }
+    if stored.dtype.kind == "T":
+        encoding["dtype"] = stored.dtype
+    if format_of(meta).zarr_format is not None:
+        codecs = codec_documents(meta)
+        encoding["filters"] = tuple(map(_codec, codecs.filters))
+        encoding["compressors"] = tuple(map(_codec, codecs.compressors))
+        if codecs.serializer is not None:
+            encoding["serializer"] = codecs.serializer
+    attributes = attributes_of(array)
+    if masks_fill(meta.format) if mask_fill is None else mask_fill:
+        if array.fill_value is not None:
+            attributes[MASKED] = array.fill_value
+    else:
+        if "serializer" in encoding:
+            encoding["fill_value"] = array.fill_value
+        masked = masked_attribute(meta)
+        if masked is not None:
+            attributes[MASKED] = masked.item() if isinstance(masked, np.generic) else masked
+    return Variable(dimensions, indexing.LazilyIndexedArray(stored), attributes, encoding)
+
+
+def dimensions_of(array: Array) -> tuple[str | None, ...]:
+    """Return the names of the dimensions.
+
+    Raises
+    ------
+    KeyError
+        If they have none.
+    """
+    names = array.dimension_names or ()
+    if len(names) != array.ndim:
+        place = "`dimension_names` metadata" if _has_names(array) else f"attribute `{_NAMES}`"
+        raise KeyError(
+            f"array {array.name} is missing the {place}, which is required for xarray to determine "
+            "variable dimensions; name it in drop_variables to open the others"
+        )
+    return names
+
+
+def attributes_of(array: Array) -> dict[str, Any]:
+    """Return the attributes, without those that only say how the array is stored."""
+    attributes = array.attrs.asdict()
+    if _has_names(array):
+        return attributes
+    return {name: value for name, value in attributes.items() if name != _NAMES and not is_hidden(name)}
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether an attribute is one with which netCDF-C says how it stores a group, or an array before v3."""
+    return name.lower().startswith("_nc")
+
+
+def _has_names(array: Array) -> bool:
+    return format_of(array.metadata).has_dimension_names
+
+
+def _codec(document: dict[str, Any]) -> Any:
+    if "id" not in document:
+        return document
+    try:
+        return numcodecs.get_codec(document)
+    except (ValueError, ImportError):
+        # A codec that is not installed, or only known to this library.
+        return document

@@ -1,0 +1,210 @@
+"""Datasets, data arrays and trees as groups: xarray's `to_zarr` without zarr-python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+from xarray import DataArray, Dataset, DataTree
+from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
+from xarray.backends.common import ArrayWriter
+from xarray.backends.writers import _validate_dataset_names, dump_to_store
+from xarray.backends.zarr import _choose_default_mode
+
+from blizzarr.api import consolidate_metadata, open_group
+from blizzarr.errors import NodeTypeError
+from blizzarr.formats import masks_fill
+from blizzarr.group import Group
+from blizzarr.stores import resolve
+from blizzarr.stores.shared_writes import keeps_all_parts
+from blizzarr.stores.storage_options import with_storage_options
+from blizzarr.xarray.group_store import GroupStore, as_zarr_group
+from blizzarr.xarray.opening import has_consolidated, open_node
+
+__all__ = ["to_zarr"]
+
+Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]
+Region: TypeAlias = Mapping[str, slice | Literal["auto"]] | Literal["auto"]
+
+
+def to_zarr(
+    data: Dataset | DataArray | DataTree,
+    store: Any = None,
+    mode: Mode | None = None,
+    group: str | None = None,
+    encoding: Mapping[str, Any] | None = None,
+    *,
+    compute: bool = True,
+    consolidated: bool | None = None,
+    append_dim: Hashable | None = None,
+    region: Region | None = None,
+    safe_chunks: bool = True,
+    align_chunks: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    zarr_format: Any = None,
+    write_empty_chunks: bool | None = None,
+    chunkmanager_store_kwargs: Mapping[str, Any] | None = None,
+    write_inherited_coords: bool = False,
+) -> Any:
+    """Write a dataset, a data array or a tree to a group, as ``xarray.Dataset.to_zarr`` does.
+
+    The chunks of Dask need not match those that are stored: where several tasks write parts of one chunk or shard, all
+    of them are kept in directories, in object stores with conditional writes, and in memory. Only in other stores, such
+    chunks are refused unless ``safe_chunks=False`` or ``align_chunks=True`` says otherwise.
+
+    Parameters
+    ----------
+    data
+        The dataset, data array or tree.
+    store
+        Anything that `blizzarr.open_group` takes, or a group that is open (with a mode that does not create one); None
+        for new memory.
+    mode, group, encoding, compute, consolidated, append_dim, region, safe_chunks, align_chunks
+        As in `xarray.Dataset.to_zarr`. In encodings, codecs may be those of zarr-python, numcodecs and this library,
+        names, and JSON; the codecs of a dataset that was opened from one format are translated for another one.
+    storage_options
+        Options of fsspec, which then opens the URL.
+    zarr_format
+        The format of a new group; see `blizzarr.create_array`.
+    write_empty_chunks
+        True: chunks of nothing but the fill value are stored, too. Otherwise `blizzarr.config` says so.
+    chunkmanager_store_kwargs
+        Options of `dask.array.store`.
+    write_inherited_coords
+        As in `xarray.DataTree.to_zarr`.
+
+    Returns
+    -------
+    The store that was written to; with ``compute=False`` a `dask.delayed.Delayed` that writes.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is a group already, and the mode is ``"w-"`` (the default for new data).
+    NodeNotFoundError
+        With ``mode="r+"``, if there is none.
+    ValueError
+        If the data do not fit what is there, or an encoding is not known.
+    MetadataError, StoreError
+        As for `blizzarr.create_array`.
+
+    Examples
+    --------
+    >>> import numpy, xarray
+    >>> target = {}
+    >>> data = xarray.Dataset({"t": ("time", numpy.arange(4.0))}).chunk(time=3)
+    >>> done = to_zarr(data, target, encoding={"t": {"chunks": (2,)}})
+    >>> more = to_zarr(data, target, append_dim="time")
+    >>> xarray.open_dataset(target, engine="blizzarr").t.values
+    array([0., 1., 2., 3., 0., 1., 2., 3.])
+    """
+    if not has_consolidated(store):
+        consolidated = False
+    mode = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)
+    nodes = list(_datasets(data, group, append_dim, write_inherited_coords))
+    encodings = _encodings(data, encoding or {})
+    for _, _, dataset in nodes:
+        _validate_dataset_names(dataset)
+    found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format)
+    close = getattr(found.store, "close", None) if isinstance(store, str | os.PathLike) else None
+    top = GroupStore(
+        as_zarr_group(found),
+        mode,
+        append_dim=append_dim,
+        write_region=dict(region) if isinstance(region, Mapping) else region,
+        safe_chunks=safe_chunks and not keeps_all_parts(found.store),
+        write_empty=write_empty_chunks,
+        use_zarr_fill_value_as_mask=masks_fill(found.metadata.format),
+        close_store_on_close=close is not None,
+        align_chunks=align_chunks,
+    )
+    writer = ArrayWriter()
+    with _closed_unless(compute, close):
+        for path, key, dataset in nodes:
+            target = top.get_child_store(path) if path else top
+            dataset = target._validate_and_autodetect_region(dataset)
+            target._validate_encoding(encodings.get(key, {}))
+            dump_to_store(dataset, target, writer, encoding=encodings.get(key))
+        if mode != "r+" and consolidated is not False:
+            consolidate_metadata(found.store, path=root)
+        writes = writer.sync(compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs)
+    if compute:
+        return top
+    from dask import delayed
+
+    return delayed(_finished)(writes, close)
+
+
+def _datasets(
+    data: Dataset | DataArray | DataTree, group: str | None, append_dim: Hashable | None, inherited: bool
+) -> Iterator[tuple[str, str, Dataset]]:
+    """Iterate over the datasets to write, with their paths below the group, and the keys of their encodings."""
+    if isinstance(data, DataTree):
+        for option, value in (("group", group), ("append_dim", append_dim)):
+            if value is not None:
+                raise NotImplementedError(f"expected no {option} with a tree, found {value!r}")
+        for path, node in data.subtree_with_keys:
+            at_root = node is data
+            yield "" if at_root else path, node.path, node.to_dataset(inherit=inherited or at_root)
+        return
+    if isinstance(data, DataArray):
+        if data.name is None or data.name in data.coords or data.name in data.dims:
+            # Coordinates of the same name would be the same array.
+            named = data.to_dataset(name=DATAARRAY_VARIABLE)
+            data = named if data.name is None else named.assign_attrs({DATAARRAY_NAME: data.name})
+        else:
+            data = data.to_dataset()
+    yield "", "", data
+
+
+def _encodings(data: Dataset | DataArray | DataTree, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the encodings by the key of their dataset."""
+    if not isinstance(data, DataTree):
+        return {"": given}
+    if unknown := set(given) - set(data.groups):
+        raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
+    return given
+
+
+def _opened(
+    target: Any,
+    mode: Mode,
+    group: str | None,
+    consolidated: bool | None,
+    storage_options: Mapping[str, Any] | None,
+    zarr_format: Any,
+) -> tuple[Group, str]:
+    """Return the group to write to, and the path of the root whose metadata are to be consolidated."""
+    path = (group or "").strip("/")
+    if mode == "r+":
+        options = {"consolidated": consolidated, "storage_options": storage_options, "zarr_format": zarr_format}
+        node = open_node(target, path, mode=mode, **options)
+        if not isinstance(node, Group):
+            raise NodeTypeError("expected a group, found an array", array=node.name, store=str(node.store))
+        return node, ""
+    if isinstance(target, Group):
+        store, root = target.store, target.path
+    else:
+        store, root = resolve(with_storage_options(target, storage_options), "a" if mode == "a-" else mode)
+    full = f"{root}/{path}" if root and path else root or path
+    return open_group(store, mode="a" if mode == "a-" else mode, path=full, zarr_format=zarr_format), root
+
+
+@contextmanager
+def _closed_unless(compute: bool, close: Callable[[], None] | None) -> Iterator[None]:
+    """Close at the end what was opened; if something is to be computed later, only after an error."""
+    try:
+        yield
+    except BaseException:
+        if close is not None:
+            close()
+        raise
+    if compute and close is not None:
+        close()
+
+
+def _finished(writes: Any, close: Callable[[], None] | None) -> None:
+    if close is not None:
+        close()

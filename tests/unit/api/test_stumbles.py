@@ -1,0 +1,57 @@
+"""What newcomers stumble over: paths, names and words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.cli.failing import as_options
+from blizzarr.errors import MetadataError, StoreError
+
+
+def test_the_home_directory_behind_a_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    blizzarr.save("file:~/a.zarr", np.arange(3))
+    assert blizzarr.load(tmp_path / "a.zarr").tolist() == [0, 1, 2]
+
+
+def test_a_dimension_without_a_name_cannot_be_named() -> None:
+    array = blizzarr.create_array({}, shape=(3, 4), dtype="i4", dimension_names=["x", None])
+    with pytest.raises(ValueError, match="expected the name of a dimension, found None; there are x"):
+        blizzarr.copy(array, {}, chunks={None: 3})
+    assert blizzarr.copy(array, {}, chunks={"x": 2}).chunks == (2, 4)
+
+
+@pytest.mark.parametrize("form", ["n5", "v2"])
+def test_formats_without_shards_say_how_to_leave_them_out(form: str) -> None:
+    array = blizzarr.create_array({}, data=np.arange(16).reshape(4, 4), chunks=2, shards=4)
+    with pytest.raises(
+        MetadataError, match=r"no shards, as this format has none \(shards=None leaves them out\)"
+    ) as told:
+        blizzarr.copy(array, {}, zarr_format=form)
+    assert "--shards none leaves them out" in as_options(str(told.value))
+    assert np.array_equal(blizzarr.copy(array, {}, zarr_format=form, shards=None)[...], array[...])
+
+
+def test_errors_of_the_system_are_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StoreError) as told:
+        blizzarr.stores.LocalStore(tmp_path).set("file/a", b"")
+    assert "os error" not in str(told.value)
+    assert told.value.errno == 20
+
+
+def test_what_a_repair_has_kept_is_no_finding(tmp_path: Path) -> None:
+    """By default, it lies beside the data, where a check of the directory above comes upon it."""
+    values = np.arange(16, dtype="i1").reshape(4, 4)
+    blizzarr.create_array(tmp_path / "a.zarr", data=values, chunks=2, shards=4, compressors="crc32c")
+    chunk = tmp_path / "a.zarr/c/0/0"
+    chunk.write_bytes(bytes([chunk.read_bytes()[0] ^ 1]) + chunk.read_bytes()[1:])
+    report = blizzarr.check(tmp_path / "a.zarr", repair=True)
+    assert [repair.done for repair in report.repairs] == [True]
+    assert [path.read_bytes() for path in (tmp_path / "a.zarr.quarantine").rglob("0/0")] != []
+    assert blizzarr.check(tmp_path).kinds() == {"standalone": 1}

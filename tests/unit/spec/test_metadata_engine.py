@@ -1,0 +1,111 @@
+"""The engine of constraints on metadata: all problems at once, and a stored document that is parsed once."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from functools import _lru_cache_wrapper
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blizzarr.tensorstore as ts
+from blizzarr.bounded_cache import BoundedCache
+from blizzarr.errors import ConstraintError, SpecError
+from blizzarr.spec.metadata import METADATA, reading
+from blizzarr.spec.schema import Schema
+
+WRONG: dict[str, dict[str, Any]] = {
+    "zarr3": {"shape": [-1], "data_type": "foo", "chunk_grid": {"name": "regular"}, "codecs": ["bar"]},
+    "zarr": {"shape": [-1], "dtype": "foo", "compressor": {"id": "bar"}, "order": "X"},
+    "n5": {"dimensions": [-1], "dataType": "foo", "compression": {"type": "bar"}, "units": [5]},
+}
+OTHERS: dict[str, dict[str, Any]] = {
+    "zarr3": {"shape": [5, 4], "data_type": "int8", "attributes": {"a": 1}, "codecs": ["crc32c"]},
+    "zarr": {"shape": [5, 4], "dtype": "|i1", "order": "F", "compressor": None},
+    "n5": {"dimensions": [5, 4], "dataType": "int8", "compression": {"type": "raw"}, "title": "a"},
+    "zarr1": {"shape": [5, 4], "dtype": "|i1", "order": "F", "compression": None},
+}
+
+
+@pytest.mark.parametrize("driver", WRONG)
+def test_every_member_that_is_wrong_is_named(driver: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        METADATA[driver].from_json(WRONG[driver])
+    for name in WRONG[driver]:
+        assert f'"{name}"' in str(caught.value)
+
+
+@pytest.mark.parametrize("driver", OTHERS)
+def test_every_member_that_differs_is_named(driver: str) -> None:
+    context, spec = ts.Context(), {"driver": driver, "kvstore": "memory://"}
+    ts.open(spec, create=True, dtype="int16", shape=[3, 4], context=context).result()
+    with pytest.raises(ConstraintError) as caught:
+        ts.open({**spec, "metadata": OTHERS[driver]}, context=context).result()
+    for name in OTHERS[driver].keys() - {"attributes", "dtype"}:
+        assert name in str(caught.value)
+    assert "int8" in str(caught.value) or "|i1" in str(caught.value)
+
+
+def test_every_reason_that_nothing_can_be_made_is_named() -> None:
+    codec = ts.CodecSpec({"driver": "zarr3", "codecs": ["zstd"]})
+    schema = Schema(dtype="int8", shape=[3], codec=codec, fill_value=[1, 2, 3])
+    with pytest.raises(SpecError) as caught:
+        METADATA["zarr3"].from_json({"codecs": ["gzip"]}).create(schema, {})
+    assert "fill_value" in str(caught.value)
+    assert "zstd" in str(caught.value)
+
+
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+def test_constraints_of_an_array_make_the_same_one(driver: str) -> None:
+    """What is made of an array, as JSON and back, demands that array, and makes it again."""
+    kind = METADATA[driver]
+    schema = Schema(dtype="int16", shape=[30, 40])
+    meta = kind.from_json({}).create(schema, {})
+    again = kind.from_json(kind.of(meta).to_json())
+    again.check(meta, schema, {})
+    assert again.create(Schema(dtype="int16"), {}) == meta
+
+
+@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5", "zarr1"])
+def test_a_stored_document_is_parsed_by_its_format_only(
+    driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No member of it is read as one of a spec."""
+    spec = {"driver": driver, "kvstore": f"file://{tmp_path}/"}
+    ts.open(spec, create=True, dtype="int16", shape=[3, 4]).result()
+
+    def read(value: Any, *others: Any) -> Any:
+        assert value == {}, "there are no attributes, and the spec has no members"
+        return reading.Reading(*others[1:]), {}
+
+    for name in ("constraints", "n5"):
+        monkeypatch.setattr(f"blizzarr.spec.metadata.{name}.read", read)
+    store = ts.open(spec, dtype="int16", rank=2).result()
+    assert store.schema.to_json()["dtype"] == "int16"
+
+
+def test_calls_of_opening(tmp_path: Path) -> None:
+    """Opening does what a spec and a document need: with nothing remembered, about 360 calls of Python functions."""
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{tmp_path}/"}}
+    ts.open(spec, create=True, dtype="int16", shape=[3, 4]).result()
+    for _ in range(2):
+        ts.open(spec).result()
+    for cache in gc.get_objects():
+        if isinstance(cache, BoundedCache):
+            cache.clear()
+        elif isinstance(cache, _lru_cache_wrapper):
+            cache.cache_clear()
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        ts.open(spec).result()
+    finally:
+        sys.setprofile(None)
+    assert calls < 450

@@ -1,0 +1,223 @@
+"""Writing with xarray: what is written, into what is there or not, is what xarray's own engine writes and reads."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pytest
+import xarray as xr
+from test_xarray_reading import ENCODING, weather
+
+import blizzarr
+from blizzarr.errors import NodeExistsError, NodeNotFoundError
+from blizzarr.stores import FsspecStore, MemoryStore
+from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
+from blizzarr.xarray import to_zarr
+
+
+def opened(target: Any, **options: Any) -> xr.Dataset:
+    return xr.open_dataset(target, engine=Engine, **options)
+
+
+def counted(length: int = 8, start: int = 0) -> xr.Dataset:
+    values = np.arange(start, start + length)
+    return xr.Dataset({"t": ("x", values)}, coords={"x": values})
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_xarray_reads_what_is_written(tmp_path: Path, zarr_format: int) -> None:
+    """xarray's own engine finds the data, and what `to_zarr` of xarray itself would have written."""
+    pytest.importorskip("zarr")
+    dataset = weather()
+    options: dict[str, Any] = {"encoding": ENCODING, "zarr_format": zarr_format, "consolidated": False}
+    to_zarr(dataset, tmp_path / "ours.zarr", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dataset.to_zarr(tmp_path / "theirs.zarr", **options)
+        found = xr.open_dataset(tmp_path / "ours.zarr", engine="zarr", consolidated=False)
+        expected = xr.open_dataset(tmp_path / "theirs.zarr", engine="zarr", consolidated=False)
+        xr.testing.assert_identical(found, expected)
+    for name, variable in expected.variables.items():
+        assert found[name].dtype == variable.dtype
+        if "_FillValue" in variable.encoding:
+            np.testing.assert_equal(found[name].encoding["_FillValue"], variable.encoding["_FillValue"])
+    assert found.t.encoding["chunks"] == (2, 3, 2)
+    xr.testing.assert_identical(opened(tmp_path / "ours.zarr"), dataset)
+
+
+def test_modes(tmp_path: Path) -> None:
+    """New data do not replace others unless told so; variables can be added, and replaced where they are."""
+    path = tmp_path / "a.zarr"
+    counted().blizzarr.to_zarr(path)
+    with pytest.raises(NodeExistsError):
+        counted().blizzarr.to_zarr(path)
+    with pytest.raises(ValueError, match="non-pre-existing variables"):
+        xr.Dataset({"u": 1.5}).blizzarr.to_zarr(path, mode="r+")
+    xr.Dataset({"u": 1.5}, attrs={"n": 1}).blizzarr.to_zarr(path, mode="a")
+    assert set(opened(path).variables) == {"t", "u", "x"}
+    assert opened(path).attrs == {"n": 1}
+    with pytest.raises(ValueError, match="already exists, but encoding was provided"):
+        counted().blizzarr.to_zarr(path, mode="a", encoding={"t": {"chunks": (3,)}})
+    counted(3).blizzarr.to_zarr(path, mode="w")
+    xr.testing.assert_identical(opened(path), counted(3))
+    with pytest.raises(NodeNotFoundError):
+        counted().blizzarr.to_zarr(tmp_path / "b.zarr", mode="r+")
+
+
+def test_appending(tmp_path: Path) -> None:
+    """Appending makes variables longer, on any chunk, and leaves the others."""
+    path = tmp_path / "a.zarr"
+    fixed = counted(3).assign(fixed=("y", [1.0, 2.0]))
+    fixed.blizzarr.to_zarr(path, encoding={"t": {"chunks": (2,)}})
+    counted(5, 3).chunk(x=2).blizzarr.to_zarr(path, append_dim="x")
+    assert opened(path).t.values.tolist() == list(range(8))
+    assert opened(path).fixed.values.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="append_dim='z' does not match"):
+        counted().blizzarr.to_zarr(path, append_dim="z")
+    counted(1, 8).assign(fixed=("y", [7.0, 8.0])).blizzarr.to_zarr(path, mode="a-", append_dim="x")
+    assert opened(path).fixed.values.tolist() == [1, 2]
+    assert opened(path).sizes["x"] == 9
+
+
+@pytest.mark.parametrize("region", [{"x": slice(3, 6)}, {"x": "auto"}, "auto"], ids=str)
+def test_regions(tmp_path: Path, region: Any) -> None:
+    """A region is written where its coordinates or the slices say."""
+    path = tmp_path / "a.zarr"
+    counted().blizzarr.to_zarr(path, encoding={"t": {"chunks": (2,)}})
+    part = counted(3, 3)
+    part["t"] = -part.t
+    part.chunk(x=1).blizzarr.to_zarr(path, region=region)
+    assert opened(path).t.values.tolist() == [0, 1, 2, -3, -4, -5, 6, 7]
+
+
+@pytest.mark.parametrize("shards", [None, (6,)])
+def test_unaligned_chunks_are_safe(tmp_path: Path, shards: tuple[int] | None) -> None:
+    """Dask's chunks need not match where all parts are kept; where they may be lost, xarray's check stays."""
+    dataset = counted(100).chunk(x=7)
+    encoding = {"t": {"chunks": (3,), "shards": shards}}
+    for target in (tmp_path / "a.zarr", MemoryStore()):
+        to_zarr(dataset, target, encoding=encoding)
+        xr.testing.assert_identical(opened(target), counted(100))
+    elsewhere = FsspecStore(fsspec.filesystem("memory"), f"xarray/{shards}.zarr")
+    with pytest.raises(ValueError, match="would overlap multiple Dask chunks"):
+        to_zarr(dataset, elsewhere, encoding=encoding, mode="w")
+    for options in ({"safe_chunks": False}, {"align_chunks": True}):
+        to_zarr(dataset, elsewhere, encoding=encoding, mode="w", **options)
+        xr.testing.assert_identical(opened(elsewhere), counted(100))
+
+
+def test_later(tmp_path: Path) -> None:
+    """With compute=False everything but the elements of Dask is there, also in a zip file."""
+    for name in ("a.zarr", "a.zarr.zip"):
+        pending = to_zarr(counted().chunk(x=3), tmp_path / name, compute=False)
+        pending.compute()
+        xr.testing.assert_identical(opened(tmp_path / name), counted())
+
+
+def test_consolidated(tmp_path: Path) -> None:
+    """The metadata of the root are consolidated unless told otherwise."""
+    for consolidated in (None, True, False):
+        path = tmp_path / f"{consolidated}.zarr"
+        to_zarr(counted(), path, group="a/b", consolidated=consolidated)
+        found = blizzarr.open_group(path).metadata.consolidated
+        assert (found is not None) == (consolidated is not False)
+        assert opened(path, group="a/b").sizes == {"x": 8}
+
+    class Without(dict[str, Any]):
+        supports_consolidated_metadata = False
+
+    target = Without()
+    to_zarr(counted(), target, consolidated=True)
+    assert blizzarr.open_group(target).metadata.consolidated is None
+    assert opened(target, consolidated=True).sizes == {"x": 8}
+
+
+def test_empty_chunks(tmp_path: Path) -> None:
+    """Chunks of nothing but the fill value are stored if asked for, also by Dask's workers and when appending."""
+    zeros = xr.Dataset({"t": ("x", np.zeros(4, int))}).chunk(x=2)
+    for empty, expected in ((None, 0), (False, 0), (True, 2)):
+        path = tmp_path / f"{empty}.zarr"
+        zeros.blizzarr.to_zarr(path, write_empty_chunks=empty)
+        assert blizzarr.open(path)["t"].nchunks_initialized == expected
+        zeros.blizzarr.to_zarr(path, write_empty_chunks=empty, append_dim="x")
+        assert blizzarr.open(path)["t"].nchunks_initialized == 2 * expected
+    zeros.blizzarr.to_zarr(tmp_path / "e.zarr", encoding={"t": {"write_empty_chunks": True}})
+    assert blizzarr.open(tmp_path / "e.zarr")["t"].nchunks_initialized == 2
+    with pytest.raises(ValueError, match='Differing "write_empty_chunks" values'):
+        zeros.blizzarr.to_zarr(
+            tmp_path / "f.zarr", encoding={"t": {"write_empty_chunks": True}}, write_empty_chunks=False
+        )
+
+
+@pytest.mark.parametrize("formats", [(2, 3), (3, 2), (3, "n5"), ("v3_draft_zarr_python", 3)], ids=str)
+def test_other_formats(tmp_path: Path, formats: tuple[Any, Any]) -> None:
+    """What was opened from one format can be written to another one: codecs of its encoding are translated."""
+    for place, zarr_format in zip("ab", formats, strict=True):
+        dataset = counted() if place == "a" else opened(tmp_path / "a.zarr", use_zarr_fill_value_as_mask=False)
+        dataset.blizzarr.to_zarr(tmp_path / f"{place}.zarr", zarr_format=zarr_format, consolidated=False)
+    found = opened(tmp_path / "b.zarr", use_zarr_fill_value_as_mask=False)
+    xr.testing.assert_identical(found, counted())
+    assert blizzarr.open_group(tmp_path / "b.zarr").metadata.format in (f"v{formats[1]}", formats[1])
+
+
+def test_trees(tmp_path: Path) -> None:
+    """A tree is written with one consolidation, and reads as it was."""
+    tree = xr.DataTree.from_dict({"/": counted(2), "/a": counted(2).rename(t="u"), "/a/b": xr.Dataset(attrs={"n": 1})})
+    tree.blizzarr.to_zarr(tmp_path / "a.zarr", encoding={"/a": {"u": {"chunks": (1,)}}})
+    found = xr.open_datatree(tmp_path / "a.zarr", engine=Engine)
+    xr.testing.assert_identical(found, tree)
+    assert found["a/u"].encoding["chunks"] == (1,)
+    assert set(blizzarr.open_group(tmp_path / "a.zarr").metadata.consolidated or ()) == {
+        "a", "a/b", "a/u", "t", "x"
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="unexpected encoding group name"):
+        to_zarr(tree, tmp_path / "b.zarr", encoding={"/c": {}})
+    with pytest.raises(NotImplementedError, match="expected no append_dim with a tree"):
+        to_zarr(tree, tmp_path / "b.zarr", append_dim="x")
+
+
+def test_data_arrays_and_groups(tmp_path: Path) -> None:
+    """Data arrays with and without a name are written as xarray does, also into a group that is open."""
+    group = blizzarr.create_group(tmp_path / "a.zarr")
+    for name, place in ((None, "a"), ("t", "b"), ("x", "c")):
+        array = xr.DataArray([1, 2], {"x": [5, 6]}, name=name)
+        array.blizzarr.to_zarr(group, "a", place)
+        xr.testing.assert_identical(xr.open_dataarray(tmp_path / "a.zarr", engine=Engine, group=place), array)
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    """What JSON cannot express and encodings that do not exist are errors."""
+    with pytest.raises(TypeError, match=r"Invalid attribute in Dataset.attrs\. .*bad"):
+        to_zarr(xr.Dataset(attrs={"bad": object()}), tmp_path / "a.zarr")
+    with pytest.raises(TypeError, match=r"Invalid attribute in Dataset.attrs\. .*bad"):
+        to_zarr(xr.Dataset({"t": ("x", [1], {"bad": object()})}), tmp_path / "v.zarr")
+    with pytest.raises(ValueError, match="unexpected encoding parameters"):
+        to_zarr(counted(), tmp_path / "b.zarr", encoding={"t": {"zlib": True}})
+    with pytest.raises(ValueError, match="append_dim unless mode='a'"):
+        to_zarr(counted(), tmp_path / "c.zarr", mode="w", append_dim="x")
+    with pytest.raises(TypeError, match="must be either a string or None"):
+        to_zarr(xr.Dataset({3: 1}), tmp_path / "d.zarr")
+    empty = xr.Dataset({"t": (("y", "x"), np.zeros((2, 0)))}).chunk()
+    to_zarr(empty, tmp_path / "e.zarr")
+    assert opened(tmp_path / "e.zarr").sizes == {"y": 2, "x": 0}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_are_nan_are_stored_as_zarr_python_stores_them(tmp_path: Path, zarr_format: int) -> None:
+    """As the missing value of variables that come from netCDF often is."""
+    pytest.importorskip("zarr")
+    dataset = xr.Dataset({"t": ("x", [1.0, np.nan])}, attrs={"valid_max": float("inf")})
+    dataset.t.encoding.update(missing_value=np.nan, _FillValue=np.nan)
+    to_zarr(dataset, tmp_path / "ours.zarr", zarr_format=zarr_format, consolidated=False)
+    dataset.to_zarr(tmp_path / "theirs.zarr", zarr_format=zarr_format, consolidated=False)
+    for path in ("ours.zarr", "theirs.zarr"):
+        for engine in (Engine, "zarr"):
+            found = xr.open_dataset(tmp_path / path, engine=engine, consolidated=False)
+            xr.testing.assert_identical(found, dataset)
+            assert np.isnan(found.t.encoding["missing_value"])
+    blizzarr.open_group(tmp_path / "ours.zarr")["t"].attrs["units"] = "K"
+    assert np.isnan(opened(tmp_path / "ours.zarr").t.encoding["missing_value"])
