@@ -230,10 +230,23 @@ class Group:
         """Return the group of this name; create it if there is none."""
         if options.pop("overwrite", False):
             return self.create_group(name, overwrite=True, **options)
+        if not normalize_path(name):
+            return self._created_again()
         found = self.get(name)
         if isinstance(found, Array):
             raise TypeError(f"Incompatible object ({Array.__name__}) already exists")
         return self.create_group(name, **options) if found is None else found
+
+    def _created_again(self) -> Group:
+        """Return this group, which anndata creates again after it has cleared the store."""
+        try:
+            self.engine.refresh()
+        except blizzarr.errors.NodeNotFoundError:
+            made = blizzarr.create_group(
+                self.engine.store, path=self.engine.path, zarr_format=self.engine.metadata.format
+            )
+            self.engine._adopt(made.metadata)
+        return self
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """Return the groups of these names; create those that do not exist."""

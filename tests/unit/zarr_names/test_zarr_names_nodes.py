@@ -174,6 +174,16 @@ def test_likes_take_what_is_left_open_from_the_other() -> None:
     assert (copied.chunks, copied[:].tolist()) == ((1,), [1, 2])
 
 
+def test_a_group_is_created_again_after_its_store_was_cleared() -> None:
+    """This is how anndata replaces what is at the root."""
+    root = zarr.open_group({}, mode="w", zarr_format=2)
+    root.create_array("x", shape=1, dtype="i1")
+    zarr.core.sync.sync(root.store.clear())
+    root.require_group("/").attrs["a"] = 1
+    again = zarr.open_group(root.store, mode="r")
+    assert (dict(again.attrs), list(again), again.metadata.zarr_format) == ({"a": 1}, [], 2)
+
+
 def test_attributes_may_be_nan() -> None:
     """As in zarr-python, although JSON has no such number."""
     group = zarr.create_group({}, attributes={"a": np.nan})
