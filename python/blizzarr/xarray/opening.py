@@ -12,7 +12,7 @@ from blizzarr.group import Group
 from blizzarr.stores import resolve
 from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["has_consolidated", "open_node"]
+__all__ = ["may_consolidate", "open_node"]
 
 
 def open_node(
@@ -51,7 +51,7 @@ def open_node(
         If the store fails.
     """
     path = (group or "").strip("/")
-    if not has_consolidated(target):
+    if not may_consolidate(target):
         consolidated = False
     if isinstance(target, Group | Array):
         return _below(target, path, consolidated)
@@ -74,12 +74,12 @@ def open_node(
         return open_array(store, mode=mode, path=path, zarr_format=zarr_format)
 
 
-def has_consolidated(target: Any) -> bool:
+def may_consolidate(target: Any) -> bool:
     """Return whether a store may have consolidated metadata; those of icechunk, which are consistent without, do not.
 
     Examples
     --------
-    >>> has_consolidated("a.zarr")
+    >>> may_consolidate("a.zarr")
     True
     """
     return bool(getattr(target, "supports_consolidated_metadata", True))

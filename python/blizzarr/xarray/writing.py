@@ -23,7 +23,7 @@ from blizzarr.stores import resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
 from blizzarr.xarray.group_store import GroupStore, as_zarr_group
-from blizzarr.xarray.opening import has_consolidated, open_node
+from blizzarr.xarray.opening import may_consolidate, open_node
 from blizzarr.xarray.sources import unread
 
 __all__ = ["to_zarr"]
@@ -104,7 +104,7 @@ def to_zarr(
     >>> xarray.open_dataset(target, engine="blizzarr").t.values
     array([0., 1., 2., 3., 0., 1., 2., 3.])
     """
-    if not has_consolidated(store):
+    if not may_consolidate(store):
         consolidated = False
     mode = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)
     nodes = list(_datasets(data, group, append_dim, write_inherited_coords))
