@@ -118,7 +118,7 @@ class Workers:
         self._close_own()
         # The standard library has no other way to ask how it was made.
         made = old._max_workers, old._mp_context, old._initializer, old._initargs
-        self._executor = self._own = ProcessPoolExecutor(*made)
+        self._executor = self._own = ProcessPoolExecutor(*made, max_tasks_per_child=old._max_tasks_per_child)
         self.generation += 1
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.distributing import workers_of
 from blizzarr.stores import LocalStore, Store
 from support.object_servers import OPTIONS, new_bucket, s3_server
 from support.processes import processes
@@ -146,3 +148,19 @@ def test_upgrade(pool: ProcessPoolExecutor, tmp_path: Path) -> None:
     np.testing.assert_array_equal(blizzarr.open(tmp_path / "a", path="x")[:], DATA)
     told.check()
     assert blizzarr.check(tmp_path / "a").clean
+
+
+def test_a_new_executor_is_like_the_lost_one() -> None:
+    made: dict[str, Any] = {
+        "mp_context": get_context("spawn"),
+        "initializer": print,
+        "initargs": (1,),
+        "max_tasks_per_child": 5,
+    }
+    with ProcessPoolExecutor(3, **made) as pool, workers_of(pool) as workers:
+        assert workers is not None
+        workers.renew()
+        new: Any = workers._executor
+        assert new is not pool
+        assert new._max_workers == 3
+        assert {name: getattr(new, f"_{name}") for name in made} == made
