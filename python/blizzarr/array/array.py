@@ -12,6 +12,7 @@ from blizzarr import indexing
 from blizzarr.array.as_numpy import AsNumpy
 from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
+from blizzarr.array.fields import is_fields, take_fields, write_field
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
@@ -36,7 +37,7 @@ class Array(AsNumpy):
     """An array in a store, divided into chunks; index it like a NumPy array.
 
     Created by `create_array` and `open_array`. ``array[key]`` reads and ``array[key] = value`` writes, with everything
-    that NumPy allows as a key: integers, slices with any step, `...`, `newaxis`, masks and arrays of indices. Nothing
+    that NumPy allows as a key: integers, slices, `...`, `newaxis`, masks, arrays of indices, names of fields. Nothing
     is kept in memory, unless the array has a pool (`cached`): each read returns what is stored at that moment.
 
     Parameters
@@ -86,6 +87,8 @@ class Array(AsNumpy):
         if lowered is None:
             if is_large_mask(key, self._shape):
                 return read_mask(self._binding or self._bind(), key, self._metadata.write_shape)
+            if is_fields(key):
+                return take_fields(self[...], key)
             return self._get(indexing.numpy_style, key)
         binding = self._binding
         if binding is None:
@@ -120,6 +123,8 @@ class Array(AsNumpy):
             if is_large_mask(key, self._shape):
                 check_writable(self._store, self._path)
                 write_mask(self._binding or self._bind(), key, self._metadata.write_shape, value)
+            elif isinstance(key, str):
+                write_field(self, indexing.basic, ..., key, value)
             else:
                 self._set(indexing.numpy_style, key, value)
             return

@@ -15,7 +15,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.dtypes.data_type import Swap
 from blizzarr.model import ArrayMeta
 
-__all__ = ["chain_of_bytes"]
+__all__ = ["chain_of_bytes", "swap_of_bytes"]
 
 LONG_FILL = 4096
 """Codec chains with fill values of this many bytes or more are not kept."""
@@ -35,6 +35,18 @@ def chain_of_bytes(metadata: ArrayMeta) -> _native.Chain:
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
     return prepare(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
+
+
+def swap_of_bytes(metadata: ArrayMeta) -> Swap:
+    """Return how the stored bytes of an element differ from those in memory; 0 if they do not.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> swap_of_bytes(blizzarr.create_array({}, shape=1, dtype=[("a", "u1"), ("b", ">i2")]).metadata)
+    ((1, 0), (2, 2))
+    """
+    return _of_bytes(metadata.codecs.steps(metadata.dtype, metadata.write_shape), len(metadata.shape), 1)[1]
 
 
 @lru_cache(_REMEMBERED)

@@ -105,7 +105,7 @@ def _not_an_index(item: Any) -> SelectionError:
     elif isinstance(item, list):
         advice = "; a list must hold only integers or only booleans, in rows of one length"
     elif isinstance(item, str):
-        advice = f"; for a field of records, read them first: array[...][{item!r:.80}]"
+        advice = f"; the name of a field is a key by itself: array[{item!r:.80}]"
     return SelectionError(
         "expected integers, slices (:), ellipsis (...), newaxis (None) and arrays of integers or booleans as indices, "
         f"found {found}{advice}",

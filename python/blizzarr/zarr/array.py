@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 import blizzarr
+from blizzarr.array.fields import take_fields, write_field
+from blizzarr.indexing import basic, block, coordinate, numpy_style, orthogonal, vectorised
+from blizzarr.indexing import mask as mask_of
 from blizzarr.model import ArrayMeta
 from blizzarr.transfer import Binding
 from blizzarr.zarr.advice import missing_attribute
@@ -20,7 +24,7 @@ from blizzarr.zarr.codecs.named import codec_of_engine
 from blizzarr.zarr.dtype import of_engine
 from blizzarr.zarr.errors import ArrayNotFoundError, translating
 from blizzarr.zarr.info import ArrayInfo
-from blizzarr.zarr.keys import is_orthogonal, picks_one
+from blizzarr.zarr.keys import checked_fields, is_orthogonal, picks_one, single_field, split_fields
 from blizzarr.zarr.metadata import format_number, metadata_of
 from blizzarr.zarr.storage.store_path import StorePath, engine_place
 from blizzarr.zarr.storage.stores import as_zarr_store
@@ -231,30 +235,45 @@ class Array:
 
     @translating()
     def __getitem__(self, selection: Any) -> Any:
-        """Read the elements that are selected; arrays and lists along several axes with slices, orthogonally."""
+        """Read the elements that are selected; arrays and lists along several axes with slices, orthogonally.
+
+        Names in the selection pick fields of records.
+        """
+        fields, selection = split_fields(selection)
         if is_orthogonal(selection, self.engine.ndim):
-            return self._read(lambda key: self.engine.oindex[key], selection)
-        found = self._read(self.engine.__getitem__, selection)
+            return self._read(lambda key, **named: self.engine._get(orthogonal, key, **named), selection, fields)
+        found = self._read(self.engine.__getitem__, selection, fields)
         return np.asarray(found) if self.engine.ndim and picks_one(selection) else found
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:
-        """Write to the elements that are selected."""
-        if is_orthogonal(selection, self.engine.ndim):
-            self.engine.oindex[selection] = _given(value)
-        else:
-            self.engine[selection] = _given(value)
+        """Write to the elements that are selected, or to the field of them that is named."""
+        fields, selection = split_fields(selection)
+        self._write(orthogonal if is_orthogonal(selection, self.engine.ndim) else numpy_style, selection, value, fields)
 
     def _read(self, read: Callable[..., Any], selection: Any, fields: Any = None, out: Any = None) -> Any:
         into = out if out is None or isinstance(out, np.ndarray) else out.as_numpy_array()
-        found = read(selection) if into is None else read(selection, out=into)
+        found = read(selection) if into is None or fields is not None else read(selection, out=into)
         if fields is not None:
-            found = found[fields]
+            found = take_fields(found, checked_fields(fields))
+            if into is not None:
+                if (into.shape, into.dtype) != (found.shape, found.dtype):
+                    raise ValueError(
+                        f"expected out= of shape {found.shape} and {found.dtype}, found {into.shape} and {into.dtype}"
+                    )
+                into[...] = found
+                found = into
         if self.engine.metadata.dtype.name == "string":
             found = np.asarray(found, self.dtype)
         if self._config.order == "F" and isinstance(found, np.ndarray) and out is None:
             found = np.asfortranarray(found)
         return found
+
+    def _write(self, lower: Callable[..., Any], selection: Any, value: Any, fields: Any = None) -> None:
+        if fields is None:
+            self.engine._set(lower, selection, _given(value))
+        else:
+            write_field(self.engine, lower, selection, single_field(fields), _given(value))
 
     @translating()
     def get_basic_selection(
@@ -290,49 +309,54 @@ class Array:
     @translating()
     def set_basic_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
         """Write to the elements that integers and slices select."""
-        self.engine.set_basic_selection(selection, _given(value))
+        self._write(basic, selection, value, fields)
 
     @translating()
     def set_orthogonal_selection(
         self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
     ) -> None:
         """Write as `oindex` does."""
-        self.engine.set_orthogonal_selection(selection, _given(value))
+        self._write(orthogonal, selection, value, fields)
 
     @translating()
     def set_coordinate_selection(
         self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
     ) -> None:
         """Write to points."""
-        self.engine.set_coordinate_selection(selection, _given(value))
+        self._write(coordinate, selection, value, fields)
 
     @translating()
     def set_mask_selection(self, mask: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
         """Write to the elements where a mask is true."""
-        self.engine.set_mask_selection(mask, _given(value))
+        self._write(mask_of, mask, value, fields)
 
     @translating()
     def set_block_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
         """Write whole chunks."""
-        self.engine.set_block_selection(selection, _given(value))
+        self._write(self._block, selection, value, fields)
 
     @property
     def oindex(self) -> Selector:
         """Select orthogonally."""
-        return Selector(self, self.get_orthogonal_selection, self.set_orthogonal_selection)
+        return Selector(self, self.get_orthogonal_selection, orthogonal)
 
     @property
     def vindex(self) -> Selector:
         """Select points, or with a mask."""
-        return Selector(self, lambda key: self._read(lambda key: self.engine.vindex[key], key), self._set_points)
-
-    def _set_points(self, key: Any, value: Any) -> None:
-        self.engine.vindex[key] = _given(value)
+        return Selector(
+            self,
+            lambda key, fields: self._read(lambda key, **_: self.engine.vindex[key], key, fields),
+            vectorised,
+        )
 
     @property
     def blocks(self) -> Selector:
         """Select whole chunks."""
-        return Selector(self, self.get_block_selection, self.set_block_selection)
+        return Selector(self, self.get_block_selection, self._block)
+
+    @property
+    def _block(self) -> Callable[..., Any]:
+        return partial(block, block_shape=self.engine.metadata.write_shape)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -441,17 +465,19 @@ _PASSED = frozenset(
 class Selector:
     """Selects elements in one of the ways of an array."""
 
-    def __init__(self, array: Array, read: Callable[[Any], Any], write: Callable[[Any, Any], None]) -> None:
-        self.array, self._read, self._write = array, read, write
+    def __init__(self, array: Array, read: Callable[..., Any], lower: Callable[..., Any]) -> None:
+        self.array, self._read, self._lower = array, read, lower
 
     @translating()
     def __getitem__(self, selection: Any) -> Any:
-        found = self._read(selection)
+        fields, selection = split_fields(selection)
+        found = self._read(selection, fields=fields)
         return np.asarray(found) if self.array.engine.ndim else found
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:
-        self._write(selection, value)
+        fields, selection = split_fields(selection)
+        self.array._write(self._lower, selection, value, fields)
 
 
 def _given(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which selections zarr-python understands in another way than NumPy."""
+"""Which selections zarr-python understands in another way than NumPy, and the names of fields in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_orthogonal", "picks_one"]
+from blizzarr.errors import SelectionError
+
+__all__ = ["checked_fields", "is_orthogonal", "picks_one", "single_field", "split_fields"]
 
 
 def is_orthogonal(key: Any, rank: int) -> bool:
@@ -38,3 +40,48 @@ def picks_one(key: Any) -> bool:
     """
     items = key if isinstance(key, tuple) else (key,)
     return bool(items) and all(isinstance(item, Integral) for item in items)
+
+
+def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
+    """Take the names of fields out of a key.
+
+    Examples
+    --------
+    >>> split_fields("a"), split_fields((slice(2), "a", "b")), split_fields((1, 2))
+    (('a', Ellipsis), (['a', 'b'], slice(None, 2, None)), (None, (1, 2)))
+    """
+    items = key if isinstance(key, tuple) else (key,)
+    names = [item for item in items if isinstance(item, str)]
+    if not names:
+        if isinstance(key, list) and key and all(isinstance(item, str) for item in key):
+            return key, ...
+        return None, key
+    rest = tuple(item for item in items if not isinstance(item, str))
+    return names[0] if len(names) == 1 else names, rest[0] if len(rest) == 1 else rest or ...
+
+
+def checked_fields(fields: Any) -> str | list[str]:
+    """Return the names of fields as they were given.
+
+    Raises
+    ------
+    SelectionError
+        If they are neither text nor a list of texts.
+    """
+    if isinstance(fields, str) or (isinstance(fields, list | tuple) and all(isinstance(name, str) for name in fields)):
+        return fields if isinstance(fields, str) else list(fields)
+    raise SelectionError(f"expected the name of a field or a list of names as fields=, found {fields!r:.80}")
+
+
+def single_field(fields: Any) -> str:
+    """Return the name of the only field.
+
+    Raises
+    ------
+    SelectionError
+        If there are several: zarr-python never wrote more than one at a time.
+    """
+    names = [fields] if isinstance(fields, str) else checked_fields(fields)
+    if len(names) != 1:
+        raise SelectionError(f"expected the name of one field to write to, found {names}; write to one after the other")
+    return names[0]

@@ -45,7 +45,7 @@ def test_out_of_bounds_keeps_its_fields_and_can_be_pickled() -> None:
         (1.0, "found 1.0; convert floats with int() or .astype(int)"),
         (np.array([1.5]), "found an array of float64; convert floats with int() or .astype(int)"),
         ("name", "expected integers, slices (:), ellipsis (...), newaxis (None) and arrays of integers or booleans"),
-        ("name", "found 'name'; for a field of records, read them first: array[...]['name']"),
+        ("name", "found 'name'; the name of a field is a key by itself: array['name']"),
         ([[0], [1, 2]], "found [[0], [1, 2]]; a list must hold only integers or only booleans, in rows of one length"),
         (slice(1.5, None), "expected a slice of integers with a step other than 0 for axis 0, found slice(1.5, "),
         (slice(None, None, 0), "expected a slice of integers with a step other than 0 for axis 0"),
