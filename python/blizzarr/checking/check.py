@@ -76,7 +76,7 @@ def look(
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, found)
     found += find_lost(store, path, nodes)
-    found += check_consolidated(nodes, path)
+    found += check_consolidated(nodes, path, surveyed.keys)
     found += find_leftovers(store, surveyed, keys)
     total = sum(map(len, keys.chunks.values()))
     done = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from blizzarr.checking.finding import Finding
@@ -10,7 +11,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats import as_documented, format_of, own_copies_differ
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node
-from blizzarr.model import GroupMeta
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 
 __all__ = ["check_consolidated"]
@@ -19,8 +20,8 @@ _NAMED = 3
 """The number of nodes that a finding names; the others are counted."""
 
 
-def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
-    """Return a finding for each group whose consolidated metadata are wrong or doubtful."""
+def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Finding]:
+    """Return findings for groups whose consolidated metadata are wrong or doubtful; `keys` are all that are stored."""
     found = []
     for path, meta in nodes.groups().items():
         if meta.consolidated is None:
@@ -32,16 +33,42 @@ def check_consolidated(nodes: Nodes, start: str) -> list[Finding]:
                 doubts = meta.consolidated.load()
                 found += [Finding("document-warning", named(path), doubt.text, key=key) for doubt in doubts]
             differences = _differences(nodes, path, meta, start)
+            last = _last_copies(nodes, path, meta, keys)
         except BlizzarrError as error:
             problems = getattr(error, "problems", ())
-            differences = ["; ".join(map(str, problems)) or error.reason]
+            differences, last = ["; ".join(map(str, problems)) or error.reason], []
         if own_copies_differ(nodes.documents[path]):
             differences.insert(0, "the group itself has other metadata")
         if differences:
             more = f"; and {len(differences) - _NAMED:,} more" if len(differences) > _NAMED else ""
-            said = "; ".join(differences[:_NAMED]) + more
-            found.append(Finding("consolidated", named(path), said, key=key, repairable=True))
+            text = "; ".join(differences[:_NAMED]) + more
+            if last:
+                text += (
+                    f"; the document of {last[0]}, whose chunks are there, exists only in them: restore it from there"
+                )
+            found.append(Finding("consolidated", named(path), text, key=key, repairable=not last))
     return found
+
+
+def _last_copies(nodes: Nodes, path: str, meta: GroupMeta, keys: Sequence[str]) -> list[str]:
+    """Return the names of arrays that have chunks, but no document except the copy in the consolidated metadata."""
+    known, found = nodes.metas.keys() | nodes.unreadable, []
+    for name in meta.consolidated or ():
+        full = join(path, name)
+        if full not in known and isinstance(_copy(meta, name), ArrayMeta):
+            prefix = format_of(meta).chunk_prefix(full)
+            found += [name] * any(key.startswith(prefix) for key in keys)
+    return found
+
+
+def _copy(meta: GroupMeta, name: str) -> Node | BlizzarrError:
+    """Return a node in the consolidated metadata of a group, or the error that prevents reading it."""
+    copies = meta.consolidated
+    assert copies is not None
+    try:
+        return copies.decode(name)[0] if isinstance(copies, Consolidated) else copies[name]
+    except BlizzarrError as error:
+        return error
 
 
 def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[str]:
@@ -56,11 +83,10 @@ def _differences(nodes: Nodes, path: str, meta: GroupMeta, start: str) -> list[s
         if full in nodes.unreadable:
             continue
         there = nodes.metas.get(full)
-        try:
-            copy = copies.decode(name)[0] if isinstance(copies, Consolidated) else copies[name]
-        except BlizzarrError as error:
-            problems = getattr(error, "problems", ())
-            differences.append(f"{name}: {problems[0] if problems else error.reason}")
+        copy = _copy(meta, name)
+        if isinstance(copy, BlizzarrError):
+            problems = getattr(copy, "problems", ())
+            differences.append(f"{name}: {problems[0] if problems else copy.reason}")
             continue
         if there is None:
             implied = form.implicit_groups and isinstance(copy, GroupMeta)

@@ -164,13 +164,18 @@ def _consolidated(store: Store, report: Report, seen: Seen, how: Repairs) -> Ite
         if finding is None and how.dry_run:
             continue
         key = None if finding is None else finding.key
+        if finding is not None and not finding.repairable:
+            continue
+        kept = None
         try:
             if not how.dry_run:
+                if key is not None and (value := store.get(key)) is not None:
+                    kept = how.quarantine.keep(key, bytes(value))
                 consolidate(store, path, group)
         except BlizzarrError as error:
             yield Repair("consolidated", named(path), key, f"cannot be rebuilt: {error.line}", False)
         else:
-            yield Repair("consolidated", named(path), key, "rebuilt from the documents", True)
+            yield Repair("consolidated", named(path), key, "rebuilt from the documents", True, kept)
 
 
 def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:

@@ -166,3 +166,16 @@ def test_everything_else_works_in_a_session(repository: Any, tmp_path: Path) -> 
     array = blizzarr.open_array(session.store, path="y/temperature")
     array[:5] = -1
     assert sorted(key for key in array.store.list("y") if "/c/" in key) == []
+
+
+def test_groups_with_arrays_are_replaced(repository: Any) -> None:
+    """With the document of an array icechunk removes its chunks, and says of their keys that nothing is there."""
+    session = repository.writable_session("main")
+    blizzarr.create_group(session.store, overwrite=True).create_array("x/land", data=np.arange(6), chunks=2)
+    session.commit("one")
+    session = repository.writable_session("main")
+    group = blizzarr.create_group(session.store, overwrite=True)
+    assert list(group) == []
+    assert group.create_array("x/land", shape=6, dtype="i8", chunks=2)[:].tolist() == [0] * 6
+    blizzarr.copy(blizzarr.create_array({}, data=np.arange(4)), session.store, path="x", overwrite=True)
+    assert blizzarr.open(session.store)["x"][:].tolist() == [0, 1, 2, 3]
