@@ -402,9 +402,11 @@ def _flush(given: Any, node: Any) -> None:
         finish()
 
 
-def tree(grp: Any, expand: bool | None = None, level: int | None = None) -> Any:
+def tree(
+    grp: Any, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
+) -> Any:
     """Return all nodes below a group; it prints as a tree."""
-    return grp.tree(expand=expand, level=level)
+    return grp.tree(expand=expand, level=level, max_nodes=max_nodes, plain=plain)
 
 
 def copy(source: Any, dest: Any, **options: Any) -> Any:

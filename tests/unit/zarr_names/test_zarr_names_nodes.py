@@ -195,3 +195,21 @@ def test_attributes_may_be_nan() -> None:
     assert (again["b"], again["e"]) == ([np.inf], -np.inf)
     array.attrs.put({"f": np.inf})
     assert group["x"].attrs.asdict() == {"f": np.inf}
+
+
+def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = zarr.create_group({})
+    root.create_array("a<b/x", shape=2, dtype="f8")
+    root.create_group("c")
+    assert repr(root.tree()) == "/\n├── a<b\n│   └── x (2,) float64\n└── c\n"
+    assert repr(root.tree(level=0, max_nodes=1)).splitlines() == [
+        "Truncated at max_nodes=1, some nodes and their children may be missing",
+        "/",
+        "└── a<b",
+    ]
+    assert "<b>a&lt;b</b>" in root.tree()._repr_mimebundle_()["text/html"]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "├── \x1b[1ma<b\x1b[0m\n" in repr(root.tree())
+    assert "├── a<b\n" in repr(zarr.tree(root, plain=True))
+    with pytest.raises(NotImplementedError, match="leave it out"):
+        root.tree(expand=True)
