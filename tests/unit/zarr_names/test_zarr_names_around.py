@@ -173,3 +173,17 @@ def test_scripts_run_on_it(tmp_path: Path) -> None:
         assert done.stderr == ""
         assert done.stdout.splitlines()[1] == "[2, 3] ['a']"
         assert "no module named 'zarr.nothing'" in done.stdout
+
+
+def test_nothing_is_accepted_and_ignored() -> None:
+    fsspec = pytest.importorskip("fsspec")
+    with pytest.raises(TypeError, match="found ordr"):
+        zarr.create_array({}, shape=1, dtype="i1", config={"ordr": "F"})
+    with pytest.raises(NotImplementedError, match="allowed_exceptions"):
+        zarr.storage.FsspecStore(fsspec.filesystem("memory"), allowed_exceptions=(KeyError,))
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="synchronizer is not yet implemented"):
+        zarr.open_group({}, synchronizer=object())
+    store: dict[str, bytes] = {}
+    zarr.create_array(store, data=np.arange(2), zarr_format=3)
+    with pytest.raises(zarr.errors.NodeNotFoundError):
+        zarr.load(store, zarr_version=2)

@@ -213,3 +213,18 @@ def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None
     assert "├── a<b\n" in repr(zarr.tree(root, plain=True))
     with pytest.raises(NotImplementedError, match="leave it out"):
         root.tree(expand=True)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_an_array_stores_empty_chunks_by_its_own_configuration(own: bool) -> None:
+    store: dict[str, bytes] = {}
+    z = zarr.create_array(store, shape=4, chunks=2, dtype="i1", config={"write_empty_chunks": own})
+    copied = pickle.loads(pickle.dumps(z.config))
+    with zarr.config.set({"array.write_empty_chunks": not own}):
+        z[:] = 0
+        assert [key for key in store if key != "zarr.json"] == (["c/0", "c/1"] if own else [])
+        z.engine.cached(blizzarr.CachePool(1000))[:2] = 0
+        z.append([0, 0])
+        assert sorted(store) == ([*("c/0", "c/1", "c/2")] if own else []) + ["zarr.json"]
+        assert zarr.open_array(store).config.write_empty_chunks is not own
+    assert copied.write_empty_chunks is own
