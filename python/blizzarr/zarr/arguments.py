@@ -176,7 +176,8 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
                 ZarrRuntimeWarning,
                 stacklevel=5,
             )
-        given.setdefault("order", order)
+        else:
+            given["order"] = order
     settings = ArrayConfig.of(given)
     if is_v2:
         options["order"] = settings.order

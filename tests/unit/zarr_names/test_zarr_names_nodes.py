@@ -228,3 +228,11 @@ def test_an_array_stores_empty_chunks_by_its_own_configuration(own: bool) -> Non
         assert sorted(store) == ([*("c/0", "c/1", "c/2")] if own else []) + ["zarr.json"]
         assert zarr.open_array(store).config.write_empty_chunks is not own
     assert copied.write_empty_chunks is own
+
+
+def test_the_order_given_by_itself_is_that_of_v2_alone() -> None:
+    config = {"order": "F"}
+    z = zarr.ones((2, 3), order="C", config=config, zarr_format=2)
+    assert (z.order, z.metadata.order, z[...].flags.c_contiguous) == ("C", "C", True)
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="has no effect for Zarr format 3"):
+        assert zarr.ones((2, 3), order="F", zarr_format=3).order == "C"
