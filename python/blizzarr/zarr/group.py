@@ -323,7 +323,8 @@ class Group:
         """Create an array with the shape, data type and layout of another one."""
         from blizzarr.zarr.functions import like_options
 
-        return self.create(name, **like_options(data, options))
+        # The format is that of the group, whatever that of the other array is.
+        return self.create(name, **like_options(data, {"zarr_format": self.metadata.zarr_format, **options}))
 
     def zeros_like(self, *, name: str, data: Any, **options: Any) -> Array:
         """Create an array of zeros with the shape, data type and layout of another one."""

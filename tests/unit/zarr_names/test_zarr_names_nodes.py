@@ -236,3 +236,10 @@ def test_the_order_given_by_itself_is_that_of_v2_alone() -> None:
     assert (z.order, z.metadata.order, z[...].flags.c_contiguous) == ("C", "C", True)
     with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="has no effect for Zarr format 3"):
         assert zarr.ones((2, 3), order="F", zarr_format=3).order == "C"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_likes_in_a_group_have_its_format(zarr_format: int) -> None:
+    other = zarr.create_array({}, data=np.arange(4), chunks=2, zarr_format=5 - zarr_format)
+    made = zarr.create_group({}, zarr_format=zarr_format).full_like(name="x", data=other, fill_value=7)
+    assert (made.metadata.zarr_format, made.chunks, made[:].tolist()) == (zarr_format, (2,), [7] * 4)
