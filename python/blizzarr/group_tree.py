@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
@@ -11,7 +11,7 @@ from blizzarr.formats import Child
 from blizzarr.model import ArrayMeta
 from blizzarr.printable import printable
 
-__all__ = ["Tree"]
+__all__ = ["Tree", "label_of"]
 
 _LEAST: Final = 20
 """The columns that a node has at least, however deep it is."""
@@ -49,7 +49,7 @@ class Tree:
         ├── two words
         └── b
         """
-        return "\n".join((printable(self.name), *self._lines(width)))
+        return "\n".join((printable(self.name), *self.lines(width)))
 
     def __str__(self) -> str:
         return self.text()
@@ -57,7 +57,8 @@ class Tree:
     def __repr__(self) -> str:
         return str(self)
 
-    def _lines(self, width: int | None) -> Iterator[str]:
+    def lines(self, width: int | None = None, label: Callable[[Child], str] | None = None) -> Iterator[str]:
+        """Yield the lines of the nodes below the group; `label` makes the text of one node."""
         depths = [child.name.count("/") for child in self.children]
         # Backwards, it is known at each node whether another one follows at its level.
         last: list[bool] = []
@@ -69,9 +70,9 @@ class Tree:
             bars.append([level in open_below for level in range(depth)])
         for child, is_last, bar in zip(self.children, reversed(last), reversed(bars), strict=True):
             indent = "".join("│   " if drawn else "    " for drawn in bar)
-            label = _label(child)
+            text = (label or label_of)(child)
             room = None if width is None else max(_LEAST, width - len(indent) - 4)
-            first, *rest = [label] if room is None else _wrapped(label, room)
+            first, *rest = [text] if room is None else _wrapped(text, room)
             yield f"{indent}{'└── ' if is_last else '├── '}{first}"
             yield from (f"{indent}{'    ' if is_last else '│   '}{line}" for line in rest)
 
@@ -81,7 +82,8 @@ def _wrapped(label: str, room: int) -> list[str]:
     return wrap(label, room, subsequent_indent="  ", break_on_hyphens=False) or [label]
 
 
-def _label(child: Child) -> str:
+def label_of(child: Child) -> str:
+    """Return the text of a node: its name, and what it is if it is an array, or why it cannot be read."""
     name = printable(child.name.rpartition("/")[2])
     if child.error is not None:
         return f"{name} (unreadable: {printable(child.error.line)})"

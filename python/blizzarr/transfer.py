@@ -59,8 +59,8 @@ class Binding:
 
     handle: Handle
     dtype: np.dtype[Any]
-    write_empty: bool = False
-    """Whether chunks of nothing but fill are stored whatever the settings say."""
+    write_empty: bool | None = None
+    """Whether chunks of nothing but fill are stored whatever the settings say; None if the settings decide."""
     element: Callable[[Any], Any] | None = None
     """Where there is a cache: the element at a key of integers if it need only be copied from there, else None."""
 
@@ -72,6 +72,11 @@ class Binding:
 
     order: Order = "C"
     """The memory order of new arrays that users read into."""
+
+    @property
+    def stores_empty(self) -> bool:
+        """Whether chunks of nothing but fill are stored now."""
+        return config.write_empty_chunks if self.write_empty is None else self.write_empty
 
     def resized(self, shape: tuple[int, ...]) -> Binding:
         """The same chunks under another shape."""
@@ -188,7 +193,7 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
     if source.size:
         if not axes:
             source = source[(-1,) * source.ndim + (...,)]
-        write_empty = binding.write_empty or config.write_empty_chunks
+        write_empty = binding.stores_empty
         try:
             binding.handle.write(source, axes, write_empty)
         except UnsupportedOperationError:
@@ -208,7 +213,7 @@ def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any
     """
     pairs = [(as_source(source, shape, binding.dtype), axes) for (shape, axes, _), source in parts]
     try:
-        binding.handle.write_parts(pairs, binding.write_empty or config.write_empty_chunks)
+        binding.handle.write_parts(pairs, binding.stores_empty)
     except IndexError as error:
         _refuse_cut_off(error)
 

@@ -73,11 +73,11 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
 
     if metadata.dtype.kind is Kind.OBJECT:
         objects = ObjectHandle.of(metadata, open, path)
-        return Binding(objects, dtype, metadata.fill_undefined, document=document, order=metadata.order)
+        return Binding(objects, dtype, metadata.fill_undefined or None, document=document, order=metadata.order)
     lifetime = None if keeping is None else keeping.lifetime
     if by_bytes:
         handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
-        return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined, None, lifetime, document)
+        return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined or None, None, lifetime, document)
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
     first = metadata.chunk_grid.inside(metadata.shape)
@@ -85,7 +85,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
     # With a check before each read, elements cannot simply be copied out of the pool.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     element = handle.element if at_hand else None
-    return Binding(handle, dtype, metadata.fill_undefined, element, lifetime, document, metadata.order)
+    return Binding(handle, dtype, metadata.fill_undefined or None, element, lifetime, document, metadata.order)
 
 
 def _places(places: Intervals | Shards | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from blizzarr.zarr.config import config
 from blizzarr.zarr.dtype import ZDType
 from blizzarr.zarr.errors import ZarrRuntimeWarning
 
-__all__ = ["DEFAULT_FILL_VALUE", "ArrayConfig", "array_options", "choose_format"]
+__all__ = ["DEFAULT_FILL_VALUE", "IGNORED", "ArrayConfig", "array_options", "choose_format", "warn_ignored"]
 
 
 class _DefaultFillValue:
@@ -25,7 +25,7 @@ class _DefaultFillValue:
 
 DEFAULT_FILL_VALUE: Final = _DefaultFillValue()
 
-_IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array", "prototype")
+IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array", "prototype")
 """Keywords of zarr-python 2 that have no effect in zarr-python 3 either."""
 
 
@@ -42,8 +42,11 @@ class ArrayConfig(NamedTuple):
         """Return the configuration for what a user passes; what is left open is that of `zarr.config`."""
         if isinstance(given, ArrayConfig):
             return given
+        unknown = set(given or ()) - set(cls._fields)
+        if unknown:
+            raise TypeError(f"expected {' and '.join(cls._fields)} as config=, found {', '.join(sorted(unknown))}")
         usual = cls(config.get("array.order"), bool(config.get("array.write_empty_chunks")))
-        return usual._replace(**{name: value for name, value in (given or {}).items() if name in cls._fields})
+        return usual._replace(**(given or {}))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration by name."""
@@ -75,10 +78,8 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     ValueError
         If keywords exclude each other, or are for another format.
     """
-    options = {name: value for name, value in given.items() if name not in _IGNORED}
-    for name in _IGNORED:
-        if given.get(name) is not None:
-            warnings.warn(f"{name} is not yet implemented, and has no effect", ZarrRuntimeWarning, stacklevel=4)
+    options = {name: value for name, value in given.items() if name not in IGNORED}
+    warn_ignored(given)
     is_v2 = zarr_format == 2
     if options.pop("read_only", None):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
@@ -119,6 +120,13 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     if isinstance(chunks, tuple | list) and 0 in chunks:
         options["chunks"] = tuple(length or 1 for length in chunks)
     return options, settings
+
+
+def warn_ignored(given: Mapping[str, Any]) -> None:
+    """Warn of keywords that have no effect, as zarr-python does."""
+    for name in IGNORED:
+        if given.get(name) is not None:
+            warnings.warn(f"{name} is not yet implemented, and has no effect", ZarrRuntimeWarning, stacklevel=5)
 
 
 def engine_data(data: Any) -> Any:
@@ -168,7 +176,8 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
                 ZarrRuntimeWarning,
                 stacklevel=5,
             )
-        given.setdefault("order", order)
+        else:
+            given["order"] = order
     settings = ArrayConfig.of(given)
     if is_v2:
         options["order"] = settings.order

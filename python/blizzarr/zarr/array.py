@@ -39,8 +39,19 @@ class _Configured(blizzarr.Array):
 
     _settings: ArrayConfig
 
+    @classmethod
+    def of(cls, engine: blizzarr.Array, settings: ArrayConfig) -> _Configured:
+        """Return an array with these settings."""
+        made = cls(engine.store, engine.path, engine.metadata)
+        made._settings = settings
+        return made
+
+    def _in(self, store: Any) -> _Configured:
+        return type(self).of(super()._in(store), self._settings)
+
     def _bind(self) -> Binding:
         bound = super()._bind()
+        # Where the fill value is undefined, chunks are stored in any case.
         self._binding = replace(bound, write_empty=bound.write_empty or self._settings.write_empty_chunks)
         return self._binding
 
@@ -71,9 +82,9 @@ class Array:
             engine, config = engine._sync.engine, engine._sync.config
         self._config = ArrayConfig.of(config)
         self.engine: blizzarr.Array = engine
-        if self._config.write_empty_chunks and type(engine) is blizzarr.Array:
-            self.engine = _Configured(engine.store, engine.path, engine.metadata)
-            self.engine._settings = self._config
+        if type(engine) is blizzarr.Array:
+            # As in zarr-python, the settings are those of when the array was opened.
+            self.engine = _Configured.of(engine, self._config)
 
     # Making and opening
 

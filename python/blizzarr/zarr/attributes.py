@@ -17,6 +17,11 @@ class Attributes(attributes.Attributes):
 
     _kind = AsZarrPython
 
+    def __init__(self, node: Any, read_only: bool = False) -> None:
+        if read_only:
+            raise NotImplementedError("expected read_only=False, found True; open the array or the group for reading")
+        super().__init__(getattr(node, "engine", node))
+
     def put(self, attributes: Any) -> None:
         """Replace all attributes by these, in one step."""
         try:

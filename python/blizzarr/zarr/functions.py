@@ -9,7 +9,7 @@ import numpy as np
 
 import blizzarr
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.arguments import array_options, choose_format, engine_data
+from blizzarr.zarr.arguments import IGNORED, array_options, choose_format, engine_data, warn_ignored
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
@@ -50,8 +50,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-_IGNORED = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array")
 
 
 def _place(options: dict[str, Any], store: Any, mode: str = "a") -> tuple[Any, str]:
@@ -351,7 +349,8 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
 def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
     """Read a whole array into memory."""
     found, place = engine_place(store, path, "r")
-    node = blizzarr.open(found, mode="r", path=place, zarr_format=zarr_format)
+    number = zarr_version if zarr_format is None else zarr_format
+    node = blizzarr.open(found, mode="r", path=place, zarr_format=number)
     if isinstance(node, blizzarr.Array):
         return Array(node)[...]
     return {name: Array(member)[...] for name, member in node.arrays()}
@@ -402,9 +401,11 @@ def _flush(given: Any, node: Any) -> None:
         finish()
 
 
-def tree(grp: Any, expand: bool | None = None, level: int | None = None) -> Any:
+def tree(
+    grp: Any, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
+) -> Any:
     """Return all nodes below a group; it prints as a tree."""
-    return grp.tree(expand=expand, level=level)
+    return grp.tree(expand=expand, level=level, max_nodes=max_nodes, plain=plain)
 
 
 def copy(source: Any, dest: Any, **options: Any) -> Any:
@@ -413,11 +414,12 @@ def copy(source: Any, dest: Any, **options: Any) -> Any:
 
 
 def _check(function: Any, given: Mapping[str, Any]) -> None:
-    unknown = [name for name in given if name not in _IGNORED]
+    unknown = [name for name in given if name not in IGNORED]
     if unknown:
         from blizzarr.keywords import unknown_keywords
 
         raise unknown_keywords(function, unknown)
+    warn_ignored(given)
 
 
 def _format_above(store: Any, path: str) -> int | None:

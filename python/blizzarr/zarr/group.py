@@ -18,6 +18,7 @@ from blizzarr.zarr.info import GroupInfo
 from blizzarr.zarr.metadata import GroupMetadata, format_number
 from blizzarr.zarr.storage.store_path import StorePath, engine_place, normalize_path
 from blizzarr.zarr.storage.stores import as_zarr_store
+from blizzarr.zarr.tree import TreeRepr
 
 __all__ = ["Group", "node_of"]
 
@@ -215,8 +216,16 @@ class Group:
     def tree(
         self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
     ) -> Any:
-        """Return all nodes below the group, down to `level` levels below its members; it prints as a tree."""
-        return self.engine.tree(None if level is None else level + 1)
+        """Return all nodes below the group, down to `level` levels below its members; it prints as a tree.
+
+        Raises
+        ------
+        NotImplementedError
+            If `expand` is given, as in zarr-python: all nodes are always shown.
+        """
+        if expand is not None:
+            raise NotImplementedError("'expand' is not yet implemented; leave it out: all nodes are shown")
+        return TreeRepr(self.engine.tree(None if level is None else level + 1), max_nodes, plain)
 
     # Creating
 
@@ -314,7 +323,8 @@ class Group:
         """Create an array with the shape, data type and layout of another one."""
         from blizzarr.zarr.functions import like_options
 
-        return self.create(name, **like_options(data, options))
+        # The format is that of the group, whatever that of the other array is.
+        return self.create(name, **like_options(data, {"zarr_format": self.metadata.zarr_format, **options}))
 
     def zeros_like(self, *, name: str, data: Any, **options: Any) -> Array:
         """Create an array of zeros with the shape, data type and layout of another one."""

@@ -209,3 +209,26 @@ def test_a_command_is_the_main_module() -> None:
         [sys.executable, "-m", "blizzarr.zarr", "-c", command], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_nothing_is_accepted_and_ignored() -> None:
+    fsspec = pytest.importorskip("fsspec")
+    with pytest.raises(TypeError, match="found ordr"):
+        zarr.create_array({}, shape=1, dtype="i1", config={"ordr": "F"})
+    with pytest.raises(NotImplementedError, match="allowed_exceptions"):
+        zarr.storage.FsspecStore(fsspec.filesystem("memory"), allowed_exceptions=(KeyError,))
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="synchronizer is not yet implemented"):
+        zarr.open_group({}, synchronizer=object())
+    store: dict[str, bytes] = {}
+    zarr.create_array(store, data=np.arange(2), zarr_format=3)
+    with pytest.raises(zarr.errors.NodeNotFoundError):
+        zarr.load(store, zarr_version=2)
+
+
+def test_a_zip_file_may_be_made_after_its_store(tmp_path: Path) -> None:
+    """xarray's tests make the store of a file that is not there yet."""
+    store = ZipStore(tmp_path / "a.zip")
+    assert (store.read_only, str(store)) == (True, f"zip://{tmp_path / 'a.zip'}")
+    with ZipStore(tmp_path / "a.zip", mode="w") as other:
+        zarr.create_array(other, data=np.arange(3))
+    assert zarr.open_array(store, mode="r")[:].tolist() == [0, 1, 2]

@@ -195,3 +195,51 @@ def test_attributes_may_be_nan() -> None:
     assert (again["b"], again["e"]) == ([np.inf], -np.inf)
     array.attrs.put({"f": np.inf})
     assert group["x"].attrs.asdict() == {"f": np.inf}
+
+
+def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = zarr.create_group({})
+    root.create_array("a<b/x", shape=2, dtype="f8")
+    root.create_group("c")
+    assert repr(root.tree()) == "/\n├── a<b\n│   └── x (2,) float64\n└── c\n"
+    assert repr(root.tree(level=0, max_nodes=1)).splitlines() == [
+        "Truncated at max_nodes=1, some nodes and their children may be missing",
+        "/",
+        "└── a<b",
+    ]
+    assert "<b>a&lt;b</b>" in root.tree()._repr_mimebundle_()["text/html"]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "├── \x1b[1ma<b\x1b[0m\n" in repr(root.tree())
+    assert "├── a<b\n" in repr(zarr.tree(root, plain=True))
+    with pytest.raises(NotImplementedError, match="leave it out"):
+        root.tree(expand=True)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_an_array_stores_empty_chunks_by_its_own_configuration(own: bool) -> None:
+    store: dict[str, bytes] = {}
+    z = zarr.create_array(store, shape=4, chunks=2, dtype="i1", config={"write_empty_chunks": own})
+    copied = pickle.loads(pickle.dumps(z.config))
+    with zarr.config.set({"array.write_empty_chunks": not own}):
+        z[:] = 0
+        assert [key for key in store if key != "zarr.json"] == (["c/0", "c/1"] if own else [])
+        z.engine.cached(blizzarr.CachePool(1000))[:2] = 0
+        z.append([0, 0])
+        assert sorted(store) == ([*("c/0", "c/1", "c/2")] if own else []) + ["zarr.json"]
+        assert zarr.open_array(store).config.write_empty_chunks is not own
+    assert copied.write_empty_chunks is own
+
+
+def test_the_order_given_by_itself_is_that_of_v2_alone() -> None:
+    config = {"order": "F"}
+    z = zarr.ones((2, 3), order="C", config=config, zarr_format=2)
+    assert (z.order, z.metadata.order, z[...].flags.c_contiguous) == ("C", "C", True)
+    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="has no effect for Zarr format 3"):
+        assert zarr.ones((2, 3), order="F", zarr_format=3).order == "C"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_likes_in_a_group_have_its_format(zarr_format: int) -> None:
+    other = zarr.create_array({}, data=np.arange(4), chunks=2, zarr_format=5 - zarr_format)
+    made = zarr.create_group({}, zarr_format=zarr_format).full_like(name="x", data=other, fill_value=7)
+    assert (made.metadata.zarr_format, made.chunks, made[:].tolist()) == (zarr_format, (2,), [7] * 4)

@@ -180,6 +180,7 @@ class FsspecStore(EngineStore):
     """
 
     def __init__(self, fs: Any, read_only: bool = False, path: str = "/", allowed_exceptions: Any = None) -> None:
+        _refuse_exceptions(allowed_exceptions)
         super().__init__(stores.FsspecStore(_synchronous(fs), "" if path == "/" else path, read_only=read_only))
 
     @classmethod
@@ -191,6 +192,7 @@ class FsspecStore(EngineStore):
         allowed_exceptions: Any = None,
     ) -> FsspecStore:
         """Return the store of a URL; `storage_options` are those of the file system."""
+        _refuse_exceptions(allowed_exceptions)
         options = {name: value for name, value in (storage_options or {}).items() if name != "asynchronous"}
         found = cls.over(stores.FsspecStore.from_url(url, options, read_only=read_only))
         assert isinstance(found, FsspecStore)
@@ -199,12 +201,12 @@ class FsspecStore(EngineStore):
     @classmethod
     def from_mapper(cls, fs_map: Any, read_only: bool = False, allowed_exceptions: Any = None) -> FsspecStore:
         """Return the store of a mapping of fsspec."""
-        return cls(fs_map.fs, read_only=read_only, path=fs_map.root)
+        return cls(fs_map.fs, read_only=read_only, path=fs_map.root, allowed_exceptions=allowed_exceptions)
 
     @classmethod
     def from_upath(cls, upath: Any, read_only: bool = False, allowed_exceptions: Any = None) -> FsspecStore:
         """Return the store of a path of universal_pathlib."""
-        return cls(upath.fs, read_only=read_only, path=upath.path)
+        return cls(upath.fs, read_only=read_only, path=upath.path, allowed_exceptions=allowed_exceptions)
 
     @property
     def fs(self) -> Any:
@@ -215,6 +217,13 @@ class FsspecStore(EngineStore):
     def path(self) -> str:
         """The path below which the keys are."""
         return str(_unwrapped(self.engine).path)
+
+
+def _refuse_exceptions(given: Any) -> None:
+    if given is not None and tuple(given) != (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise NotImplementedError(
+            f"expected the default of allowed_exceptions=, found {given!r}; only a missing file is a missing value here"
+        )
 
 
 class ObjectStore(EngineStore):
