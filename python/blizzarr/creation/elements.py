@@ -20,7 +20,7 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
 
-__all__ = ["as_data", "can_hold", "check_convertible", "check_fill", "decide_type", "type_of"]
+__all__ = ["as_data", "can_hold", "check_convertible", "check_fill", "decide_type", "given_object_codec", "type_of"]
 
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
 
@@ -87,13 +87,24 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     """
     if dtype.kind is not Kind.OBJECT:
         return dtype
-    given = (item for item in codecs if not (isinstance(item, str) and item == "auto"))
-    codec = _object_codec(codec for item in given for codec in _listed(item))
+    codec = given_object_codec(*codecs)
     if codec is not None and "object" in (dtype.name, codec.element_type):
         return DataType.parse(codec.element_type)
     if codec is None and dtype.name == "object":
         raise MetadataError(problems=[Problem("dtype", f"what the elements are: {_ADVICE}", "objects")])
     return dtype
+
+
+def given_object_codec(*codecs: Any) -> ObjectCodec | None:
+    """Return the codec for objects among those that a user gives for an array; None if there is none.
+
+    Examples
+    --------
+    >>> given_object_codec("auto", {"id": "vlen-utf8"}, None)
+    VlenUtf8Codec()
+    """
+    given = (item for item in codecs if not (isinstance(item, str) and item == "auto"))
+    return _object_codec(codec for item in given for codec in _listed(item))
 
 
 def can_hold(dtype: DataType, wanted: DataType, exact: bool = False) -> bool:

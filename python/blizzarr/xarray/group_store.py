@@ -24,6 +24,7 @@ from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
 from blizzarr.config import config
+from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
 from blizzarr.formats import format_of
@@ -157,14 +158,31 @@ class GroupStore(ZarrStore):
             given["chunks"] = tuple(max(1, length) for length in given["chunks"])
         # xarray has names of its own for what has none, and they begin as reserved ones do.
         with config.set(reserved_names=True) if name in _OF_XARRAY else nullcontext():
-            array: Array = self.zarr_group.create_array(
-                name,
-                shape=shape,
-                dtype="string" if check_vlen_dtype(dtype) is str else dtype,
-                attributes=_checked(attrs),
-                **given,
-            )
+            try:
+                array: Array = self.zarr_group.create_array(
+                    name,
+                    shape=shape,
+                    dtype=_stored_type(dtype, given),
+                    attributes=_checked(attrs),
+                    **given,
+                )
+            except MetadataError as error:
+                if error.array is None and error.key is None:
+                    error.array = f"/{self.zarr_group.path}/{name}".replace("//", "/")
+                raise
         return WithEmptyChunks.of(array) if empty else array
+
+
+def _stored_type(dtype: Any, encoding: Mapping[str, Any]) -> Any:
+    """Return the data type for elements as xarray has them: it gives bytes a fixed length, and in v2 also text.
+
+    What the codec of an encoding stored with any length before stays so, since it would not take other elements.
+    """
+    if check_vlen_dtype(dtype) is str:
+        return "string"
+    codec = given_object_codec(*(encoding.get(name) for name in ("filters", "serializer", "compressors")))
+    fits = codec is not None and codec.element_type == {"U": "string", "S": "bytes"}.get(dtype.kind)
+    return codec.element_type if codec is not None and fits else dtype
 
 
 def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:

@@ -179,6 +179,50 @@ def test_other_formats(tmp_path: Path, formats: tuple[Any, Any]) -> None:
     assert blizzarr.open_group(tmp_path / "b.zarr").metadata.format in (f"v{formats[1]}", formats[1])
 
 
+@pytest.mark.parametrize(
+    "values",
+    [np.array(["Zürich", "Bern"], object), np.array(["Zürich", "Bern"]), np.array([b"ab", b"c"])],
+    ids=["objects", "text of fixed length", "bytes"],
+)
+@pytest.mark.parametrize("wanted", [2, 3])
+@pytest.mark.parametrize("source", [2, 3])
+def test_text_between_formats(tmp_path: Path, source: int, wanted: int, values: Any) -> None:
+    """Text has any length as before, although xarray fixes it in v2, and leaves the codec in the encoding."""
+    pytest.importorskip("zarr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        xr.Dataset({"n": ("x", values)}).to_zarr(tmp_path / "a.zarr", zarr_format=source, consolidated=False)
+        kind = blizzarr.open(tmp_path / "a.zarr")["n"].metadata.dtype
+        for engine in (Engine, "zarr"):
+            lazy = xr.open_dataset(tmp_path / "a.zarr", engine=engine, consolidated=False)
+            for dataset in (lazy, lazy.copy().load()):
+                to_zarr(dataset, tmp_path / "b.zarr", mode="w", zarr_format=wanted, consolidated=False)
+                assert blizzarr.open(tmp_path / "b.zarr")["n"].metadata.dtype == kind
+                for reader in (Engine, "zarr"):
+                    found = xr.open_dataset(tmp_path / "b.zarr", engine=reader, consolidated=False)
+                    assert found.n.values.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("formats", [(2, 2), (2, 3), (3, 2), (3, 3)])
+@pytest.mark.parametrize(("dtype", "values"), [("string", ["Zürich", "Bern"]), ("bytes", [b"ab", b"c"])])
+def test_codecs_for_any_length(tmp_path: Path, formats: tuple[int, int], dtype: str, values: list[Any]) -> None:
+    """What an encoding stores with any length stays so, although xarray gives it a fixed one."""
+    group = blizzarr.create_group(tmp_path / "a.zarr", zarr_format=formats[0])
+    group.create_array("n", data=values, dtype=dtype, fill_value=None, dimension_names=["x"])
+    dataset = opened(tmp_path / "a.zarr", use_zarr_fill_value_as_mask=False)
+    to_zarr(dataset, tmp_path / "b.zarr", zarr_format=formats[1])
+    assert blizzarr.open(tmp_path / "b.zarr")["n"].metadata.dtype.name == dtype
+    assert opened(tmp_path / "b.zarr").n.values.tolist() == values
+
+
+def test_errors_about_encodings_name_the_variable(tmp_path: Path) -> None:
+    """Among the many variables of a dataset, the error says which one."""
+    for group, place in ((None, "/t"), ("a/b", "/a/b/t")):
+        with pytest.raises(MetadataError, match=f"^the metadata of {place} does not conform: .*vlen-utf8") as caught:
+            to_zarr(counted(), tmp_path / "a.zarr", group=group, mode="w", encoding={"t": {"filters": ["vlen-utf8"]}})
+        assert caught.value.array == place
+
+
 @pytest.mark.parametrize("zarr_format", ["n5", "v3_draft"])
 def test_formats_without_consolidated_metadata(tmp_path: Path, zarr_format: str) -> None:
     """They are written without it, unless it is asked for."""
