@@ -356,3 +356,19 @@ def test_zarr_python_reads_fields_of_both_byte_orders(tmp_path: Path) -> None:
     theirs = zarr.open_array(tmp_path / "x", mode="r")
     assert theirs.dtype == data.dtype
     assert theirs[...].tobytes() == data.tobytes()
+
+
+@pytest.mark.parametrize("filters", [[numcodecs.Delta("u1")], [numcodecs.Delta("u1"), numcodecs.Shuffle(6)]])
+def test_filters_get_fields_of_both_byte_orders_as_they_are_stored(filters: list[Any], tmp_path: Path) -> None:
+    """Filters that read bytes once got all fields in one order when writing, and as stored when reading."""
+    zarr = pytest.importorskip("zarr")
+    mixed = np.dtype([("a", ">i2"), ("b", "<i4")])
+    data = np.array([(258, 1), (-2, 70_000), (3, -5)], mixed)
+    options: dict[str, Any] = {"chunks": (2,), "zarr_format": 2, "filters": filters, "compressors": None}
+    ours = blizzarr.create_array(tmp_path / "ours", shape=3, dtype=mixed, **options)
+    ours[:] = data
+    assert ours[:].tolist() == data.tolist()
+    assert zarr.open_array(tmp_path / "ours", mode="r")[:].tolist() == data.tolist()
+    theirs = zarr.create_array(tmp_path / "theirs", shape=(3,), dtype=mixed, **options)
+    theirs[:] = data
+    assert blizzarr.open_array(tmp_path / "theirs")[:].tolist() == data.tolist()

@@ -33,7 +33,7 @@ def to_little(
     >>> to_little([DeltaCodec("<i4", "<i2")], DataType.parse("int32"), "big") is None
     True
     """
-    given = in_order(dtype.numpy, endian)
+    given = in_order(dtype.numpy, endian) if dtype.swap else dtype.numpy
     for codec in filters:
         taken = codec.decoded_type(given)
         # For NumPy, elements with fields do not have a single byte order.

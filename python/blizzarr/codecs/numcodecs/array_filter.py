@@ -27,7 +27,8 @@ __all__ = ["ArrayFilter", "memory_type"]
 
 def memory_type(dtype: DataType) -> np.dtype[Any]:
     """Return the type of an array's elements in memory, as its first filter reads them."""
-    return in_order(dtype.numpy, "little")
+    # Elements with fields of both byte orders are in memory as they are stored.
+    return in_order(dtype.numpy, "little") if dtype.swap else dtype.numpy
 
 
 class ArrayFilter(NumcodecsCodec):
