@@ -11,6 +11,7 @@ import dask.array as da
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
 from blizzarr.creation.make import refuse_to_lose
+from blizzarr.dask.other_processes import check_tasks_share
 from blizzarr.dask.sources import sources
 from blizzarr.group import Group
 from blizzarr.stores import resolve
@@ -73,10 +74,11 @@ def to_zarr(
         If there is a node already, and not ``overwrite=True``.
     NodeNotFoundError
         With a region, if there is no array.
-    ReadOnlyError
-        If processes of Dask write to the memory of this one.
+    UnsupportedOperationError
+        If Dask works in other processes, and the target is in the memory of this one. With `compute=False` only the
+        tasks know it, and raise `ReadOnlyError`.
     TypeError
-        If options for new arrays are given with an array that is there.
+        If `array` is none of Dask, or options for new arrays are given with an array that is there.
     MetadataError, StoreError
         As for `blizzarr.create_array`.
 
@@ -89,6 +91,11 @@ def to_zarr(
     >>> z[2]
     array([1, 1, 1, 5, 5, 1])
     """
+    if not isinstance(array, da.Array):
+        raise TypeError(
+            f"expected an array of Dask, found {type(array).__name__}; make one with dask.array.asarray(...), or store "
+            "it without Dask, with blizzarr.create_array(..., data=...)"
+        )
     if any(isnan(length) for length in array.shape):
         raise ValueError("expected chunks of known lengths, found unknown ones; call compute_chunk_sizes() first")
     if isinstance(target, Array) or region is not None:
@@ -96,6 +103,8 @@ def to_zarr(
         if given:
             raise TypeError(f"{', '.join(given)} would be for a new array; there is one to write to")
         stored = _existing(target, component, storage_options)
+        if compute:
+            check_tasks_share(stored.store, array)
     else:
         if chunks is None and shards is None:
             chunks = _common(array)
@@ -112,6 +121,8 @@ def to_zarr(
         else:
             mode: Literal["w", "a"] = "w" if overwrite else "a"
             store, place = resolve(with_storage_options(target, storage_options), mode, path)
+        if compute:
+            check_tasks_share(store, array)
         for source in sources(array) if overwrite else ():
             if isinstance(source, Array):
                 refuse_to_lose(source, store, place)

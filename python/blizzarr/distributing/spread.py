@@ -109,7 +109,9 @@ class _Sent(Generic[T, R]):
         if self._times >= _TIMES:
             raise WorkerLostError(
                 f"workers were lost {self._times} times in a row while they worked on the same part; they may lack "
-                "memory for it: make parts smaller (config.copy_bytes, or --memory of copy), or give each worker more"
+                "memory for it: make parts smaller (config.copy_bytes, or --memory of copy), or give each worker more; "
+                "or the program that made the processes lacks 'if __name__ == \"__main__\":' around what it does, so "
+                "that each of them does it again when it starts"
             ) from error
         self._give()
 

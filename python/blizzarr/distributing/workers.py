@@ -20,7 +20,7 @@ from blizzarr.errors import UnsupportedOperationError, WorkerLostError
 from blizzarr.stores import Store
 from blizzarr.stores.place import is_in_memory
 
-__all__ = ["Told", "Work", "Workers", "is_lost", "workers_of"]
+__all__ = ["Told", "Work", "Workers", "is_lost", "refuse_memory", "workers_of"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -163,15 +163,32 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
         workers.close()
 
 
-def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
-    """Return a store, or work with stores, as workers in other processes need it."""
-    advice = "leave out executor=, or use a ThreadPoolExecutor"
-    if store is not None and is_in_memory(store):
+def refuse_memory(store: Store, advice: str) -> None:
+    """Raise an error, which ends with the advice, if a store is in the memory of this process.
+
+    Raises
+    ------
+    UnsupportedOperationError
+        If it is; workers in other processes could not open it.
+
+    Examples
+    --------
+    >>> from blizzarr.stores import LocalStore
+    >>> refuse_memory(LocalStore("/"), "use a directory")
+    """
+    if is_in_memory(store):
         raise UnsupportedOperationError(
             "expected a directory or URL, which workers in other processes can open, found a store in the memory of "
             f"this process; {advice}",
-            store=None if store is None else str(store),
+            store=str(store),
         )
+
+
+def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
+    """Return a store, or work with stores, as workers in other processes need it."""
+    advice = "leave out executor=, or use a ThreadPoolExecutor"
+    if store is not None:
+        refuse_memory(store, advice)
     try:
         return pickle.dumps(what)
     except Exception as error:

@@ -11,6 +11,7 @@ from blizzarr.stores.cache_invalidation import value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix, keys_and_others
 from blizzarr.stores.listing import list_sorted
+from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import Value
 
 __all__ = ["MappingStore"]
@@ -40,6 +41,9 @@ class MappingStore(BaseStore):
     {'a/b': b'value'}
     """
 
+    only_readable: str | None = None
+    """Why the store can never be written to; None if it can."""
+
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         self.mapping = mapping
         self.read_only = read_only
@@ -47,10 +51,12 @@ class MappingStore(BaseStore):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Values that are written to a copy of a dict, in another process, would be lost.
-        return MappingStore, (self.mapping,), {"read_only": self.read_only or type(self.mapping) is dict}
+        copied = type(self.mapping) is dict
+        return MappingStore, (self.mapping,), {"read_only": self.read_only or copied, "copied": copied}
 
     def __setstate__(self, state: dict[str, bool]) -> None:
         self.read_only = state["read_only"]
+        self.only_readable = COPIED if state["copied"] else None
 
     def __repr__(self) -> str:
         return f"<MappingStore over {type(self.mapping).__name__} at {id(self.mapping):#x}>"

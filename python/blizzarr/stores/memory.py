@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from blizzarr import _native
 from blizzarr.stores.native import NativeStore
 
-__all__ = ["MemoryStore"]
+__all__ = ["COPIED", "MemoryStore"]
+
+COPIED: Final = (
+    "this is the copy of a store in memory that pickling made, as for another process, and what is written to it would "
+    "be lost; write to a directory or URL, or with threads instead of processes"
+)
+"""Why a store in memory that was pickled can only be read."""
 
 
 class MemoryStore(NativeStore):
@@ -27,6 +35,9 @@ class MemoryStore(NativeStore):
     (b'value', None)
     """
 
+    only_readable: str | None = None
+    """Why the store can never be written to; None if it can."""
+
     def __init__(self, *, read_only: bool = False) -> None:
         self.read_only = read_only
         self.native = _native.MemoryStore()
@@ -40,6 +51,7 @@ class MemoryStore(NativeStore):
 
 def _snapshot(values: dict[str, bytes]) -> MemoryStore:
     store = MemoryStore(read_only=True)
+    store.only_readable = COPIED
     for key, value in values.items():
         store.native.set(key, value)
     return store

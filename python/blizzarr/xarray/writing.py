@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-from xarray import DataArray, Dataset, DataTree
+from xarray import DataArray, Dataset, DataTree, Variable
 from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
 from xarray.backends.common import ArrayWriter
 from xarray.backends.writers import _validate_dataset_names, dump_to_store
@@ -19,7 +19,7 @@ from blizzarr.creation.make import refuse_to_lose
 from blizzarr.errors import NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group
-from blizzarr.stores import resolve
+from blizzarr.stores import Store, resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
 from blizzarr.xarray.group_store import GroupStore, as_zarr_group
@@ -91,6 +91,8 @@ def to_zarr(
     ValueError
         If the data do not fit what is there, or an encoding is not known; with ``mode="w"``, if the data are still to
         be read from what would be removed.
+    UnsupportedOperationError
+        If Dask works in other processes, and the store is in the memory of this one.
     MetadataError, StoreError
         As for `blizzarr.create_array`.
 
@@ -111,8 +113,10 @@ def to_zarr(
     encodings = _encodings(data, encoding or {})
     for _, _, dataset in nodes:
         _validate_dataset_names(dataset)
-    arrays = [array for _, _, dataset in nodes for variable in dataset.variables.values() for array in unread(variable)]
-    found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format, arrays)
+    variables = [variable for _, _, dataset in nodes for variable in dataset.variables.values()]
+    chunked = [variable for variable in variables if compute and variable.chunks is not None]
+    arrays = [array for variable in variables for array in unread(variable)]
+    found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format, arrays, chunked)
     close = getattr(found.store, "close", None) if isinstance(store, str | os.PathLike) else None
     top = GroupStore(
         as_zarr_group(found),
@@ -183,10 +187,12 @@ def _opened(
     storage_options: Mapping[str, Any] | None,
     zarr_format: Any,
     unread: Iterable[Array],
+    chunked: Iterable[Variable],
 ) -> tuple[Group, str]:
     """Return the group to write to, and the path of the root whose metadata are to be consolidated.
 
-    The arrays that are still to be read must not be removed with what is there.
+    The arrays that are still to be read must not be removed with what is there, and the tasks that compute what is
+    chunked must be able to write there.
     """
     path = (group or "").strip("/")
     if mode == "r+":
@@ -194,16 +200,26 @@ def _opened(
         node = open_node(target, path, mode=mode, **options)
         if not isinstance(node, Group):
             raise NodeTypeError("expected a group, found an array", array=node.name, store=str(node.store))
+        _check_tasks_share(node.store, chunked)
         return node, ""
     if isinstance(target, Group):
         store, root = target.store, target.path
     else:
         store, root = resolve(with_storage_options(target, storage_options), "a" if mode == "a-" else mode)
+    _check_tasks_share(store, chunked)
     full = f"{root}/{path}" if root and path else root or path
     if mode == "w":
         for array in unread:
             refuse_to_lose(array, store, full)
     return open_group(store, mode="a" if mode == "a-" else mode, path=full, zarr_format=zarr_format), root
+
+
+def _check_tasks_share(store: Store, chunked: Iterable[Variable]) -> None:
+    for variable in chunked:
+        if hasattr(variable.data, "__dask_graph__"):
+            from blizzarr.dask.other_processes import check_tasks_share
+
+            check_tasks_share(store, variable.data)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 import blizzarr
 from blizzarr.dask import from_zarr, to_zarr
-from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError
+from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError, UnsupportedOperationError
 from blizzarr.stores import FsspecStore, LocalStore, MemoryStore, ObjectStore
 from support.object_servers import OPTIONS, new_bucket, s3_server
 
@@ -188,10 +189,31 @@ def test_stores_that_merge_for_one_process_only() -> None:
     assert not z[:5].any()
 
 
-def test_processes_cannot_write_to_this_memory() -> None:
-    """What would be written to a copy of this memory is refused."""
-    with pytest.raises(ReadOnlyError), dask.config.set(scheduler="processes", num_workers=1):
-        to_zarr(da.ones(4, chunks=2), MemoryStore())
+@pytest.mark.parametrize("make", [dict, MemoryStore])
+def test_processes_cannot_write_to_this_memory(make: Any) -> None:
+    """What would be written to a copy of this memory is refused before anything is changed, or by the tasks."""
+    target, array = make(), da.ones(4, chunks=2)
+    z = blizzarr.create_array(target, name="z", shape=4, dtype="int8")
+    with ProcessPoolExecutor(1) as pool:
+        for scheduler in ("processes", pool):
+            with dask.config.set(scheduler=scheduler):
+                for place, options in ((target, {"component": "z", "overwrite": True}), (z, {})):
+                    with pytest.raises(UnsupportedOperationError, match="memory of this process; compute with sched"):
+                        to_zarr(array, place, **options)
+    assert blizzarr.open_array(target, path="z").dtype == np.int8
+    pending = to_zarr(array, target, "z", overwrite=True, compute=False)
+    with pytest.raises(ReadOnlyError, match="the copy of a store in memory that pickling made"):
+        pending.compute(scheduler="processes", num_workers=1)
+    with ThreadPoolExecutor(1) as threads, dask.config.set(scheduler=threads):
+        to_zarr(array + 1, target, "z", overwrite=True)
+    assert blizzarr.open_array(target, path="z")[:].tolist() == [2, 2, 2, 2]
+
+
+def test_only_arrays_of_dask() -> None:
+    """Others are refused with a way to store them."""
+    for other, name in ((VALUES, "ndarray"), ([1, 2], "list")):
+        with pytest.raises(TypeError, match=f"expected an array of Dask, found {name}; .*create_array"):
+            to_zarr(other, {})  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +234,10 @@ def test_distributed(tmp_path: Path, server: str) -> None:
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True) as made,
         distributed.Client(made),
     ):
+        memory: dict[str, Any] = {}
+        with pytest.raises(UnsupportedOperationError, match="in the memory of this process"):
+            to_zarr(array, memory)
+        assert not memory
         for target in (tmp_path / "a.zarr", remote):
             to_zarr(array, target, chunks=(20, 12))
             assert (blizzarr.open_array(target, mode="r")[:] == VALUES).all()

@@ -93,8 +93,10 @@ def test_what_is_lost_is_given_out_again() -> None:
 
 def test_a_piece_that_kills_each_worker_ends_the_work() -> None:
     executor = Losing({3}, 100)
-    with pytest.raises(WorkerLostError, match="lost 4 times in a row"):
+    with pytest.raises(WorkerLostError, match="lost 4 times in a row") as caught:
         list(spread(Workers(executor), square, range(10), lambda _: None))
+    assert "lack memory" in str(caught.value)
+    assert "lacks 'if __name__ == \"__main__\":'" in str(caught.value)
     assert executor.submitted.count(3) == 4
 
 

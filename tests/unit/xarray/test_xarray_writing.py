@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import dask
 import fsspec
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import xarray as xr
 from test_xarray_reading import ENCODING, weather
 
 import blizzarr
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError
+from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, UnsupportedOperationError
 from blizzarr.stores import FsspecStore, MemoryStore
 from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
 from blizzarr.xarray import to_zarr
@@ -131,6 +132,20 @@ def test_later(tmp_path: Path) -> None:
         pending = to_zarr(counted().chunk(x=3), tmp_path / name, compute=False)
         pending.compute()
         xr.testing.assert_identical(opened(tmp_path / name), counted())
+
+
+def test_processes_cannot_write_to_this_memory() -> None:
+    """This is found out before what is there is removed."""
+    target: dict[str, Any] = {}
+    to_zarr(counted(), target)
+    before = dict(target)
+    with dask.config.set(scheduler="processes"):
+        for mode in ("w", "r+"):
+            with pytest.raises(UnsupportedOperationError, match="found a store in the memory of this process"):
+                to_zarr(counted().chunk(x=3), target, mode=mode)
+        assert target == before
+        to_zarr(counted(5), target, mode="w")
+    assert opened(target).sizes == {"x": 5}
 
 
 def test_consolidated(tmp_path: Path) -> None:
