@@ -106,6 +106,7 @@ def test_row_007_one_flipped_bit_without_a_checksum(codecs: str) -> None:
         assert np.array_equal(found[8:, 8:], DATA[8:, 8:])
 
 
+@pytest.mark.filterwarnings("ignore:.*zero bytes follow")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("codecs", codec_names())
 def test_row_008_trailing_bytes_are_an_error_for_every_codec(codecs: str, layout: str) -> None:

@@ -92,6 +92,7 @@ def refused(damaged: Older, kind: type[CodecError] = CodecError) -> None:
     assert damaged.store.get(damaged.key) == before
 
 
+@pytest.mark.filterwarnings("ignore:.*zero bytes follow")
 @pytest.mark.parametrize("codec", COMPRESSORS)
 def test_rows_004_005_008_compressors_of_v2_cut_empty_and_followed_by_something(codec: str) -> None:
     damaged = Older(COMPRESSORS[codec])

@@ -159,7 +159,9 @@ class _Waiting:
             found = await self._get(key, self._request(begin, end - begin)) if begin < end else b""
         # Some return the whole value whatever they are asked for: wrong only if not from its beginning, or to its end.
         if found is not None and length is not None and span.start > 0 and len(found) > length:
-            raise StoreError(f"expected at most {length} bytes from the store, as asked for, found {len(found)}")
+            raise StoreError(
+                f"expected at most {length} bytes from the store, as asked for, found {len(found)}", key=key
+            )
         return found
 
     async def _is_there(self, key: str) -> bool:

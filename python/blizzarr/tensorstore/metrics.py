@@ -77,8 +77,8 @@ def experimental_collect_prometheus_format_metrics(metric_prefix: str = "") -> l
 
     Examples
     --------
-    >>> experimental_collect_prometheus_format_metrics("/tensorstore/kvstore/http/read")
-    ['# HELP tensorstore_kvstore_http_read objects, or parts of objects, read', 'tensorstore_kvstore_http_read 0']
+    >>> experimental_collect_prometheus_format_metrics("/tensorstore/kvstore/http/read")[0]
+    '# HELP tensorstore_kvstore_http_read objects, or parts of objects, read'
     """
     lines = []
     for name, about, value in _counted():

@@ -48,6 +48,7 @@ def test_without_nczarr_the_fill_value_alone_says_it() -> None:
     assert "_FillValue" not in array(moved(moved(store, 3, "copy"), 2, "copy")).attrs
 
 
+@pytest.mark.filterwarnings("ignore:.*xarray masks")
 @pytest.mark.parametrize("how", ["upgrade", "copy"])
 def test_gdal_keeps_its_value_for_missing_elements(how: str) -> None:
     for attributes, fill, expected in (({"_CRS": {}}, -9, -9), ({"_CRS": {}}, 0, None)):
@@ -58,6 +59,7 @@ def test_gdal_keeps_its_value_for_missing_elements(how: str) -> None:
         assert (None if made.fill_undefined else made.fill_value) == expected
 
 
+@pytest.mark.filterwarnings("ignore:.*xarray masks")
 @pytest.mark.parametrize("how", ["upgrade", "copy"])
 def test_names_that_only_the_document_has(how: str) -> None:
     store: dict[str, Any] = {}
