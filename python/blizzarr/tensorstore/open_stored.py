@@ -9,7 +9,6 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError
-from blizzarr.formats import encode, made_of
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.open_mode import OpenMode
@@ -30,8 +29,10 @@ from blizzarr.transactions.naming import place_in
 __all__ = ["open_stored"]
 
 
-def open_stored(node: SpecNode, transaction: Transaction | None = None) -> StoredArray:
-    """Return the array that a bound spec describes, as it is in a transaction.
+def open_stored(
+    node: SpecNode, transaction: Transaction | None = None, kind: type[StoredPlace] = StoredPlace
+) -> StoredArray:
+    """Return the array that a bound spec describes, as it is in a transaction; `kind` finds and creates it.
 
     Examples
     --------
@@ -48,19 +49,19 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
     missing = None if makes or node.kvstore is None else node.kvstore.path
     with needs_directory(missing):
-        return _open_as(mode, locate(node, transaction))
+        return _open_as(mode, locate(node, transaction, kind))
 
 
 def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
     if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, _assumed(place), LookedAt())
+        return _opened(place, place.described(), LookedAt())
     missing: ArrayNotFoundError | None = None
     if mode.open:
         known = _looked_at(place)
         try:
             meta = _known_or_found(place, known)
         except ArrayNotFoundError as error:
-            # A volume may have other scales than the one that is wanted.
+            # A document may have other arrays than the one that is wanted.
             if not mode.create:
                 raise
             meta, missing = None, error
@@ -71,27 +72,14 @@ def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
             return _opened(place, meta, known)
         if not mode.create:
             raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
-    if place.is_volume:
-        return _create_scale(place, mode, missing)
-    return _create(place, mode)
+    return _add(place, mode, missing) if place.shares_document else _create(place, mode)
 
 
-def _assumed(place: StoredPlace) -> ArrayMeta:
-    """Return the array that a spec describes, without looking at the store."""
-    if not place.is_volume:
-        return _created(place)
-    from blizzarr.tensorstore.volume_creation import assumed_scale
-
-    return assumed_scale(place)
-
-
-def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
-    """Create a scale of a volume; `missing` is the error if there is a similar scale that does not quite match."""
-    from blizzarr.tensorstore.volume_creation import create_scale
-
+def _add(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
+    """Add an array to a document; `missing` is the error if it has a similar array that does not quite match."""
     moment = time.time()
     try:
-        meta = create_scale(place, mode)
+        meta = place.add(mode)
     except ArrayExistsError:
         if missing is None:
             raise
@@ -104,7 +92,7 @@ def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundErro
 def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
     try:
         with prefixed(f"Error writing {place.key}"):
-            meta = _created(place)
+            meta = place.described()
     except SpecError:
         # That there is one already comes first.
         if mode.delete_existing or place.found() is None:
@@ -169,12 +157,6 @@ def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
 def _check(place: StoredPlace, meta: ArrayMeta) -> None:
     with failed_precondition():
         place.constraints.check(meta, place.node.schema, place.node.options)
-
-
-def _created(place: StoredPlace) -> ArrayMeta:
-    with prefixed('Cannot create using specified "metadata" and schema'):
-        meta = place.constraints.create(place.node.schema, place.node.options)
-        return made_of(encode(meta, place.path), meta, place.path)
 
 
 def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray:

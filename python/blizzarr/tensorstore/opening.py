@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, TransactionError
 from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
-from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
@@ -29,7 +29,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import Form, identity_maps
 
-__all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
+__all__ = ["OPENERS", "Opens", "Request", "limited", "open", "open_node", "refuse_creating"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,14 @@ class Request:
     write: bool | None = None
     context: Context | None = None
     transaction: Transaction | None = None
+
+
+@runtime_checkable
+class Opens(Protocol):
+    """A driver in specs that opens its arrays itself."""
+
+    def open(self, node: SpecNode, request: Request) -> TensorStore:
+        """Return the array that a spec describes; the resources of the spec are bound."""
 
 
 def open(
@@ -127,7 +135,7 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
     with opening(node.driver):
         if node.driver == "auto":
             return open_node(find_stored(node, request.transaction), request)
-        return _viewed(OPENERS[node.driver](node, request), node, request)
+        return _viewed(_opener(node.driver)(node, request), node, request)
 
 
 def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
@@ -181,22 +189,15 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     return TensorStore._of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def _refuse_creating(node: SpecNode, request: Request) -> None:
+def refuse_creating(node: SpecNode, request: Request) -> None:
+    """Raise if a spec asks for creating an array that is only to be read."""
     if request.read and not request.write and node.options["mode"].create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
 
 
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
-    _refuse_creating(node, request)
+    refuse_creating(node, request)
     return TensorStore._of(stored_driver(open_stored(node, request.transaction), request.transaction))
-
-
-def _open_volume(node: SpecNode, request: Request) -> TensorStore:
-    _refuse_creating(node, request)
-    from blizzarr.tensorstore.volume_driver import VolumeDriver
-
-    driver = VolumeDriver(open_stored(node, request.transaction), request.transaction)
-    return TensorStore._of(driver, driver.outside)
 
 
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
@@ -223,7 +224,13 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "cast": _open_cast,
     "downsample": _open_downsampled,
     "json": _open_json,
-    **dict.fromkeys(FORMATS, _open_stored),
-    "neuroglancer_precomputed": _open_volume,
 }
-"""The functions that open arrays, by the name of the driver."""
+"""The functions that open arrays which are not stored, by the name of the driver."""
+
+
+def _opener(name: str) -> Callable[[SpecNode, Request], TensorStore]:
+    found = OPENERS.get(name)
+    if found is not None:
+        return found
+    driver = DRIVERS[name]
+    return driver.open if isinstance(driver, Opens) else _open_stored

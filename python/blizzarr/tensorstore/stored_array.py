@@ -19,7 +19,7 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
-from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -35,8 +35,6 @@ __all__ = ["StoredArray"]
 
 _LOOKS = 4
 """The number of attempts to read the document while other threads do so."""
-_KINDS = {"n5": "N5", "neuroglancer_precomputed": "volume"}
-"""The kinds of arrays in errors; all others are called zarr."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
@@ -76,7 +74,13 @@ class StoredArray:
 
     @property
     def _kind(self) -> type[MetadataConstraints]:
-        return METADATA[self.node.driver]
+        return self._driver.constraints
+
+    @property
+    def _driver(self) -> StoredDriver:
+        driver = DRIVERS[self.node.driver]
+        assert isinstance(driver, StoredDriver), "others store nothing"
+        return driver
 
     @property
     def part(self) -> Field | None:
@@ -118,7 +122,7 @@ class StoredArray:
             When the array is gone, or another is in its place: its chunks would mean something else.
         """
         array = self.array
-        # Of a volume that very scale, whatever a spec would choose by now.
+        # That very array of its document, whatever a spec would choose by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
         (found,) = find_many(array.store, [array.path], forms)
         if isinstance(found, BlizzarrError):
@@ -132,8 +136,9 @@ class StoredArray:
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self.array.metadata):
             new, old = map(self._compatible, (meta, self.array.metadata))
-            kind = _KINDS.get(self.node.driver, "zarr")
-            raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
+            raise ConstraintError(
+                f"Updated {self._kind.title} metadata {new} is incompatible with existing metadata {old}"
+            )
 
     def within(self, transaction: Transaction) -> StoredArray:
         """Return the array as a transaction will leave it."""
@@ -195,8 +200,7 @@ class StoredArray:
     def said(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
-        kind, driver = self._kind, DRIVERS[self.node.driver]
-        assert isinstance(driver, StoredDriver), "others store nothing"
+        kind, driver = self._kind, self._driver
         mode: OpenMode = self.node.options["mode"]
         options = {
             **kind.options_of(meta, self.node.options),

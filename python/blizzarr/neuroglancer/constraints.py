@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
-from blizzarr.formats.precomputed_info import ENCODINGS, TYPES, encoding_problem, number_of
-from blizzarr.formats.precomputed_sharding import Sharding
 from blizzarr.json_values import expected, quote
+from blizzarr.neuroglancer.bounds import LARGEST, check_key_bits, check_region
+from blizzarr.neuroglancer.info import ENCODINGS, TYPES, encoding_problem, number_of
+from blizzarr.neuroglancer.sharding import Sharding
+from blizzarr.neuroglancer.sharding_spec import sharding_from_json
 from blizzarr.spec.dtype import DType, dtype_json
 from blizzarr.spec.members import Members, as_integer, as_text, at_position, one_of
-from blizzarr.spec.precomputed.bounds import LARGEST, check_key_bits, check_region
-from blizzarr.spec.precomputed.sharding import sharding_from_json
 
 __all__ = ["MultiscaleConstraints", "ScaleConstraints", "check_dtype", "encoding_members", "multiscale", "scale"]
 

@@ -9,8 +9,8 @@ import pytest
 
 from blizzarr.errors import MetadataError
 from blizzarr.formats import chunk_prefix, document_keys, encode, format_of, lock_key
-from blizzarr.formats.precomputed import Precomputed
 from blizzarr.model import ArrayMeta
+from blizzarr.neuroglancer.format import Precomputed
 
 SCALE: dict[str, Any] = {
     "key": "a",

@@ -6,20 +6,21 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from blizzarr.formats.precomputed import Choice, Precomputed, VolumeSource
-from blizzarr.formats.precomputed_info import Volume
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
+from blizzarr.neuroglancer.check import check_scale, check_schema, choose, codec_of_scale, stored_scale
+from blizzarr.neuroglancer.codec import PrecomputedCodec
+from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints
+from blizzarr.neuroglancer.create import Existing, new_document
+from blizzarr.neuroglancer.effective import RANK, codec_of, domain_of, layout_with, units_of
+from blizzarr.neuroglancer.format import Choice, Precomputed, VolumeSource
+from blizzarr.neuroglancer.info import Volume
+from blizzarr.neuroglancer.sharding_spec import shard_shape
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
-from blizzarr.spec.precomputed.check import check_scale, check_schema, choose, codec_of_scale, stored_scale
-from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints
-from blizzarr.spec.precomputed.create import Existing, new_document
-from blizzarr.spec.precomputed.effective import RANK, codec_of, domain_of, layout_with, units_of
-from blizzarr.spec.precomputed.sharding import shard_shape
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
@@ -36,6 +37,9 @@ class VolumeConstraints(MetadataConstraints):
     >>> constraints.domain(Schema(), {})
     { "x": [0, 1), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }
     """
+
+    codec_class = PrecomputedCodec
+    title = "volume"
 
     def __init__(
         self,
@@ -61,10 +65,6 @@ class VolumeConstraints(MetadataConstraints):
             MultiscaleConstraints(volume.kind, None, volume.num_channels),
             stored_scale(volume.scales[number], chunk),
         )
-
-    def minimal(self) -> VolumeConstraints:
-        """Return the constraints that select the scale."""
-        return VolumeConstraints(self.number)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """Return the members of the driver that are given."""

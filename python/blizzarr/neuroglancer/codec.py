@@ -7,9 +7,9 @@ from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
+from blizzarr.neuroglancer.constraints import encoding_members
+from blizzarr.neuroglancer.sharding_spec import data_encoding
 from blizzarr.spec.members import Members
-from blizzarr.spec.precomputed.constraints import encoding_members
-from blizzarr.spec.precomputed.sharding import data_encoding
 
 __all__ = ["PrecomputedCodec"]
 

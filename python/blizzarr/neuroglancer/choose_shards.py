@@ -7,7 +7,7 @@ from math import inf, prod
 from typing import Final
 
 from blizzarr.errors import SpecError
-from blizzarr.formats.precomputed_sharding import HASHES, Sharding, index_bits
+from blizzarr.neuroglancer.sharding import HASHES, Sharding, index_bits
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import INFINITE
 

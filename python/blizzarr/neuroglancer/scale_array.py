@@ -7,19 +7,18 @@ from math import prod
 from typing import Any, Final
 
 from blizzarr.codecs import BytesCodec, Chunk, CodecChain, GzipCodec, TransposeCodec
-from blizzarr.codecs.compressed_segmentation import CompressedSegmentationCodec
-from blizzarr.codecs.images import ImageCodec
 from blizzarr.dtypes import DataType, fill_user
-from blizzarr.formats.precomputed_info import Scale, Triple, Volume
-from blizzarr.formats.precomputed_sharding import Sharding, index_bits
-from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_places import Intervals, Shards
+from blizzarr.model import ArrayMeta, RegularGrid
+from blizzarr.neuroglancer.chunk_keys import NAME, IntervalKeys, ShardKeys
+from blizzarr.neuroglancer.images import ImageCodec
+from blizzarr.neuroglancer.info import Scale, Triple, Volume
+from blizzarr.neuroglancer.segmentation import CompressedSegmentationCodec
+from blizzarr.neuroglancer.sharding import Sharding, index_bits
 from blizzarr.problems import INT64_MAX, Problems, decoder
 
-__all__ = ["AXES", "KEYS_NAME", "array_of", "resolved"]
+__all__ = ["AXES", "array_of", "resolved"]
 
 AXES: Final = ("x", "y", "z", "channel")
-KEYS_NAME: Final = "precomputed"
 IMAGES: Final = ("jpeg", "png")
 _ABOVE: Final = ".."
 _TOO_MANY: Final = 1 << 56
@@ -72,25 +71,25 @@ def array_of(
         (*scale.size, volume.num_channels),
         dtype,
         RegularGrid((*chunk, volume.num_channels), ends_with_array=True),
-        ChunkKeys.precomputed(Intervals(scale.voxel_offset, chunk, ends) if shards is None else shards),
+        IntervalKeys.of(scale.voxel_offset, chunk, ends) if shards is None else shards,
         fill_user.zero(dtype),
         _chain(scale, dtype),
         dimension_names=AXES,
-        format="precomputed",
+        format=NAME,
         source=source,
     )
 
 
-def _shards(sharding: Sharding, scale: Scale, chunk: Triple) -> Shards:
-    return Shards(
+def _shards(sharding: Sharding, scale: Scale, chunk: Triple) -> ShardKeys:
+    return ShardKeys.of(
         scale.voxel_offset,
         scale.size,
         index_bits(scale.size, chunk),
-        sharding.preshift_bits,
-        sharding.minishard_bits,
-        sharding.shard_bits,
-        sharding.hash != "identity",
-        sharding.minishard_index_encoding == "gzip",
+        shifted=sharding.preshift_bits,
+        minishards=sharding.minishard_bits,
+        shards=sharding.shard_bits,
+        murmur=sharding.hash != "identity",
+        gzip_index=sharding.minishard_index_encoding == "gzip",
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
-from blizzarr.formats.precomputed_sharding import DATA_ENCODINGS, HASHES, Sharding, index_bits
 from blizzarr.json_values import dump, expected
+from blizzarr.neuroglancer.sharding import DATA_ENCODINGS, HASHES, Sharding, index_bits
 from blizzarr.spec.members import Members, as_integer, one_of
 
 __all__ = ["data_encoding", "shard_shape", "sharding_from_json"]

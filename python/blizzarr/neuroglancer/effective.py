@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from blizzarr.errors import SpecError
-from blizzarr.formats.precomputed_sharding import Sharding
+from blizzarr.neuroglancer.codec import PrecomputedCodec
+from blizzarr.neuroglancer.constraints import ScaleConstraints
+from blizzarr.neuroglancer.sharding import Sharding
+from blizzarr.neuroglancer.sharding_spec import shard_shape
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units, units_shown
-from blizzarr.spec.precomputed.codec import PrecomputedCodec
-from blizzarr.spec.precomputed.constraints import ScaleConstraints
-from blizzarr.spec.precomputed.sharding import shard_shape
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from blizzarr.errors import SpecError
-from blizzarr.formats.precomputed_sharding import index_bits
 from blizzarr.json_values import dump
+from blizzarr.neuroglancer.sharding import index_bits
 
 __all__ = ["LARGEST", "check_key_bits", "check_region"]
 

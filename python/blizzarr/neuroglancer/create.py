@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
-from blizzarr.formats.precomputed_info import Scale, Volume, encoding_problem
 from blizzarr.json_values import copied, dump, quote
+from blizzarr.neuroglancer.bounds import check_key_bits
+from blizzarr.neuroglancer.check import check_multiscale, check_schema
+from blizzarr.neuroglancer.choose_shards import choose_shards
+from blizzarr.neuroglancer.codec import PrecomputedCodec
+from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
+from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
+from blizzarr.neuroglancer.info import Scale, Volume, encoding_problem
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.precomputed.bounds import check_key_bits
-from blizzarr.spec.precomputed.check import check_multiscale, check_schema
-from blizzarr.spec.precomputed.choose_shards import choose_shards
-from blizzarr.spec.precomputed.codec import PrecomputedCodec
-from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
-from blizzarr.spec.precomputed.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import failed_precondition
 from blizzarr.views import IndexDomain

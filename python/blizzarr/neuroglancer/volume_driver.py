@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.model.chunk_places import Shards
+from blizzarr.neuroglancer.volume_place import VolumePlace
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.seen import layout_seen
@@ -20,6 +20,8 @@ __all__ = ["VolumeDriver"]
 
 class VolumeDriver(StoredArrayDriver):
     """A scale, whose own indices begin at zero; those that users see begin at the offset of the volume."""
+
+    place = VolumePlace
 
     @property
     def _outer(self) -> IndexDomain:
@@ -46,7 +48,7 @@ class VolumeDriver(StoredArrayDriver):
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """Return how much of a view is stored, by listing the chunks unless they are in shards."""
-        if isinstance(self._array.metadata.chunk_keys.places, Shards):
+        if self._array.metadata.chunk_keys.share_values:
             raise UnsupportedOperationError("storage_statistics not supported for sharded format")
         return super().storage_statistics(view, not_stored, fully_stored)
 

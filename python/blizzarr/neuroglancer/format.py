@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from blizzarr.bounded_cache import BoundedCache
-from blizzarr.errors import Problem
+from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.precomputed_array import KEYS_NAME, array_of, resolved
-from blizzarr.formats.precomputed_info import Triple, Volume, volume_of
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.without_groups import WithoutGroups
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.neuroglancer.chunk_keys import NAME
+from blizzarr.neuroglancer.info import Triple, Volume, volume_of
+from blizzarr.neuroglancer.scale_array import array_of, resolved
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["NAME", "Choice", "Precomputed", "VolumeSource"]
+__all__ = ["PRECOMPUTED", "Choice", "Precomputed", "VolumeSource", "read_volume"]
 
-NAME: Final = "precomputed"
 _DOCUMENT: Final = "info"
 
 Choice = tuple[int, Triple]
@@ -51,8 +51,14 @@ _volumes: Final[BoundedCache[bytes, tuple[dict[str, Any], Volume]]] = BoundedCac
 _arrays: Final[BoundedCache[tuple[bytes, Choice, str], ArrayMeta]] = BoundedCache(64)
 
 
-def _read(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
-    """Parse and decode a document."""
+def read_volume(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
+    """Parse and decode a document.
+
+    Raises
+    ------
+    MetadataError
+        The document does not conform; the error has all problems.
+    """
     known = _volumes.get(raw)
     if known is not None:
         return known
@@ -77,10 +83,13 @@ class Precomputed(WithoutGroups):
         A function from a volume to the scale and the chunk size to open.
     key
         The key of the scale, if it is known.
+    part
+        What tells the array from others of the volume, if the scale is known.
     """
 
     choose: Callable[[Volume], Choice]
     key: str = ""
+    part: str = ""  # type: ignore[misc]
 
     name: ClassVar[str] = NAME
     zarr_format: ClassVar[int | None] = None
@@ -90,13 +99,13 @@ class Precomputed(WithoutGroups):
     default_compressor: ClassVar[str] = "gzip"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
-    @classmethod
-    def of(cls, meta: ArrayMeta | GroupMeta) -> Precomputed:
+    def of(self, meta: object) -> Precomputed:
         """Return the format of an array, which chooses the same scale again."""
         source = meta.source if isinstance(meta, ArrayMeta) else None
         assert isinstance(source, VolumeSource), "as all arrays of this format have"
         choice = source.number, source.chunk_size
-        return cls(lambda volume: choice, source.volume.scales[source.number].key)
+        key = source.volume.scales[source.number].key
+        return Precomputed(lambda volume: choice, key, f"{key}{source.chunk_size}")
 
     def chunk_prefix(self, path: str) -> str:
         """Return the prefix of the keys of the chunks of the scale."""
@@ -112,7 +121,7 @@ class Precomputed(WithoutGroups):
             Always.
         """
         problems = Problems()
-        problems.items.append(Problem("chunk_key_encoding", "that of a volume", KEYS_NAME))
+        problems.items.append(Problem("chunk_key_encoding", "that of a volume", NAME))
         problems.raise_any()
         raise AssertionError
 
@@ -131,7 +140,7 @@ class Precomputed(WithoutGroups):
         if given is None:
             return None
         raw, problems = bytes(given), Problems()
-        document, volume = _read(raw, key)
+        document, volume = read_volume(raw, key)
         choice = self.choose(volume)
         # A scale is usually opened more than once, and its array depends only on the document, the choice and the path.
         known = _arrays.get((raw, choice, path))
@@ -173,3 +182,14 @@ class Precomputed(WithoutGroups):
             raise AssertionError
         raw = source.raw.get(_DOCUMENT)
         return {key: dump(source, key) if raw is None else raw}
+
+
+def _first(volume: Volume) -> Choice:
+    """Return the first scale, whose resolution is usually the highest."""
+    if not volume.scales:
+        raise MetadataError("expected a volume with a scale, found none")
+    return 0, volume.scales[0].chunk_sizes[0]
+
+
+PRECOMPUTED: Final = Precomputed(_first)
+"""The format of the first resolution of volumes."""

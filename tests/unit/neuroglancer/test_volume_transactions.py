@@ -64,12 +64,12 @@ def test_a_shard_that_is_damaged(hash_: str, tmp_path: Path) -> None:
 def test_which_shard(hash_: str, tmp_path: Path) -> None:
     """The shard that the metadata tells for a chunk is the one that it is stored in."""
     volume = sharded(tmp_path, hash=hash_, preshift_bits=1, minishard_bits=2, shard_bits=9)
-    places = volume._driver.array.metadata.chunk_keys.places
+    keys = volume._driver.array.metadata.chunk_keys
     told = set()
     for at in np.ndindex(4, 4, 4):
         volume[tuple(slice(2 * index, 2 * index + 2) for index in at)] = 1
         (path,) = tmp_path.glob("*/*.shard")
-        assert path.name == places.stored_in((*at, 0))
+        assert path.name == keys.value_key((*at, 0))
         told.add(path.name)
         path.unlink()
     assert len(told) > 7

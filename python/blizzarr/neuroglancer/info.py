@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
-from blizzarr.formats.precomputed_sharding import Sharding, index_bits, sharding_of
+from blizzarr.neuroglancer.sharding import Sharding, index_bits, sharding_of
 from blizzarr.problems import MISSING, Problems, decoder
 
 __all__ = ["ENCODINGS", "TYPES", "Scale", "Volume", "encoding_problem", "number_of", "volume_of"]

@@ -12,8 +12,8 @@ import pytest
 import tensorstore as theirs
 
 import blizzarr.tensorstore as ours
-from blizzarr.codecs import images
 from blizzarr.errors import CodecError, UnsupportedOperationError
+from blizzarr.neuroglancer import images
 
 KINDS = [("png", "uint8", 1), ("png", "uint8", 4), ("png", "uint16", 3), ("jpeg", "uint8", 1), ("jpeg", "uint8", 3)]
 

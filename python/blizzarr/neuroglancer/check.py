@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError
-from blizzarr.formats.precomputed import Choice
-from blizzarr.formats.precomputed_info import Scale, Volume
 from blizzarr.json_values import dump, quote
-from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.dimension_units import DimensionUnits, units_shown
-from blizzarr.spec.precomputed.constraints import MultiscaleConstraints, ScaleConstraints
-from blizzarr.spec.precomputed.effective import (
+from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints
+from blizzarr.neuroglancer.effective import (
     check_resolution,
     check_units,
     codec_of,
@@ -21,7 +15,13 @@ from blizzarr.spec.precomputed.effective import (
     layout_with,
     units_of,
 )
-from blizzarr.spec.precomputed.sharding import check_is_sharded
+from blizzarr.neuroglancer.format import Choice
+from blizzarr.neuroglancer.info import Scale, Volume
+from blizzarr.neuroglancer.sharding_spec import check_is_sharded
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
 
