@@ -198,6 +198,8 @@ class _ZarrGroup:
     """A group with the number of its format where zarr-python has it; all else is that of the group."""
 
     group: Group
+    #: xarray asked for it until 2026.4; writers of one chunk wait for each other anyway.
+    synchronizer: None = None
 
     @property
     def metadata(self) -> SimpleNamespace:
