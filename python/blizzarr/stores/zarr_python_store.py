@@ -170,7 +170,8 @@ class _Waiting:
             return await self._get_span(key, Span(0, 0)) is not None
         except Exception as error:
             # A group may be called "0"; and icechunk removes the chunks of an array with its document.
-            if not (isinstance(error, KeyError) or refuses_key(error, self.store)):
+            has_no_node = isinstance(error, KeyError) and is_of(innermost(self.store), "icechunk")
+            if not (has_no_node or refuses_key(error, self.store)):
                 raise
             return False
 
