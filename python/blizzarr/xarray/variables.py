@@ -87,7 +87,8 @@ def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
         if array.fill_value is not None:
             attributes[MASKED] = array.fill_value
     else:
-        if "serializer" in encoding:
+        if "filters" in encoding:
+            # What a copy in v3 has for unwritten elements; one in v2 has null, as it would be masked.
             encoding["fill_value"] = array.fill_value
         masked = masked_attribute(meta)
         if masked is not None:
