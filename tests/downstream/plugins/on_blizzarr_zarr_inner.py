@@ -1,17 +1,21 @@
-"""``import zarr`` is `blizzarr.zarr`; what only zarr-python's own tests import is there, but fails when it is used."""
+"""``import zarr`` is `blizzarr.zarr`; what only zarr-python's own tests import is there, but fails when it is used.
+
+Its ``zarr.testing`` is that of zarr-python: tests that derive from it test the stores of `blizzarr.zarr`.
+"""
 
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from blizzarr.zarr import core
+from blizzarr.zarr import core, dtype, testing
 from blizzarr.zarr.installing import install
 
 
@@ -24,6 +28,8 @@ class _Missing(type):
     def __call__(cls, *args: Any, **_: Any) -> Any:
         if len(args) == 1 and inspect.isfunction(args[0]):
             return args[0]  # a decorator
+        if "PYTEST_CURRENT_TEST" not in os.environ:
+            return _there(cls.__name__)  # a parameter of a test
         pytest.fail(f"{cls.__name__} is part of the inner workings of zarr-python")
 
     def __getitem__(cls, item: Any) -> Any:
@@ -31,6 +37,12 @@ class _Missing(type):
 
     def __iter__(cls) -> Any:
         return iter(())
+
+    def __len__(cls) -> int:
+        return 0
+
+    def __contains__(cls, item: object) -> bool:
+        return False
 
 
 def _there(name: str) -> Any:
@@ -42,7 +54,8 @@ def _there(name: str) -> Any:
 
 class _MissingModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
-        value = _there(name)
+        value = vars(dtype).get(name) if self.__name__.startswith("zarr.core.dtype") else None
+        value = _there(name) if value is None else value
         setattr(self, name, value)
         return value
 
@@ -56,7 +69,7 @@ class _Finder(MetaPathFinder, Loader):
         try:
             return sys.meta_path[1].find_spec(fullname, path, target)  # type: ignore[attr-defined]
         except ModuleNotFoundError:
-            return ModuleSpec(fullname, self, is_package=True)
+            return PathFinder.find_spec(fullname, path) or ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _MissingModule(spec.name)
@@ -65,7 +78,10 @@ class _Finder(MetaPathFinder, Loader):
         """Do nothing: there is no code."""
 
 
+_theirs = PathFinder.find_spec("zarr")
 install()
+if _theirs is not None and _theirs.submodule_search_locations:
+    testing.__path__ += [os.path.join(place, "testing") for place in _theirs.submodule_search_locations]
 sys.meta_path.insert(0, _Finder())
 
 
