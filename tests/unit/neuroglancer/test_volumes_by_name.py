@@ -12,7 +12,6 @@ import blizzarr
 import blizzarr.tensorstore as ts
 from blizzarr.errors import MetadataError
 
-
 SHARDING = {
     "@type": "neuroglancer_uint64_sharded_v1",
     "preshift_bits": 1,
