@@ -16,8 +16,8 @@ from blizzarr.neuroglancer.effective import (
     units_of,
 )
 from blizzarr.neuroglancer.format import Choice
-from blizzarr.neuroglancer.info import Scale, Volume
-from blizzarr.neuroglancer.sharding_spec import check_is_sharded
+from blizzarr.neuroglancer.info import Scale, Triple, Volume
+from blizzarr.neuroglancer.sharding import check_is_sharded
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -26,8 +26,6 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
 
 __all__ = ["check_multiscale", "check_scale", "check_schema", "choose", "stored_scale"]
-
-Triple = tuple[int, int, int]
 
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:

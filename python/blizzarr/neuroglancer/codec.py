@@ -8,7 +8,7 @@ from typing import Any
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.neuroglancer.constraints import encoding_members
-from blizzarr.neuroglancer.sharding_spec import data_encoding
+from blizzarr.neuroglancer.sharding import data_encoding
 from blizzarr.spec.members import Members
 
 __all__ = ["PrecomputedCodec"]

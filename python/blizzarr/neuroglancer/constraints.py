@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import expected, quote
-from blizzarr.neuroglancer.bounds import LARGEST, check_key_bits, check_region
-from blizzarr.neuroglancer.info import ENCODINGS, TYPES, encoding_problem, number_of
-from blizzarr.neuroglancer.sharding import Sharding
-from blizzarr.neuroglancer.sharding_spec import sharding_from_json
+from blizzarr.json_values import dump, expected, quote
+from blizzarr.neuroglancer.info import ENCODINGS, INT32, INT64, LARGEST, TYPES, Triple, encoding_problem, number_of
+from blizzarr.neuroglancer.sharding import Sharding, check_key_bits, sharding_from_json
 from blizzarr.spec.dtype import DType, dtype_json
 from blizzarr.spec.members import Members, as_integer, as_text, at_position, one_of
 
 __all__ = ["MultiscaleConstraints", "ScaleConstraints", "check_dtype", "encoding_members", "multiscale", "scale"]
-
-Triple = tuple[int, int, int]
-
-_INT64: Final = (1 << 63) - 1
-_INT32: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +31,7 @@ class ScaleConstraints:
     compressed_segmentation_block_size: Triple | None = None
     size: Triple | None = None
     voxel_offset: Triple | None = None
-    """Return the offset, which is zero if only a size is given."""
+    """The offset, which is zero if only a size is given."""
     chunk_size: Triple | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -93,7 +86,7 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
     members = Members(value)
     kind = members.take("type", as_text, None)
     said = members.take("data_type", same, dtype)
-    channels = members.take("num_channels", as_integer(1, _INT64), None)
+    channels = members.take("num_channels", as_integer(1, INT64), None)
     members.end()
     return MultiscaleConstraints(kind, said, channels)
 
@@ -108,10 +101,10 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
     encoding, quality, level = encoding_members(members)
     block = None
     if encoding == "compressed_segmentation":
-        block = members.take("compressed_segmentation_block_size", three(as_integer(1, _INT32)), None)
+        block = members.take("compressed_segmentation_block_size", three(as_integer(1, INT32)), None)
     else:
         members.take("compressed_segmentation_block_size", _only("compressed_segmentation"), None)
-    integers = three(as_integer(-_INT64 - 1, _INT64, "64-bit signed integer"))
+    integers = three(as_integer(-INT64 - 1, INT64, "64-bit signed integer"))
     size = members.take("size", integers, None)
 
     def offset_of(said: Any) -> Any:
@@ -125,7 +118,7 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
     if chunk is not None and sharding is not None and size is not None:
         check_key_bits(size, chunk)
     if size is not None:
-        check_region(size, offset)
+        _check_region(size, offset)
     if encoding is not None:
         wrong = encoding_problem(encoding, None if of.dtype is None else of.dtype.name, of.num_channels)
         if wrong is not None:
@@ -166,3 +159,20 @@ def _only(encoding: str) -> Callable[[Any], None]:
         raise SpecError(f"Only valid for {quote(encoding)} encoding")
 
     return refuse
+
+
+def _check_region(size: Sequence[int], offset: Sequence[int]) -> None:
+    """Raise unless the region is valid.
+
+    Examples
+    --------
+    >>> _check_region((1, 2, -1), (0, 0, 0))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: "size" of [1,2,-1] and "voxel_offset" of [0,0,0] do not specify a valid region
+    """
+    for first, length in zip(offset, size, strict=True):
+        if length < 0 or first < -LARGEST or first + length - 1 > LARGEST:
+            raise SpecError(
+                f'"size" of {dump(list(size))} and "voxel_offset" of {dump(list(offset))} do not specify a valid region'
+            )

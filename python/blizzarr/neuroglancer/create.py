@@ -8,13 +8,13 @@ from typing import Any, Final, TypeVar
 
 from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
 from blizzarr.json_values import copied, dump, quote
-from blizzarr.neuroglancer.bounds import check_key_bits
 from blizzarr.neuroglancer.check import check_multiscale, check_schema
 from blizzarr.neuroglancer.choose_shards import choose_shards
 from blizzarr.neuroglancer.codec import PrecomputedCodec
 from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
-from blizzarr.neuroglancer.info import Scale, Volume, encoding_problem
+from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
+from blizzarr.neuroglancer.sharding import check_key_bits
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import Schema
@@ -25,11 +25,7 @@ from blizzarr.views.interval import INF, Bounds
 __all__ = ["Existing", "new_document"]
 
 T = TypeVar("T")
-Triple = tuple[int, int, int]
-
-_TYPE: Final = "neuroglancer_multiscale_volume"
 _BLOCK_ELEMENTS: Final = 512
-_QUALITY: Final = 75
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ def new_document(
         encoding=encoding,
         sharding=sharding,
         block_size=block,
-        jpeg_quality=_QUALITY if codec.jpeg_quality is None else codec.jpeg_quality,
+        jpeg_quality=QUALITY if codec.jpeg_quality is None else codec.jpeg_quality,
         png_level=-1 if codec.png_level is None else codec.png_level,
         extra={},
     )
@@ -109,7 +105,7 @@ def new_document(
         return {**document, "scales": [*document["scales"], members]}, place
     # An assumed scale has the given number, after scales whose content does not matter.
     scales = [members] * (place + 1)
-    return {"@type": _TYPE, "data_type": dtype.name, "num_channels": channels, "scales": scales, "type": kind}, place
+    return {"@type": KIND, "data_type": dtype.name, "num_channels": channels, "scales": scales, "type": kind}, place
 
 
 def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Triple, Triple | None]:

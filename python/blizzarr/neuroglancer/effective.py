@@ -8,8 +8,7 @@ from typing import Final
 from blizzarr.errors import SpecError
 from blizzarr.neuroglancer.codec import PrecomputedCodec
 from blizzarr.neuroglancer.constraints import ScaleConstraints
-from blizzarr.neuroglancer.sharding import Sharding
-from blizzarr.neuroglancer.sharding_spec import shard_shape
+from blizzarr.neuroglancer.sharding import Sharding, shard_shape
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec

@@ -13,21 +13,34 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
-from blizzarr.neuroglancer.sharding import Sharding, index_bits, sharding_of
+from blizzarr.neuroglancer.sharding import KEY_BITS, Sharding, index_bits, sharding_of
 from blizzarr.problems import MISSING, Problems, decoder
 
-__all__ = ["ENCODINGS", "TYPES", "Scale", "Volume", "encoding_problem", "number_of", "volume_of"]
+__all__ = [
+    "ENCODINGS",
+    "INT32",
+    "INT64",
+    "KIND",
+    "LARGEST",
+    "QUALITY",
+    "TYPES",
+    "Scale",
+    "Triple",
+    "Volume",
+    "encoding_problem",
+    "number_of",
+    "volume_of",
+]
 
 TYPES: Final = ("uint8", "uint16", "uint32", "int8", "int16", "int32", "uint64", "float32")
 ENCODINGS: Final = ("raw", "png", "jpeg", "compressed_segmentation")
 
-_KIND: Final = "neuroglancer_multiscale_volume"
-_LARGEST: Final = (1 << 62) - 2
+KIND: Final = "neuroglancer_multiscale_volume"
+LARGEST: Final = (1 << 62) - 2
 """The greatest index; the least is its negative."""
-_INT64: Final = (1 << 63) - 1
-_INT32: Final = (1 << 31) - 1
-_QUALITY: Final = 75
-_KEY_BITS: Final = 64
+INT64: Final = (1 << 63) - 1
+INT32: Final = (1 << 31) - 1
+QUALITY: Final = 75
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _PLAIN: Final = re.compile(r"[^_\x80-\U0010ffff]*")
 """Strings without the underscores and non-ASCII digits that Python also accepts in numbers."""
@@ -93,10 +106,10 @@ def volume_of(document: dict[str, Any], problems: Problems) -> Volume | None:
     """Decode a document; `None` if a problem was added."""
     before = len(problems.items)
     members = _Members(document, "", problems)
-    members.take("@type", lambda value: value == _KIND, f'"{_KIND}"', _KIND)
+    members.take("@type", lambda value: value == KIND, f'"{KIND}"', KIND)
     kind = members.take("type", _is_text, "a text")
     data_type = members.take("data_type", lambda value: value in TYPES, f"one of {', '.join(TYPES)}")
-    channels = members.integer("num_channels", 1, _INT64)
+    channels = members.integer("num_channels", 1, INT64)
     given = members.take("scales", lambda value: type(value) is list, "a list of objects")
     scales = [_scale(item, f"scales[{number}]", problems) for number, item in enumerate(given or ())]
     for number, scale in enumerate(scales):
@@ -121,12 +134,12 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
     encoding = members.take("encoding", lambda value: value in ENCODINGS, f"one of {', '.join(ENCODINGS)}")
     quality = level = None
     if encoding == "jpeg":
-        quality = members.integer("jpeg_quality", 0, 100, _QUALITY)
+        quality = members.integer("jpeg_quality", 0, 100, QUALITY)
     if encoding == "png":
         level = members.integer("png_level", 0, 9, -1)
     block = None
     if encoding == "compressed_segmentation":
-        block = members.integers("compressed_segmentation_block_size", 1, _INT32)
+        block = members.integers("compressed_segmentation_block_size", 1, INT32)
     for name, of in (
         ("jpeg_quality", "jpeg"),
         ("png_level", "png"),
@@ -136,11 +149,11 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
             problems.add(f"{path}.{name}", f'no such member, which only the encoding "{of}" has', members.left[name])
     sharding = members.left.pop("sharding", None)
     shards = None if sharding is None else sharding_of(sharding, f"{path}.sharding", problems)
-    size = members.integers("size", -_INT64 - 1, _INT64)
-    offset = members.integers("voxel_offset", -_INT64 - 1, _INT64, (0, 0, 0))
+    size = members.integers("size", -INT64 - 1, INT64)
+    offset = members.integers("voxel_offset", -INT64 - 1, INT64, (0, 0, 0))
     given = members.take("chunk_sizes", lambda value: type(value) is list and bool(value), "a list of three lengths")
     chunks = [
-        _three(value, f"{path}.chunk_sizes[{number}]", _between(1, _LARGEST), "three lengths", problems)
+        _three(value, f"{path}.chunk_sizes[{number}]", _between(1, LARGEST), "three lengths", problems)
         for number, value in enumerate(given or ())
     ]
     if shards is not None and len(chunks) > 1:
@@ -148,8 +161,8 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
     if size is not None and offset is not None:
         if not all(_is_valid(first, length) for first, length in zip(offset, size, strict=True)):
             problems.add(f"{path}.size", "with voxel_offset a valid region", [list(size), list(offset)])
-        elif shards is not None and chunks and chunks[0] and sum(index_bits(size, chunks[0])) > _KEY_BITS:
-            problems.add(f"{path}.size", f"keys of chunks of at most {_KEY_BITS} bits, as it is sharded", list(size))
+        elif shards is not None and chunks and chunks[0] and sum(index_bits(size, chunks[0])) > KEY_BITS:
+            problems.add(f"{path}.size", f"keys of chunks of at most {KEY_BITS} bits, as it is sharded", list(size))
     if len(problems.items) > before:
         return None
     return Scale(
@@ -161,14 +174,14 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
         encoding,
         shards,
         block,
-        _QUALITY if quality is None else quality,
+        QUALITY if quality is None else quality,
         -1 if level is None else level,
         members.left,
     )
 
 
 def _is_valid(first: int, length: int) -> bool:
-    return length >= 0 and first >= -_LARGEST and first + length - 1 <= _LARGEST
+    return length >= 0 and first >= -LARGEST and first + length - 1 <= LARGEST
 
 
 def _is_text(value: Any) -> bool:

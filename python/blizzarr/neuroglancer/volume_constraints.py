@@ -15,7 +15,7 @@ from blizzarr.neuroglancer.create import Existing, new_document
 from blizzarr.neuroglancer.effective import RANK, codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.format import Choice, Precomputed, VolumeSource
 from blizzarr.neuroglancer.info import Volume
-from blizzarr.neuroglancer.sharding_spec import shard_shape
+from blizzarr.neuroglancer.sharding import shard_shape
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
