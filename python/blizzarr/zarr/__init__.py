@@ -8,7 +8,7 @@ Examples
 >>> import numpy as np
 >>> import blizzarr.zarr as zarr
 >>> root = zarr.open_group({}, mode="w", zarr_format=2)
->>> z = root.create_dataset("x", shape=(4, 6), chunks=(2, 3), dtype="int16", compressor=None)
+>>> z = root.create_array("x", shape=(4, 6), chunks=(2, 3), dtype="int16", compressor=None)
 >>> z[...] = np.arange(24).reshape(4, 6)
 >>> z.metadata.zarr_format, z.compressor, z[1, 2]
 (2, None, array(8, dtype=int16))
@@ -111,7 +111,7 @@ def print_debug_info() -> None:
     import blizzarr
 
     print(f"platform: {platform.platform()}\npython: {platform.python_version()}")
-    print(f"blizzarr: {blizzarr.__version__}, with the interface of zarr {__version__}\nnumpy: {np.__version__}")
+    print(f"zarr: {__version__} (blizzarr {blizzarr.__version__})\nnumpy: {np.__version__}")
 
 
 if not TYPE_CHECKING:

@@ -57,7 +57,7 @@ class NDArrayLike(Protocol):
         """Return the array with another data type."""
 
 
-NDArrayLikeOrScalar: TypeAlias = Any
+NDArrayLikeOrScalar: TypeAlias = int | float | complex | bytes | str | np.generic | NDArrayLike
 
 
 class Buffer:
@@ -188,7 +188,7 @@ def check_prototype(given: Any) -> None:
     --------
     >>> check_prototype(default_buffer_prototype())
     """
-    if given is not None and tuple(given) != tuple(buffer_prototype):
+    if given is not None and given != buffer_prototype:
         raise NotImplementedError(
             f"expected the default as prototype=, found {given!r:.200}; leave it out, and copy the NumPy array that is "
             "returned to where it is needed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,8 @@ from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
     ArrayNotFoundError,
     GroupNotFoundError,
-    NodeNotFoundError,
+    ZarrUserWarning,
+    deprecated,
     translated,
     translating,
 )
@@ -70,7 +72,7 @@ def open(
 
     Raises
     ------
-    NodeNotFoundError
+    GroupNotFoundError
         If there is nothing to open.
     """
     mode = _mode(store, mode)
@@ -79,7 +81,7 @@ def open(
     found, place = engine_place(store, path, mode, options.pop("storage_options", None))
     zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
     if mode in ("r", "r+", "a"):
-        with translated(NodeNotFoundError):
+        with translated(GroupNotFoundError):
             try:
                 engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
             except blizzarr.errors.NodeNotFoundError:
@@ -88,7 +90,6 @@ def open(
             else:
                 if isinstance(engine, blizzarr.Array):
                     return Array(engine, options.get("config"))
-    options.pop("config", None)
     return open_group(found, mode=mode, zarr_format=zarr_format, path=place, **options)
 
 
@@ -342,7 +343,15 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
     """Copy the metadata of everything below a group into the group's document."""
     found, place = engine_place(store, path, "r+")
-    return Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
+    group = Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
+    if group.metadata.zarr_format == 3:
+        warnings.warn(
+            "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
+            "by other zarr implementations and may change in the future.",
+            ZarrUserWarning,
+            stacklevel=3,
+        )
+    return group
 
 
 @translating()
@@ -401,6 +410,7 @@ def _flush(given: Any, node: Any) -> None:
         finish()
 
 
+@deprecated("Use Group.tree instead.")
 def tree(
     grp: Any, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
 ) -> Any:

@@ -18,7 +18,7 @@ _NAMES: Final = {
         "array": "Array",
         "awaitable": "AsyncArray",
         "arguments": "DEFAULT_FILL_VALUE ArrayConfig",
-        "functions": "create_array from_array",
+        "api.asynchronous": "create_array from_array",
     },
     "array_spec": {"arguments": "ArrayConfig"},
     "attributes": {"attributes": "Attributes"},
