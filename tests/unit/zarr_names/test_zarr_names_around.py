@@ -72,7 +72,8 @@ def test_texts_of_errors_name_the_place_once() -> None:
         zarr.open(store, path="a", mode="r")
     text = str(missing.value)
     assert text.startswith("No group found in store ")
-    assert text.count(str(store.engine)) == text.lower().count(" group ") == 1
+    assert text.count(str(store.engine)) == text.count("No group") == 1
+    assert "no array or group" not in text
     assert str(pickle.loads(pickle.dumps(missing.value))) == text
     zarr.create_array(store, name="a", shape=1, dtype="i1")
     with pytest.raises(zarr.errors.ContainsArrayError) as there:

@@ -7,6 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+from blizzarr.zarr import buffer, dtype
 from blizzarr.zarr.advice import missing
 
 __all__: list[str] = []
@@ -22,22 +23,14 @@ _NAMES: Final = {
     },
     "array_spec": {"arguments": "ArrayConfig"},
     "attributes": {"attributes": "Attributes"},
-    "buffer": {
-        "buffer": "ArrayLike Buffer BufferPrototype NDArrayLike NDArrayLikeOrScalar NDBuffer default_buffer_prototype"
-    },
-    "buffer.core": {
-        "buffer": "ArrayLike Buffer BufferPrototype NDArrayLike NDArrayLikeOrScalar NDBuffer default_buffer_prototype"
-    },
+    "buffer": {"buffer": " ".join(buffer.__all__)},
+    "buffer.core": {"buffer": " ".join(buffer.__all__)},
     "buffer.cpu": {"buffer": "Buffer NDBuffer buffer_prototype numpy_buffer_prototype"},
     "chunk_grids": {"metadata": "RegularChunkGrid"},
     "chunk_key_encodings": {"metadata": "ChunkKeyEncoding DefaultChunkKeyEncoding V2ChunkKeyEncoding"},
     "common": {"names": "JSON AccessModeLiteral MemoryOrder ShapeLike ZarrFormat ceildiv product"},
     "config": {"config": "BadConfigError Config config"},
-    "dtype": {
-        "dtype": "Bool Complex128 Complex64 DateTime64 FixedLengthUTF32 Float16 Float32 Float64 Int16 Int32 Int64 Int8 "
-        "NullTerminatedBytes RawBytes Structured TimeDelta64 UInt16 UInt32 UInt64 UInt8 VariableLengthBytes "
-        "VariableLengthUTF8 ZDType data_type_registry parse_data_type parse_dtype"
-    },
+    "dtype": {"dtype": " ".join(dtype.__all__)},
     "dtype.common": {"errors": "UnstableSpecificationWarning"},
     "group": {
         "group": "Group",
