@@ -17,24 +17,10 @@ from blizzarr.formats import detect
 from blizzarr.model import ArrayMeta
 
 __all__ = [
-    "ArrayIndexError",
-    "ArrayNotFoundError",
-    "BaseZarrError",
-    "BoundsCheckError",
-    "ContainsArrayAndGroupError",
-    "ContainsArrayError",
-    "ContainsGroupError",
-    "GroupNotFoundError",
-    "MetadataValidationError",
-    "NegativeStepError",
-    "NodeNotFoundError",
-    "NodeTypeValidationError",
-    "UnknownCodecError",
-    "UnstableSpecificationWarning",
-    "VindexInvalidSelectionError",
-    "ZarrDeprecationWarning",
-    "ZarrFutureWarning",
-    "ZarrRuntimeWarning",
+    *("ArrayIndexError", "ArrayNotFoundError", "BaseZarrError", "BoundsCheckError", "ContainsArrayAndGroupError"),
+    *("ContainsArrayError", "ContainsGroupError", "GroupNotFoundError", "MetadataValidationError", "NegativeStepError"),
+    *("NodeNotFoundError", "NodeTypeValidationError", "UnknownCodecError", "UnstableSpecificationWarning"),
+    *("VindexInvalidSelectionError", "ZarrDeprecationWarning", "ZarrFutureWarning", "ZarrRuntimeWarning"),
     "ZarrUserWarning",
 ]
 

@@ -22,34 +22,13 @@ from blizzarr.zarr.errors import (
     translating,
 )
 from blizzarr.zarr.group import Group, node_of
+from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.storage.store_path import StorePath, engine_place
 
 __all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "create",
-    "create_array",
-    "create_group",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "save",
-    "save_array",
-    "save_group",
-    "tree",
-    "zeros",
+    *("array", "consolidate_metadata", "copy", "create", "create_array", "create_group", "empty", "empty_like"),
+    *("from_array", "full", "full_like", "group", "load", "ones", "ones_like", "open", "open_array"),
+    *("open_consolidated", "open_group", "open_like", "save", "save_array", "save_group", "tree", "zeros"),
     "zeros_like",
 ]
 
@@ -145,20 +124,19 @@ def open_group(
     _check(open_group, ignored)
     zarr_format = zarr_version if zarr_format is None else zarr_format
     found, place = engine_place(store, path, mode, storage_options)
+
+    def opened(mode: Any) -> Group:
+        options: Any = {"zarr_format": zarr_format, "use_consolidated": use_consolidated}
+        return Group(blizzarr.open_group(found, mode=mode, path=place, **options))
+
     if mode == "a":
         try:
-            return Group(
-                blizzarr.open_group(
-                    found, mode="r+", path=place, zarr_format=zarr_format, use_consolidated=use_consolidated
-                )
-            )
+            return opened("r+")
         except blizzarr.errors.NodeNotFoundError:
             pass
     if mode in ("a", "w", "w-"):
         return create_group(found, path=place, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w")
-    return Group(
-        blizzarr.open_group(found, mode=mode, path=place, zarr_format=zarr_format, use_consolidated=use_consolidated)  # type: ignore[arg-type]
-    )
+    return opened(mode)
 
 
 def open_consolidated(*args: Any, use_consolidated: bool = True, **options: Any) -> Group:
@@ -263,80 +241,50 @@ def array(data: Any, **options: Any) -> Array:
     return create_array(options.pop("store", None), data=values, **options)
 
 
-def empty(shape: Any, **options: Any) -> Array:
-    """Create an array without setting its elements."""
-    return create(shape, **options)
-
-
-def zeros(shape: Any, **options: Any) -> Array:
-    """Create an array of zeros."""
-    return create(shape, **{**options, "fill_value": 0})
-
-
-def ones(shape: Any, **options: Any) -> Array:
-    """Create an array of ones."""
-    return create(shape, **{**options, "fill_value": 1})
-
-
 def full(shape: Any, fill_value: Any, **options: Any) -> Array:
     """Create an array in which every element is `fill_value`."""
     return create(shape, **{**options, "fill_value": fill_value})
 
 
-def empty_like(a: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type and layout of another one."""
+def full_like(a: Any, **options: Any) -> Array:
+    """Create an array with the shape, data type, layout and, unless another is given, fill value of another one."""
     made = like_options(a, options)
     return create(made.pop("shape"), **made)
 
 
+def empty(shape: Any, **options: Any) -> Array:
+    """Create an array without setting its elements."""
+    return create(shape, **options)
+
+
+def empty_like(a: Any, **options: Any) -> Array:
+    """Create an array with the shape, data type and layout of another one."""
+    return full_like(a, **options)
+
+
+def zeros(shape: Any, **options: Any) -> Array:
+    """Create an array of zeros."""
+    return full(shape, **{**options, "fill_value": 0})
+
+
+def ones(shape: Any, **options: Any) -> Array:
+    """Create an array of ones."""
+    return full(shape, **{**options, "fill_value": 1})
+
+
 def zeros_like(a: Any, **options: Any) -> Array:
     """Create an array of zeros with the shape, data type and layout of another one."""
-    return empty_like(a, **{**options, "fill_value": 0})
+    return full_like(a, **{**options, "fill_value": 0})
 
 
 def ones_like(a: Any, **options: Any) -> Array:
     """Create an array of ones with the shape, data type and layout of another one."""
-    return empty_like(a, **{**options, "fill_value": 1})
-
-
-def full_like(a: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type, layout and, unless another is given, fill value of another one."""
-    return empty_like(a, **options)
+    return full_like(a, **{**options, "fill_value": 1})
 
 
 def open_like(a: Any, path: str, **options: Any) -> Array:
     """Open an array, or create one like another."""
     return open_array(path=path, **like_options(a, options))
-
-
-def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of `create` that make an array like another one, except for those that are given."""
-    given = {name: value for name, value in options.items() if value is not None or name == "fill_value"}
-    if not isinstance(data, Array):
-        made = {"shape": data.shape, "dtype": data.dtype} if hasattr(data, "shape") else {"shape": len(data)}
-        if getattr(data, "chunks", None) is not None and "chunks" not in given:
-            made["chunks"] = data.chunks
-        return {**made, **given}
-    meta = data.metadata
-    made = {
-        "shape": data.shape,
-        "dtype": meta.dtype,
-        "chunks": data.chunks,
-        "fill_value": data.fill_value,
-    }
-    target = given.get("zarr_format", meta.zarr_format)
-    if target == meta.zarr_format and not {"dtype", "codecs"} & set(given):
-        made |= {"filters": data.filters or None, "compressors": data.compressors or None}
-        if meta.zarr_format > 2:
-            made |= {"serializer": data.serializer, "chunk_key_encoding": meta.chunk_key_encoding}
-        else:
-            made |= {"dimension_separator": meta.dimension_separator, "order": data.order}
-    if target > 2:
-        made |= {"shards": data.shards, "dimension_names": data.dimension_names}
-    made["zarr_format"] = target
-    if "compressor" in given:
-        made.pop("compressors", None)
-    return {**made, **given}
 
 
 @translating()

@@ -17,8 +17,9 @@ from blizzarr.zarr.awaitable import AsyncGroup
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, deprecated, translated, translating
 from blizzarr.zarr.info import GroupInfo
+from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
-from blizzarr.zarr.node import Node
+from blizzarr.zarr.node import Node, described
 from blizzarr.zarr.storage.store_path import engine_place, normalize_path
 from blizzarr.zarr.sync import in_thread
 from blizzarr.zarr.tree import TreeRepr
@@ -34,6 +35,16 @@ def _method(name: str) -> Any:
         return getattr(self.engine, name)(*args, **named)
 
     return call
+
+
+def _filled(name: str, method: str, value: int, text: str) -> Any:
+    """Return a method that creates an array of one value, which is not stored."""
+
+    def call(self: Group, **options: Any) -> Array:
+        made: Array = getattr(self, method)(fill_value=value, **options)
+        return made
+
+    return described(call, name, text)
 
 
 class Group(Node):
@@ -289,40 +300,20 @@ class Group(Node):
         """Return the array of this name; create it if there is none."""
         return self.require_array(name, **options)
 
-    def empty(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array without setting its elements."""
+    def full(self, *, name: str, shape: Any, **options: Any) -> Array:
+        """Create an array in which every element is ``fill_value``."""
         return self.create(name, shape=shape, **options)
-
-    def zeros(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array of zeros."""
-        return self.full(name=name, shape=shape, fill_value=0, **options)
-
-    def ones(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array of ones."""
-        return self.full(name=name, shape=shape, fill_value=1, **options)
-
-    def full(self, *, name: str, shape: Any, fill_value: Any, **options: Any) -> Array:
-        """Create an array in which every element is `fill_value`."""
-        return self.create(name, shape=shape, fill_value=fill_value, **options)
-
-    def empty_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array with the shape, data type and layout of another one."""
-        from blizzarr.zarr.functions import like_options
-
-        # The format is that of the group, whatever that of the other array is.
-        return self.create(name, **like_options(data, {"zarr_format": self.metadata.zarr_format, **options}))
-
-    def zeros_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array of zeros with the shape, data type and layout of another one."""
-        return self.empty_like(name=name, data=data, fill_value=0, **options)
-
-    def ones_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array of ones with the shape, data type and layout of another one."""
-        return self.empty_like(name=name, data=data, fill_value=1, **options)
 
     def full_like(self, *, name: str, data: Any, **options: Any) -> Array:
         """Create an array with the shape, data type and layout of another one, filled with ``fill_value``."""
-        return self.empty_like(name=name, data=data, **options)
+        # The format is that of the group, whatever that of the other array is.
+        return self.create(name, **like_options(data, {"zarr_format": self._zarr_format, **options}))
+
+    empty, empty_like = full, full_like
+    zeros = _filled("zeros", "full", 0, "Create an array of zeros.")
+    ones = _filled("ones", "full", 1, "Create an array of ones.")
+    zeros_like = _filled("zeros_like", "full_like", 0, "Create an array of zeros like another one.")
+    ones_like = _filled("ones_like", "full_like", 1, "Create an array of ones like another one.")
 
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False

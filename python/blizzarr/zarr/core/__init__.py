@@ -42,7 +42,7 @@ _NAMES: Final = {
     "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},
     "metadata.v2": {"metadata": "ArrayV2Metadata"},
     "metadata.v3": {"metadata": "ArrayV3Metadata"},
-    "sync": {"sync": "SyncError sync"},
+    "sync": {"sync": "SyncError SyncMixin sync"},
     "_info": {"info": "ArrayInfo GroupInfo"},
 }
 """The names of each module by the module of this package that has them."""
