@@ -52,13 +52,21 @@ class Registry(LazyTable[T]):
         self._here[name] = value
 
     def __getitem__(self, name: str) -> T:
-        if name not in self:
-            raise KeyError(name)
+        try:
+            return self._here[name]
+        except KeyError:
+            self._complete_for(name)
         return super().__getitem__(name)
 
+    def find(self, name: str) -> T | None:
+        """Return the value of a name, or None."""
+        value = self._here.get(name)
+        return value if value is not None or name not in self else self[name]
+
     def __contains__(self, name: object) -> bool:
-        if name not in self.places:
-            self._complete()
+        if name in self._here:
+            return True
+        self._complete_for(name)
         return name in self.places
 
     def __iter__(self) -> Iterator[str]:
@@ -68,6 +76,11 @@ class Registry(LazyTable[T]):
     def __len__(self) -> int:
         self._complete()
         return super().__len__()
+
+    def _complete_for(self, name: object) -> None:
+        """Look for the name among the entry points if it has no row."""
+        if name not in self.places:
+            self._complete()
 
     def _complete(self) -> None:
         """Add a row for each entry point whose name is free."""

@@ -70,7 +70,7 @@ def format_named(value: Any) -> Format:
         if value == form.name or (number is not None and type(value) is not bool and value in (number, str(number))):
             return form
     if isinstance(value, str):
-        named = draft.draft_named(value) or UNSOUGHT.get(value)
+        named = draft.draft_named(value) or UNSOUGHT.find(value)
         if named is not None:
             return named
     numbers = sorted({form.zarr_format for form in FORMATS.values() if form.zarr_format is not None}, reverse=True)

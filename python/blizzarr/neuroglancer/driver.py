@@ -27,6 +27,8 @@ _LARGEST: Final = (1 << 64) - 1
 class PrecomputedDriver(StoredDriver):
     """Scales of volumes: members of the spec select a scale, and constrain it."""
 
+    forms = ()
+
     def formats_of(self, node: SpecNode) -> tuple[Format, ...]:
         """Return the format of the scale that the constraints select."""
         constraints: VolumeConstraints = node.options.get("metadata") or VolumeConstraints()

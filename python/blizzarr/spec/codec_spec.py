@@ -101,7 +101,7 @@ class CodecSpec:
 def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
     """Return the name of the driver, and the class of its codec."""
     name = as_text(value)
-    driver = DRIVERS.get(name)
+    driver = DRIVERS.find(name)
     if driver is None or driver.codec_class is None:
         raise SpecError(f"{quote(name)} is not registered")
     return driver.name, driver.codec_class

@@ -55,5 +55,5 @@ def scheme_driver(scheme: str) -> Driver | None:
     >>> scheme_driver("zarr2").name, scheme_driver("zarr"), scheme_driver("cast")
     ('zarr', None, None)
     """
-    driver = DRIVERS.get(scheme)
+    driver = DRIVERS.find(scheme)
     return driver if driver is not None and driver.scheme == scheme else None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from blizzarr.array import Array
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
-from blizzarr.errors import ArrayNotFoundError, BlizzarrError, ConstraintError
-from blizzarr.formats import Found, find_many, format_of, forms_again
+from blizzarr.errors import ArrayNotFoundError, ConstraintError
+from blizzarr.formats import Found, find_one, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
@@ -65,16 +65,18 @@ class StoredArray:
     @property
     def dtype(self) -> DType:
         """The data type in its schema."""
-        return self._kind.dtype_of(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).dtype_of(self.array._metadata, options)  # type: ignore[no-any-return]
 
     @property
     def domain(self) -> IndexDomain:
         """The domain in its schema."""
-        return self._kind.domain_of(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).domain_of(self.array._metadata, options)  # type: ignore[no-any-return]
 
     @property
     def _kind(self) -> type[MetadataConstraints]:
-        return self._driver.constraints
+        return type(self.node.options["metadata"])
 
     @property
     def _driver(self) -> StoredDriver:
@@ -85,7 +87,8 @@ class StoredArray:
     @property
     def part(self) -> Field | None:
         """The selected part of each element; None if the whole element is a single value."""
-        return self._kind.part(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).part(self.array._metadata, options)  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
         """Take the shape that is stored now."""
@@ -124,9 +127,7 @@ class StoredArray:
         array = self.array
         # That very array of its document, whatever a spec would choose by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
-        (found,) = find_many(array.store, [array.path], forms)
-        if isinstance(found, BlizzarrError):
-            raise found
+        found = find_one(array.store, array.path, forms)
         if found is None or not isinstance(found.meta, ArrayMeta):
             key = shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.formats import Format, encode, find_many, made_of
+from blizzarr.errors import SpecError
+from blizzarr.formats import Format, encode, find_one, made_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -15,7 +15,7 @@ from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.drivers import DRIVERS, StoredDriver
+from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
@@ -40,9 +40,9 @@ def shown(store: Store, key: str) -> str:
 
 def forms_of(node: SpecNode) -> tuple[Format, ...]:
     """Return the formats of the arrays that a spec can open."""
-    driver = DRIVERS[node.driver]
-    assert isinstance(driver, StoredDriver), "others store nothing"
-    return driver.formats_of(node)
+    driver: Any = DRIVERS[node.driver]
+    found: tuple[Format, ...] = driver.forms or driver.formats_of(node)
+    return found
 
 
 class StoredPlace(NamedTuple):
@@ -93,13 +93,12 @@ class StoredPlace(NamedTuple):
 
     def found(self) -> ArrayMeta | None:
         """Return the stored metadata, or None if there is no array."""
-        (found,) = find_many(self.store, [self.path], self.forms)
-        if isinstance(found, BlizzarrError):
-            raise found
+        found = find_one(self.store, self.path, self.forms)
         if found is None:
             self._refuse_unreadable()
             return None
-        warn_of(found.notices)
+        if found.notices:
+            warn_of(found.notices)
         if not isinstance(found.meta, ArrayMeta):
             with failed_precondition():
                 raise SpecError(
@@ -144,10 +143,11 @@ def locate(
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)
-    forms = forms_of(node)
+    driver: Any = DRIVERS[node.driver]
+    forms = driver.forms or driver.formats_of(node)  # without the call of `forms_of`
     if inner := node.options.get("node"):
         path = f"{path}/{inner}" if path else inner
-    if any(form.entry_key is not None for form in forms):
+    if forms[0].entry_key is not None:
         # Documents of this format are not where the path of the array leads.
         store, path = root_above(store, path) or (store, path)
     if transaction is not None:

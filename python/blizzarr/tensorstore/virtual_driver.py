@@ -21,7 +21,7 @@ from blizzarr.errors import (
 )
 from blizzarr.futures import Batch, Future, resolved
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
@@ -98,7 +98,7 @@ class VirtualDriver(Driver):
         dtype: DType,
         layout: ChunkLayout,
         units: tuple[Unit | None, ...],
-        resources: dict[str, Held],
+        resources: dict[str, Resource],
         loop: asyncio.AbstractEventLoop | None,
         node: SpecNode | None = None,
     ) -> None:
@@ -298,7 +298,7 @@ def _made_again(
     dtype: DType,
     layout: ChunkLayout,
     units: tuple[Unit | None, ...],
-    resources: dict[str, Held],
+    resources: dict[str, Resource],
     node: SpecNode | None,
 ) -> VirtualDriver:
     """Make the driver again with the event loop of this thread, as loops cannot be pickled."""
