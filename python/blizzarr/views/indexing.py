@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INT64_MAX
@@ -18,14 +18,17 @@ from blizzarr.views.numpy_terms import Mode
 __all__ = ["Indexed", "index"]
 
 
+_KEYS: Final = (tuple, int, slice, list)
+"""Of these types, nothing but NumPy's terms is."""
+
+
 def index(form: Form, key: Any) -> Form:
     """The form of ``view[key]``."""
-    if isinstance(key, tuple | int | slice):
-        return index_direct(form, key, Mode.DEFAULT)
-    if isinstance(key, Movable):
-        return cut(form, key._form) if isinstance(key, IndexDomain) else compose(form, key._form)
-    if isinstance(key, DimExpression):
-        return key._applied_to(form)
+    if type(key) not in _KEYS:
+        if isinstance(key, Movable):
+            return cut(form, key._form) if isinstance(key, IndexDomain) else compose(form, key._form)
+        if isinstance(key, DimExpression):
+            return key._applied_to(form)
     return index_direct(form, key, Mode.DEFAULT)
 
 
