@@ -6,6 +6,7 @@
 //! child is to find as it was, values in memory, is changed only between [`enter`] and the drop of what that answers: a fork
 //! waits until nobody is inside.
 
+#![allow(unsafe_code)]
 // Only Linux has locks to register, and only Unix forks.
 #![cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code))]
 

@@ -16,6 +16,8 @@
 //! Workers start when they are first needed, spin for a moment when they run out of work, then sleep. A forked child has
 //! none of them; it makes a pool of its own.
 
+#![allow(unsafe_code)]
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

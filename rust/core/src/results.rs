@@ -5,6 +5,8 @@
 //! results to come. Kept blocks are offered to the system (`MADV_FREE`): it takes them back whenever memory is short,
 //! and until then they cost nothing to use again. Where there is no such offer, nothing is kept.
 
+#![allow(unsafe_code)]
+
 use std::alloc::{alloc, dealloc, Layout};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};

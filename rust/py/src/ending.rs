@@ -6,6 +6,8 @@
 //! where a thread is inside of Python that was called by us, or comes when Python is gone. What it holds it keeps: see
 //! `blizzarr_core::interrupt::end`.
 
+#![allow(unsafe_code)]
+
 use std::hint::black_box;
 
 use pyo3::ffi::{self, PyObject};

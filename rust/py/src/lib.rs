@@ -1,7 +1,8 @@
 //! `blizzarr._native`: the border between Python and the engine. No Zarr logic in here.
 //!
-//! `unsafe` only in [`buffer`] and [`results`], which exchange memory with Python, and in [`ending`].
+//! The modules that may have `unsafe` blocks allow it at their head; `ARCHITECTURE.md` lists them.
 
+#![deny(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 

