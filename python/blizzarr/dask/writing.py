@@ -14,6 +14,7 @@ from blizzarr.creation.make import refuse_to_lose
 from blizzarr.dask.other_processes import check_tasks_share
 from blizzarr.dask.sources import sources
 from blizzarr.group import Group
+from blizzarr.model.names import join
 from blizzarr.stores import resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
@@ -117,7 +118,7 @@ def to_zarr(
         }
         path = (component or "").strip("/")
         if isinstance(target, Group):
-            store, place = target.store, "/".join(filter(None, (target.path, path)))
+            store, place = target.store, join(target.path, path)
         else:
             mode: Literal["w", "a"] = "w" if overwrite else "a"
             store, place = resolve(with_storage_options(target, storage_options), mode, path)
@@ -152,7 +153,7 @@ def _existing(target: Any, component: str | None, storage_options: Mapping[str, 
             raise ValueError(f"expected no component with an array, found {component!r}")
         return target
     if isinstance(target, Group):
-        return open_array(target.store, mode="r+", path="/".join(filter(None, (target.path, path))))
+        return open_array(target.store, mode="r+", path=join(target.path, path))
     return open_array(with_storage_options(target, storage_options), mode="r+", path=path)
 
 

@@ -18,6 +18,7 @@ from blizzarr.distributing.settings import Settings
 from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError, WorkerLostError
 from blizzarr.stores import Store
+from blizzarr.stores.impossible_keys import innermost, is_of
 from blizzarr.stores.place import is_in_memory
 
 __all__ = ["Told", "Work", "Workers", "is_lost", "refuse_memory", "workers_of"]
@@ -177,6 +178,9 @@ def refuse_memory(store: Store, advice: str) -> None:
     >>> refuse_memory(LocalStore("/"), "use a directory")
     """
     if is_in_memory(store):
+        theirs = innermost(getattr(getattr(store, "target", None), "store", None))
+        if is_of(theirs, "icechunk"):
+            advice = "give each task a fork of the icechunk session, and merge the forks: see docs/icechunk.md"
         raise UnsupportedOperationError(
             "expected a directory or URL, which workers in other processes can open, found a store in the memory of "
             f"this process; {advice}",

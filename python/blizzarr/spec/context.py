@@ -7,11 +7,12 @@ said nowhere is made with its defaults by the topmost context.
 
 from __future__ import annotations
 
-import threading
 import weakref
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final, TypeVar
 
 from blizzarr.errors import SpecError
+from blizzarr.fork import ForkedLock
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.spec.members import as_object
@@ -26,7 +27,15 @@ __all__ = [
     "ResourceSpec",
     "default_resource",
     "resource_spec",
+    "shared_by",
+    "value_of",
 ]
+
+T = TypeVar("T")
+
+
+_MAKING: Final = ForkedLock()
+"""Held while a context makes a resource, so that each is made once."""
 
 
 class ResourceSpec:
@@ -160,17 +169,16 @@ ContextSpec.__qualname__ = "Context.Spec"
 
 
 class ContextResource:
-    """A resource of a context, made at first use: the same object wherever it is shared.
+    """A resource of a context, made at first use: the same object wherever it is shared."""
 
-    `_value` is the working object: a store, a pool, a number.
-    """
-
-    __slots__ = ("__weakref__", "_creator", "_spec", "_value")
+    # Names without an underscore are TensorStore's; `value_of` and `shared_by` have the others.
+    __slots__ = ("__weakref__", "_creator", "_shared", "_spec", "_value")
 
     def __init__(self, spec: ResourceSpec, creator: Context | None) -> None:
         self._spec = spec
         make = spec.kind.make
         self._value = spec.config if make is None else make(spec.config)
+        self._shared: Any = None
         self._creator = None if creator is None else weakref.ref(creator)
 
     def to_json(self, include_defaults: bool = False) -> Any:
@@ -195,6 +203,24 @@ class ContextResource:
 
 
 ContextResource.__qualname__ = "Context.Resource"
+
+
+def value_of(resources: Mapping[str, ContextResource | ResourceSpec], name: str) -> Any:
+    """Return the working object of a bound resource of a node: a store, a pool, a number."""
+    resource = resources[name]
+    if not isinstance(resource, ContextResource):
+        raise SpecError(f"Unbound context resource {quote(name)}")
+    return resource._value
+
+
+def shared_by(resource: ContextResource | ResourceSpec, make: Callable[[Any], T]) -> T:
+    """Return what the users of a bound resource share, made of its working object for the first of them."""
+    assert isinstance(resource, ContextResource), "the node is bound"
+    with _MAKING.lock:
+        if resource._shared is None:
+            resource._shared = make(resource._value)
+        shared: T = resource._shared
+        return shared
 
 
 class Context:
@@ -231,7 +257,6 @@ class Context:
         self._parent = parent
         self._resources: dict[str, ContextResource] = {}
         self._making: list[tuple[Context, str, ResourceSpec]] = [] if parent is None else parent._making
-        self._lock: Any = threading.RLock() if parent is None else parent._lock
 
     @property
     def parent(self) -> Context | None:
@@ -259,7 +284,7 @@ class Context:
         """Return the resource that `spec` describes or refers to; one with a key is made only once."""
         if spec.referent and (found := self._resources.get(spec.referent)) is not None:
             return found
-        with self._lock:
+        with _MAKING.lock:
             if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
                 # Nobody has said anything of this kind.
                 made = self._resources[spec.referent] = ContextResource(_DEFAULTS[spec.referent], self)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.keys import UNUSABLE, check_key, check_keys, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 
 __all__ = ["NativeStore"]
@@ -25,7 +25,9 @@ class NativeStore(BaseStore):
     """The handle that the engine reads and writes array data through."""
 
     def get(self, key: str) -> Value | None:
-        value: bytes | None = self.native.get(check_key(key))
+        if UNUSABLE.search(key):
+            check_key(key)
+        value: bytes | None = self.native.get(key)
         return value
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
@@ -36,8 +38,8 @@ class NativeStore(BaseStore):
         StoreError
             If one of them cannot be read.
         """
-        for key in keys:
-            check_key(key)
+        if any(map(UNUSABLE.search, keys)):
+            check_keys(keys)
         values: builtins.list[Value | None] = self.native.get_many(keys)
         return values
 
@@ -49,8 +51,8 @@ class NativeStore(BaseStore):
         StoreError
             If the store cannot say.
         """
-        for key in keys:
-            check_key(key)
+        if any(map(UNUSABLE.search, keys)):
+            check_keys(keys)
         there: builtins.list[str] = self.native.present(keys)
         return there
 

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
@@ -17,6 +17,7 @@ from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only, refuses_key
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
 from blizzarr.stores.zarr_python import library_of
@@ -26,7 +27,7 @@ __all__ = ["foreign_store"]
 R = TypeVar("R")
 
 
-def foreign_store(store: Any) -> ForeignStore:
+def foreign_store(store: Any) -> _Adapter:
     """Return the store over a store of zarr-python, whose methods are called in an event loop of ours.
 
     What several threads of this process write to one chunk is merged. Between processes and machines there are no
@@ -40,10 +41,20 @@ def foreign_store(store: Any) -> ForeignStore:
     with _locks[""]:
         for known in _known:
             if _is_same(known.store, store):
-                return ForeignStore(known)
+                return _Adapter(known)
         made = _Waiting(store)
         _known.add(made)
-    return ForeignStore(made)
+    return _Adapter(made)
+
+
+class _Adapter(ForeignStore):
+    """The store around a store of zarr-python; what is in memory can only be read once it was pickled."""
+
+    only_readable: str | None = None
+    """Why the store can never be written to; None if it can."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.target.store, self.read_only, self.target.in_memory)
 
 
 class _Waiting:
@@ -72,8 +83,13 @@ class _Waiting:
     def __repr__(self) -> str:
         return repr(self.store)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.store,)
+    @property
+    def in_memory(self) -> bool:
+        """Whether what is written is in the memory of this process, as changes in a session of icechunk are."""
+        behind = innermost(self.store)
+        if is_of(behind, "icechunk"):
+            return not self.read_only
+        return isinstance(behind, import_module(f"{self._library}.storage").MemoryStore)
 
     @property
     def read_only(self) -> bool:
@@ -170,7 +186,8 @@ class _Waiting:
             return await self._get_span(key, Span(0, 0)) is not None
         except Exception as error:
             # A group may be called "0"; and icechunk removes the chunks of an array with its document.
-            if not (isinstance(error, KeyError) or refuses_key(error, self.store)):
+            has_no_node = isinstance(error, KeyError) and is_of(innermost(self.store), "icechunk")
+            if not (has_no_node or refuses_key(error, self.store)):
                 raise
             return False
 
@@ -266,5 +283,15 @@ async def _collected(names: AsyncIterator[str]) -> list[str]:
     return found
 
 
-def _unpickled(store: Any) -> _Waiting:
-    return foreign_store(store).target  # type: ignore[no-any-return]
+_FORK: Final = (
+    "this is the copy of an icechunk session that pickling made, as for another process, and what is written to it "
+    "would be lost; pass a fork of the session itself, open its store there, return the fork and merge it"
+)
+
+
+def _unpickled(store: Any, read_only: bool, is_copy: bool) -> _Adapter:
+    made = foreign_store(store)
+    made.read_only = read_only or is_copy
+    if is_copy:
+        made.only_readable = _FORK if is_of(innermost(store), "icechunk") else COPIED
+    return made

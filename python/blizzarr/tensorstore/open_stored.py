@@ -12,14 +12,14 @@ from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMism
 from blizzarr.formats import encode, made_of
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.context import value_of
 from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.opened_place import bound
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import failed_precondition, needs_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.limited_array import LimitedArray
-from blizzarr.tensorstore.looked_at import LookedAt, looked_at
+from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
@@ -53,10 +53,10 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
 
 def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
     if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, _assumed(place), LookedAt())
+        return _opened(place, _assumed(place), KnownMetadata())
     missing: ArrayNotFoundError | None = None
     if mode.open:
-        known = _looked_at(place)
+        known = _known_metadata(place)
         try:
             meta = _known_or_found(place, known)
         except ArrayNotFoundError as error:
@@ -96,8 +96,8 @@ def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundErro
         if missing is None:
             raise
         raise missing from None
-    known = _looked_at(place)
-    known.are(meta, moment)
+    known = _known_metadata(place)
+    known.keep(meta, moment)
     return _opened(place, meta, known)
 
 
@@ -121,9 +121,9 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
                 raise ArrayExistsError(f"Error writing {there.key}")
 
         do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
-        known = _looked_at(place._replace(store=store.base))
+        known = _known_metadata(place._replace(store=store.base))
         store.transaction.future.add_done_callback(lambda _: known.forget())
-        return _opened(place, meta, LookedAt())
+        return _opened(place, meta, KnownMetadata())
     if mode.delete_existing:
         place.remove(meta)
     if not place.create(meta):
@@ -133,8 +133,8 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
             raise ArrayExistsError(f"Error writing {place.key}")
         meta = there
         _check(place, meta)
-    known = _looked_at(place)
-    known.are(meta, time.time())
+    known = _known_metadata(place)
+    known.keep(meta, time.time())
     return _opened(place, meta, known)
 
 
@@ -148,21 +148,21 @@ def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
     do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
 
 
-def _looked_at(place: StoredPlace) -> LookedAt:
+def _known_metadata(place: StoredPlace) -> KnownMetadata:
     if isinstance(place.store, StagedStore):
         # Metadata of a transaction must not be seen by others.
-        return LookedAt()
-    return looked_at(bound(place.node, "cache_pool")._value, (*place_in(place.store), *place.array))
+        return KnownMetadata()
+    return known_metadata(place.node.resources["cache_pool"], (*place_in(place.store), *place.array))
 
 
-def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
+def _known_or_found(place: StoredPlace, known: KnownMetadata) -> ArrayMeta | None:
     """Return the stored metadata, from the cache if that is recent enough."""
     moment = time.time()
     if known.suffices(bound_at_open(place.node.options["recheck_cached_metadata"], moment)):
         return known.meta
     meta = place.found()
     if meta is not None:
-        known.are(meta, moment)
+        known.keep(meta, moment)
     return meta
 
 
@@ -177,9 +177,9 @@ def _created(place: StoredPlace) -> ArrayMeta:
         return made_of(encode(meta, place.path), meta, place.path)
 
 
-def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray:
+def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> StoredArray:
     node = place.node
-    pool = bound(node, "cache_pool")._value
+    pool = value_of(node.resources, "cache_pool")
     store = place.store.base if isinstance(place.store, StagedStore) else place.store
     mode: OpenMode = node.options["mode"]
     if mode.assume_metadata or mode.assume_cached_metadata:
@@ -195,10 +195,10 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray
 
 def _threads(place: StoredPlace) -> int | None:
     """Return the limit on the threads of one request; None for the default."""
-    copying: int | None = bound(place.node, "data_copy_concurrency")._value
+    copying: int | None = value_of(place.node.resources, "data_copy_concurrency")
     reading: int | None = None
     if "file_io_concurrency" in place.kvstore.resources:
-        reading = bound(place.kvstore, "file_io_concurrency")._value
+        reading = value_of(place.kvstore.resources, "file_io_concurrency")
     if copying is None and reading is None:
         return None
     # The same threads do both here.

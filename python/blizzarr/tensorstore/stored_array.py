@@ -24,7 +24,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
-from blizzarr.tensorstore.looked_at import LookedAt
+from blizzarr.tensorstore.metadata_cache import KnownMetadata
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import forms_of, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
@@ -50,7 +50,7 @@ class StoredArray:
     """The array; it reads through the cache of the spec, if that has room."""
     metadata_since: float
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
-    known: LookedAt
+    known: KnownMetadata
     """The last known metadata, shared by everything that is opened with the same cache."""
 
     @property
@@ -92,7 +92,7 @@ class StoredArray:
             if self.array._metadata is before:
                 break
         self.array._adopt(meta)
-        self.known.are(meta, moment)
+        self.known.keep(meta, moment)
 
     def renew(self) -> None:
         """Take the cached shape if that is recent enough, else the one that is stored now."""
@@ -103,7 +103,7 @@ class StoredArray:
             self._check_compatible(meta)
             self.array._adopt(meta)
 
-    def overtake(self, known: LookedAt) -> None:
+    def overtake(self, known: KnownMetadata) -> None:
         """Take the cached shape, if the array still has the same chunks."""
         meta = known.meta
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
@@ -139,7 +139,7 @@ class StoredArray:
         """Return the array as a transaction will leave it."""
         array = self.array
         staged = array._in(StagedStore(transaction, array.store))
-        return replace(self, array=staged, known=LookedAt())
+        return replace(self, array=staged, known=KnownMetadata())
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
         """Change the shape to the one that `decide` makes of the one that is stored."""
@@ -155,7 +155,7 @@ class StoredArray:
             adopt=array._adopt,
             metadata_only=metadata_only,
         )
-        self.known.are(meta, time.time())
+        self.known.keep(meta, time.time())
 
     def reshape_later(
         self, transaction: Transaction, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool
@@ -164,7 +164,7 @@ class StoredArray:
         array = self.array
 
         def apply(target: Store) -> None:
-            stored = replace(self, array=array._in(target), known=LookedAt())
+            stored = replace(self, array=array._in(target), known=KnownMetadata())
             key = format_of(array.metadata).node_keys(array.path)[0]
             with prefixed(f"Error writing {shown(target, key)}"):
                 stored.reshape(decide, metadata_only)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+from pandas import isnull
 from xarray import Variable, conventions
 from xarray.backends import ZarrStore
 from xarray.backends.api import DATAARRAY_VARIABLE
@@ -27,7 +29,7 @@ from blizzarr.config import config
 from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
-from blizzarr.formats import format_of
+from blizzarr.formats import MASKED, format_of
 from blizzarr.group import Group
 from blizzarr.transfer import Binding
 from blizzarr.xarray.variables import variable_of
@@ -122,6 +124,21 @@ class GroupStore(ZarrStore):
             encoded = {k: v for k, v in encoded.items() if k not in there or self._append_dim in v.dims}
         self.set_variables(encoded, check_encoding_set, writer, unlimited_dims=unlimited_dims)
 
+    def encode_variable(self, variable: Variable, name: Any = None) -> Variable:
+        """Return a variable as it is stored.
+
+        In v3 there is no attribute for a masked text, so it is the fill value. What is stored with any length has the
+        NULs at its end, which NumPy's bytes of a fixed length lose.
+        """
+        encoded: Variable = super().encode_variable(variable, name)
+        masked = encoded.attrs.get(MASKED)
+        if variable.dtype.kind == "O" and encoded.dtype.kind == "S" and _element_type(variable.encoding) == "bytes":
+            values = np.asarray(variable.data)
+            encoded.data = np.where(isnull(values), b"" if masked is None else masked, values)
+        if masked is not None and encoded.dtype.kind in "TO" and not self._use_zarr_fill_value_as_mask:
+            encoded.encoding.setdefault("fill_value", encoded.attrs.pop(MASKED))
+        return encoded
+
     def _encoded_as_stored(self, variables: Mapping[Any, Variable]) -> dict[Any, Variable]:
         """Return variables encoded as the arrays of their names are, with dimensions in the same order."""
         stored = {name: self.open_store_variable(_encode_variable_name(name)) for name in variables}
@@ -180,9 +197,14 @@ def _stored_type(dtype: Any, encoding: Mapping[str, Any]) -> Any:
     """
     if check_vlen_dtype(dtype) is str:
         return "string"
+    stored = _element_type(encoding)
+    return stored if stored in {"U": ("string",), "S": ("bytes",), "O": ("bytes",)}.get(dtype.kind, ()) else dtype
+
+
+def _element_type(encoding: Mapping[str, Any]) -> str | None:
+    """Return the data type of any length that the codec of an encoding is for; None if it is for others."""
     codec = given_object_codec(*(encoding.get(name) for name in ("filters", "serializer", "compressors")))
-    fits = codec is not None and codec.element_type == {"U": "string", "S": "bytes"}.get(dtype.kind)
-    return codec.element_type if codec is not None and fits else dtype
+    return None if codec is None else codec.element_type
 
 
 def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,6 +220,8 @@ class _ZarrGroup:
     """A group with the number of its format where zarr-python has it; all else is that of the group."""
 
     group: Group
+    #: xarray asked for it until 2026.4; writers of one chunk wait for each other anyway.
+    synchronizer: None = None
 
     @property
     def metadata(self) -> SimpleNamespace:

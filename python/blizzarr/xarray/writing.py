@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
 from xarray import DataArray, Dataset, DataTree, Variable
@@ -19,11 +17,12 @@ from blizzarr.creation.make import refuse_to_lose
 from blizzarr.errors import NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group
+from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
 from blizzarr.xarray.group_store import GroupStore, as_zarr_group
-from blizzarr.xarray.opening import may_consolidate, open_node
+from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.sources import unread
 
 __all__ = ["to_zarr"]
@@ -117,7 +116,7 @@ def to_zarr(
     chunked = [variable for variable in variables if compute and variable.chunks is not None]
     arrays = [array for variable in variables for array in unread(variable)]
     found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format, arrays, chunked)
-    close = getattr(found.store, "close", None) if isinstance(store, str | os.PathLike) else None
+    close = closing_of(store, found.store)
     top = GroupStore(
         as_zarr_group(found),
         mode,
@@ -130,7 +129,7 @@ def to_zarr(
         align_chunks=align_chunks,
     )
     writer = ArrayWriter()
-    with _closed_unless(compute, close):
+    with closed_after(close, only_errors=not compute):
         for path, key, dataset in nodes:
             target = top.get_child_store(path) if path else top
             dataset = target._validate_and_autodetect_region(dataset)
@@ -207,7 +206,7 @@ def _opened(
     else:
         store, root = resolve(with_storage_options(target, storage_options), "a" if mode == "a-" else mode)
     _check_tasks_share(store, chunked)
-    full = f"{root}/{path}" if root and path else root or path
+    full = join(root, path)
     if mode == "w":
         for array in unread:
             refuse_to_lose(array, store, full)
@@ -220,19 +219,6 @@ def _check_tasks_share(store: Store, chunked: Iterable[Variable]) -> None:
             from blizzarr.dask.other_processes import check_tasks_share
 
             check_tasks_share(store, variable.data)
-
-
-@contextmanager
-def _closed_unless(compute: bool, close: Callable[[], None] | None) -> Iterator[None]:
-    """Close at the end what was opened; if something is to be computed later, only after an error."""
-    try:
-        yield
-    except BaseException:
-        if close is not None:
-            close()
-        raise
-    if compute and close is not None:
-        close()
 
 
 def _finished(writes: Any, close: Callable[[], None] | None) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "NDArrayLikeOrScalar",
     "NDBuffer",
     "buffer_prototype",
+    "check_prototype",
     "default_buffer_prototype",
     "numpy_buffer_prototype",
 ]
@@ -173,3 +174,22 @@ numpy_buffer_prototype = buffer_prototype = BufferPrototype(Buffer, NDBuffer)
 def default_buffer_prototype() -> BufferPrototype:
     """Return the classes of buffers in the memory of this machine, the only ones that there are."""
     return buffer_prototype
+
+
+def check_prototype(given: Any) -> None:
+    """Refuse classes of buffers that nothing here would make.
+
+    Raises
+    ------
+    NotImplementedError
+        If a prototype has other classes than the default one.
+
+    Examples
+    --------
+    >>> check_prototype(default_buffer_prototype())
+    """
+    if given is not None and tuple(given) != tuple(buffer_prototype):
+        raise NotImplementedError(
+            f"expected the default as prototype=, found {given!r:.200}; leave it out, and copy the NumPy array that is "
+            "returned to where it is needed"
+        )

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from functools import wraps
+from typing import Any
 
 import blizzarr
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.arguments import array_options
 from blizzarr.zarr.array import Array
-from blizzarr.zarr.attributes import Attributes
 from blizzarr.zarr.awaitable import AsyncGroup, awaitable
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, translated, translating
 from blizzarr.zarr.info import GroupInfo
-from blizzarr.zarr.metadata import GroupMetadata, format_number
-from blizzarr.zarr.storage.store_path import StorePath, engine_place, normalize_path
-from blizzarr.zarr.storage.stores import as_zarr_store
+from blizzarr.zarr.metadata import GroupMetadata
+from blizzarr.zarr.node import Node
+from blizzarr.zarr.storage.store_path import engine_place, normalize_path
 from blizzarr.zarr.tree import TreeRepr
 
 __all__ = ["Group", "node_of"]
 
 
-class Group:
+def _method(name: str) -> Any:
+    """Return a method that is blizzarr's."""
+
+    @wraps(getattr(blizzarr.Group, name))
+    def call(self: Group, *args: Any, **named: Any) -> Any:
+        return getattr(self.engine, name)(*args, **named)
+
+    return call
+
+
+class Group(Node):
     """A group in a store, with the interface of zarr-python.
 
     Parameters
@@ -40,7 +49,9 @@ class Group:
     (3, (2, 3))
     """
 
-    __slots__ = ("__weakref__", "engine")
+    __slots__ = ()
+
+    passed = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
 
     def __init__(self, engine: Any) -> None:
         self.engine: blizzarr.Group = engine._sync.engine if isinstance(engine, AsyncGroup) else engine
@@ -77,28 +88,8 @@ class Group:
     # What it is
 
     @property
-    def metadata(self) -> GroupMetadata:
-        """The content of the metadata document."""
-        return GroupMetadata.of_engine(self.engine.metadata)
-
-    @property
     def _async_group(self) -> AsyncGroup:
         return AsyncGroup(self)
-
-    @property
-    def store(self) -> Any:
-        """The store, with the asynchronous methods of zarr-python."""
-        return as_zarr_store(self.engine.store)
-
-    @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return StorePath(self.store, self.engine.path)
-
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes; changes are stored at once."""
-        return Attributes(self.engine)
 
     @property
     def synchronizer(self) -> None:
@@ -120,7 +111,7 @@ class Group:
             _name=self.engine.path,
             _read_only=self.engine.read_only,
             _store_type=type(self.store).__name__,
-            _zarr_format=format_number(self.engine.metadata),
+            _zarr_format=self._zarr_format,
             **complete,
         )
 
@@ -154,15 +145,8 @@ class Group:
     def __iter__(self) -> Iterator[str]:
         return self.engine.keys()
 
-    def __len__(self) -> int:
-        return len(self.engine)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def keys(self) -> Iterator[str]:
-        """Iterate over the names of the members."""
-        return self.engine.keys()
+    keys, array_keys, group_keys = map(_method, ("keys", "array_keys", "group_keys"))
+    nmembers = _method("nmembers")
 
     def items(self) -> Iterator[tuple[str, Array | Group]]:
         """Iterate over the members with their names."""
@@ -185,17 +169,9 @@ class Group:
             )
         return tuple((name, node_of(node)) for name, node in found)
 
-    def nmembers(self, max_depth: int | None = 0) -> int:
-        """Return the number of nodes down to `max_depth` levels below the members."""
-        return self.engine.nmembers(max_depth)
-
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Iterate over the arrays in the group, with their names."""
         return ((name, Array(node)) for name, node in self.engine.arrays())
-
-    def array_keys(self) -> Iterator[str]:
-        """Iterate over the names of the arrays in the group."""
-        return self.engine.array_keys()
 
     def array_values(self) -> Iterator[Array]:
         """Iterate over the arrays in the group."""
@@ -204,10 +180,6 @@ class Group:
     def groups(self) -> Iterator[tuple[str, Group]]:
         """Iterate over the groups in the group, with their names."""
         return ((name, Group(node)) for name, node in self.engine.groups())
-
-    def group_keys(self) -> Iterator[str]:
-        """Iterate over the names of the groups in the group."""
-        return self.engine.group_keys()
 
     def group_values(self) -> Iterator[Group]:
         """Iterate over the groups in the group."""
@@ -266,7 +238,7 @@ class Group:
         if not write_data and options.get("data") is not None:
             data = options.pop("data")
             options |= {"shape": data.shape, "dtype": data.dtype}
-        number = format_number(self.engine.metadata)
+        number = self._zarr_format
         if (given := options.pop("zarr_format", None)) not in (None, number):
             raise ValueError(f"expected zarr_format={number}, as that of the group, found {given}")
         made, settings = array_options(options, number)
@@ -297,7 +269,7 @@ class Group:
 
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
         """Return the array of this name; create it if there is none."""
-        made, settings = array_options({**options, "dtype": dtype}, format_number(self.engine.metadata))
+        made, settings = array_options({**options, "dtype": dtype}, self._zarr_format)
         with creating(self.engine.store):
             return Array(self.engine.require_array(normalize_path(name), shape=shape, exact=exact, **made), settings)
 
@@ -359,11 +331,6 @@ class Group:
         if inner in self.engine:
             del self.engine[inner]
 
-    def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
-        """Set several attributes in one step, and return the group."""
-        self.engine.update_attributes(new_attributes)
-        return self
-
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
         """Set several attributes in one step, and return the group."""
         await awaitable(self.engine.update_attributes)(new_attributes)
@@ -379,33 +346,14 @@ class Group:
         """
         raise NotImplementedError("copy the member with blizzarr.copy, then delete it")
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "engine" or name.startswith("__"):
-            raise AttributeError(name)
-        if name not in _PASSED:
-            raise missing_attribute(self, name)
-        return getattr(self.engine, name)
-
-    def __eq__(self, other: object) -> bool:
-        return self.engine == other.engine if isinstance(other, Group) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.engine)
-
     def __repr__(self) -> str:
         return f"<Group {self.store_path}>"
-
-    def _repr_html_(self) -> str:
-        return self.engine._repr_html_()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.engine,)
 
 
 AsyncGroup.view(Group)
-
-_PASSED = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
-"""The names that are those of `blizzarr.Group`."""
 
 
 def node_of(engine: Any) -> Any:

@@ -172,6 +172,24 @@ def test_a_caller_within_an_event_loop() -> None:
     assert sync(nested()) == [*range(8)]
 
 
+def test_a_store_that_calls_this_library_is_not_slow() -> None:
+    inner = blizzarr.create_array(Slow(), shape=(16,), chunks=(1,), dtype="i4", fill_value=7)
+    inner.store.target.store.seconds = 0
+
+    class Nested(storage.MemoryStore):  # type: ignore[misc]
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            # One request in the loop's own thread, many in threads of the engine.
+            assert inner[3] == 7
+            assert inner[:].sum() == 7 * 16
+            return await super().get(key, *arguments, **options)
+
+    array = blizzarr.create_array(Nested(), shape=(8,), chunks=(1,), dtype="i4", fill_value=5)
+    array[0]
+    begin = time.monotonic()
+    assert array[:].tolist() == [5] * 8
+    assert time.monotonic() - begin < 1.5
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
 def test_ctrl_c_while_it_waits() -> None:
     theirs = Slow()

@@ -1,27 +1,28 @@
 """Metadata as they were last read, shared by everything that is opened with one cache.
 
-They last as long as something that was opened with them does, or, where the cache has room, as long as the cache.
+The metadata last as long as something that was opened with them does, or, where the cache has room, as the cache.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import MutableMapping
 from typing import Final
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from blizzarr.caching import CachePool
+from blizzarr.fork import ForkedLock
 from blizzarr.model import ArrayMeta
+from blizzarr.spec.context import ContextResource, ResourceSpec, shared_by
 
-__all__ = ["LookedAt", "looked_at"]
+__all__ = ["KnownMetadata", "known_metadata"]
 
 
-class LookedAt:
+class KnownMetadata:
     """The metadata of one array, and the moment when they were read, in seconds since 1970.
 
     Examples
     --------
-    >>> known = LookedAt()
+    >>> known = KnownMetadata()
     >>> known.suffices(0.0)
     False
     """
@@ -50,7 +51,7 @@ class LookedAt:
         known = self._known
         return known is not None and known[1] >= since
 
-    def are(self, meta: ArrayMeta, moment: float) -> None:
+    def keep(self, meta: ArrayMeta, moment: float) -> None:
         """Keep metadata that were read or written at this moment, unless later ones are known."""
         known = self._known
         if known is None or known[1] <= moment:
@@ -61,18 +62,18 @@ class LookedAt:
         self._known = None
 
 
-_Key = tuple[str, ...]
-_pools: Final[WeakKeyDictionary[CachePool, MutableMapping[_Key, LookedAt]]] = WeakKeyDictionary()
-_lock: Final = threading.Lock()
+_SHARING: Final = ForkedLock()
 
 
-def looked_at(pool: CachePool, key: _Key) -> LookedAt:
-    """Return the last known metadata of the array with this key for all that share the cache."""
-    with _lock:
-        of_pool = _pools.get(pool)
-        if of_pool is None:
-            of_pool = _pools[pool] = {} if pool.limit else WeakValueDictionary()
-        found = of_pool.get(key)
+def known_metadata(pool: ContextResource | ResourceSpec, key: tuple[str, ...]) -> KnownMetadata:
+    """Return the last known metadata of the array with this key for all that share the cache `pool`."""
+    known = shared_by(pool, _no_metadata)
+    with _SHARING.lock:
+        found = known.get(key)
         if found is None:
-            found = of_pool[key] = LookedAt()
+            found = known[key] = KnownMetadata()
         return found
+
+
+def _no_metadata(pool: CachePool) -> MutableMapping[tuple[str, ...], KnownMetadata]:
+    return {} if pool.limit else WeakValueDictionary()
