@@ -142,6 +142,15 @@ def test_stores_of_users_are_called_for_every_value(make: Any) -> None:
     assert (store.reads if make is Counting else store.counter["get"]) > 2
 
 
+def test_wrappers_open_the_store_in_them(capsys: pytest.CaptureFixture[str]) -> None:
+    store = zarr.core.sync.sync(LoggingStore.open(MemoryStore, log_level="INFO", read_only=True))
+    assert (type(store), type(store._store), store.read_only) == (LoggingStore, MemoryStore, True)
+    zarr.core.sync.sync(store.exists("a"))
+    assert "Calling MemoryStore.exists(a)" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="Unexpected byte_range"):
+        zarr.core.sync.sync(store.get("a", None, (0, 2)))
+
+
 def test_views_are_awaited() -> None:
     async def use() -> Any:
         root = await zarr.api.asynchronous.open_group(store={}, mode="w")
@@ -156,6 +165,7 @@ def test_views_are_awaited() -> None:
     z = zarr.array([1, 2])
     assert z.async_array == z._async_array
     assert zarr.Array(z.async_array) == z
+    assert z.async_array.with_config({"order": "F"}).config.order == "F"
 
 
 _SCRIPT = """

@@ -149,6 +149,9 @@ def test_consolidated_metadata() -> None:
         zarr.consolidate_metadata(store)
     found = zarr.open_consolidated(store).metadata.consolidated_metadata
     assert list(found.flattened_metadata) == ["a", "a/x"]
+    assert type(found).from_dict(found.to_dict()) == found
+    with pytest.raises(TypeError, match="expected an object as metadata"):
+        type(found).from_dict({"metadata": []})
     assert found.metadata["a"].consolidated_metadata.metadata["x"].shape == (2,)
 
 
