@@ -66,7 +66,7 @@ def test_errors_are_of_both_worlds() -> None:
         root["x"][5]
 
 
-def test_texts_of_errors_name_the_place_once() -> None:
+def test_texts_of_errors_name_the_place_once(tmp_path: Path) -> None:
     store = MemoryStore()
     with pytest.raises(zarr.errors.GroupNotFoundError) as missing:
         zarr.open(store, path="a", mode="r")
@@ -79,6 +79,10 @@ def test_texts_of_errors_name_the_place_once() -> None:
     with pytest.raises(zarr.errors.ContainsArrayError) as there:
         zarr.create_group(store, path="a")
     assert str(there.value).count(str(store.engine)) == 1
+    assert there.value.args == (str(there.value),)
+    (tmp_path / "a.txt").write_text("text")
+    with pytest.raises(zarr.errors.GroupNotFoundError, match="expected a directory"):
+        zarr.open(tmp_path / "a.txt", mode="r")
     assert str(zarr.errors.GroupNotFoundError("s", "p")) == "No group found in store 's' at path 'p'"
     assert str(zarr.errors.NodeTypeValidationError("a", "b", "c")) == "Invalid value for 'a'. Expected 'b'. Got 'c'."
 
