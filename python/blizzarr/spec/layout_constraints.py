@@ -143,10 +143,6 @@ class LayoutConstraints:
         """The bounds of the first chunk that can be read individually; infinite where they are not fixed."""
         return self._template("read")
 
-    def _has_hard_constraints(self) -> bool:
-        """Return whether there is a hard constraint other than on aspect ratio or number of elements."""
-        return bool(self._inner_hard or self._origin.hard or any(grid.shape.hard for grid in self._grids.values()))
-
     # Constraints, one by one.
 
     def _set_rank(self, rank: int) -> None:

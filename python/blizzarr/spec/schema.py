@@ -211,8 +211,8 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""
 
-name_keywords(Schema.__init__, SCHEMA_ARGUMENTS)
-name_keywords(Schema.update, SCHEMA_ARGUMENTS)
+name_keywords(Schema.__init__, list(SCHEMA_ARGUMENTS))
+name_keywords(Schema.update, list(SCHEMA_ARGUMENTS))
 
 
 UNCONSTRAINED: Final = Schema()

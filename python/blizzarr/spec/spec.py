@@ -304,7 +304,7 @@ CHANGES: Final[dict[str, Argument]] = {
 """The changes to a spec by keyword, in the order in which they are applied."""
 
 name_keywords(Spec.__init__)
-name_keywords(Spec.update, CHANGES)
+name_keywords(Spec.update, list(CHANGES))
 
 
 def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
