@@ -8,8 +8,8 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.neuroglancer.volume_place import VolumePlace
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.driver import View
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.views import IndexDomain, IndexTransform
@@ -44,7 +44,7 @@ class VolumeDriver(StoredArrayDriver):
         """The layout of the scale, from zero."""
         form = self.outside._form
         back = tuple((dim, first, 1) for dim, first in enumerate(form.lower))
-        return layout_seen(self._schema.chunk_layout, self.domain._form._replace(maps=back))
+        return layout_of_view(self._schema.chunk_layout, self.domain._form._replace(maps=back))
 
     def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
         """Return how much of a view is stored, by listing the chunks unless they are in shards."""

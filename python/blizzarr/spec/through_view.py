@@ -1,4 +1,4 @@
-"""The parts of a schema seen through a view, and constraints on a view turned into constraints on its base.
+"""The parts of the schema of a view, and constraints on a view turned into constraints on its base.
 
 For each dimension of the store, the *output*, a view has a map. Only maps of one dimension, the *input*, carry
 constraints over, and towards the view only those whose input no other map has (`_one_to_one`).
@@ -24,13 +24,13 @@ from blizzarr.views.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.views.interval import INF, Interval, affine_range
 
 __all__ = [
-    "domain_under",
-    "fill_seen",
-    "fill_under",
-    "layout_seen",
-    "layout_under",
-    "units_seen",
-    "units_under",
+    "domain_of_base",
+    "fill_of_base",
+    "fill_of_view",
+    "layout_of_base",
+    "layout_of_view",
+    "units_of_base",
+    "units_of_view",
 ]
 
 
@@ -39,20 +39,20 @@ def _kind(map_: Map) -> str:
 
 
 def _one_to_one(view: Form) -> set[int]:
-    seen: set[int] = set()
+    used: set[int] = set()
     shared: set[int] = set()
     for map_ in view.maps:
         if isinstance(map_, tuple):
-            (shared if map_[0] in seen else seen).add(map_[0])
+            (shared if map_[0] in used else used).add(map_[0])
         elif isinstance(map_, ArrayMap):
             shared.update(map_.dims)
-    return seen - shared
+    return used - shared
 
 
 # Layouts.
 
 
-def layout_seen(layout: ChunkLayout, view: Form) -> ChunkLayout:
+def layout_of_view(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """The layout of a view."""
     if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
         return layout._copy()
@@ -62,14 +62,14 @@ def layout_seen(layout: ChunkLayout, view: Form) -> ChunkLayout:
     order = layout._inner_order
     return ChunkLayout._of(
         view.rank,
-        None if order is None or not view.rank else _order_seen(order, view),
+        None if order is None or not view.rank else _order_of_view(order, view),
         layout.inner_order is not None,
-        _seen(layout._origin, ORIGIN, view, alone, "grid_origin"),
-        {usage: _grid_seen(layout._grids[usage], view, alone, usage) for usage in USAGES},
+        _of_view(layout._origin, ORIGIN, view, alone, "grid_origin"),
+        {usage: _grid_of_view(layout._grids[usage], view, alone, usage) for usage in USAGES},
     )
 
 
-def layout_under(layout: ChunkLayout, view: Form) -> ChunkLayout:
+def layout_of_base(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """Return the layout that the base of a view must have for the view to have this one."""
     if layout.rank <= 0:
         return layout._copy()
@@ -77,10 +77,10 @@ def layout_under(layout: ChunkLayout, view: Form) -> ChunkLayout:
     order = layout._inner_order
     return ChunkLayout._of(
         len(view.maps),
-        None if order is None else _order_under(order, view),
+        None if order is None else _order_of_base(order, view),
         layout.inner_order is not None,
-        _under(layout._origin, ORIGIN, view, "grid_origin"),
-        {usage: _grid_under(layout._grids[usage], view, usage) for usage in USAGES},
+        _of_base(layout._origin, ORIGIN, view, "grid_origin"),
+        {usage: _grid_of_base(layout._grids[usage], view, usage) for usage in USAGES},
     )
 
 
@@ -91,27 +91,27 @@ def _check_rank(rank: int, expected: int, view: Form) -> None:
         )
 
 
-def _grid_seen(grid: GridConstraints, view: Form, alone: set[int], usage: str) -> GridConstraints:
+def _grid_of_view(grid: GridConstraints, view: Form, alone: set[int], usage: str) -> GridConstraints:
     with prefixed(f"Error transforming {usage}_chunk"):
         return GridConstraints(
-            _seen(grid.shape, SHAPE, view, alone, "shape"),
-            _seen(grid.aspect_ratio, ASPECT_RATIO, view, alone, "aspect_ratio"),
+            _of_view(grid.shape, SHAPE, view, alone, "shape"),
+            _of_view(grid.aspect_ratio, ASPECT_RATIO, view, alone, "aspect_ratio"),
             grid.elements,
             grid.elements_hard,
         )
 
 
-def _grid_under(grid: GridConstraints, view: Form, usage: str) -> GridConstraints:
+def _grid_of_base(grid: GridConstraints, view: Form, usage: str) -> GridConstraints:
     with prefixed(f"Error transforming {usage}_chunk"):
         return GridConstraints(
-            _under(grid.shape, SHAPE, view, "shape"),
-            _under(grid.aspect_ratio, ASPECT_RATIO, view, "aspect_ratio"),
+            _of_base(grid.shape, SHAPE, view, "shape"),
+            _of_base(grid.aspect_ratio, ASPECT_RATIO, view, "aspect_ratio"),
             grid.elements,
             grid.elements_hard,
         )
 
 
-def _seen(vector: Vector, rule: Rule, view: Form, alone: set[int], name: str) -> Vector:
+def _of_view(vector: Vector, rule: Rule, view: Form, alone: set[int], name: str) -> Vector:
     values: list[Any] = [None] * view.rank
     hard = set()
     for output, (map_, value) in enumerate(zip(view.maps, vector.values, strict=True)):
@@ -127,7 +127,7 @@ def _seen(vector: Vector, rule: Rule, view: Form, alone: set[int], name: str) ->
     return Vector(tuple(values), frozenset(hard))
 
 
-def _under(vector: Vector, rule: Rule, view: Form, name: str) -> Vector:
+def _of_base(vector: Vector, rule: Rule, view: Form, name: str) -> Vector:
     values: list[Any] = [None] * len(view.maps)
     hard, unused = set(), set(vector.hard)
     for output, map_ in enumerate(view.maps):
@@ -152,7 +152,7 @@ def _under(vector: Vector, rule: Rule, view: Form, name: str) -> Vector:
     return Vector(tuple(values), frozenset(hard))
 
 
-def _order_seen(order: Sequence[int], view: Form) -> tuple[int, ...]:
+def _order_of_view(order: Sequence[int], view: Form) -> tuple[int, ...]:
     first = [MAX_RANK] * view.rank
     for position, output in enumerate(order):
         map_ = view.maps[output]
@@ -161,7 +161,7 @@ def _order_seen(order: Sequence[int], view: Form) -> tuple[int, ...]:
     return tuple(sorted(range(view.rank), key=lambda dim: (first[dim], dim)))
 
 
-def _order_under(order: Sequence[int], view: Form) -> tuple[int, ...]:
+def _order_of_base(order: Sequence[int], view: Form) -> tuple[int, ...]:
     def position(output: int) -> int:
         map_ = view.maps[output]
         return order.index(map_[0]) if isinstance(map_, tuple) else MAX_RANK
@@ -172,14 +172,14 @@ def _order_under(order: Sequence[int], view: Form) -> tuple[int, ...]:
 # Units.
 
 
-def units_seen(units: DimensionUnits, view: Form) -> DimensionUnits:
+def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
     """Return the units of a view; those of strided dimensions are multiplied by the stride.
 
     Examples
     --------
     >>> from blizzarr.spec.unit import Unit
     >>> from blizzarr.views import IndexTransform
-    >>> units_seen((Unit("4nm"),), IndexTransform(input_shape=[9])[::2]._form)
+    >>> units_of_view((Unit("4nm"),), IndexTransform(input_shape=[9])[::2]._form)
     (Unit(8, "nm"),)
     """
     if not any(units) and len(units) == len(view.maps):
@@ -192,7 +192,7 @@ def units_seen(units: DimensionUnits, view: Form) -> DimensionUnits:
     return tuple(found)
 
 
-def units_under(units: DimensionUnits, view: Form) -> DimensionUnits:
+def units_of_base(units: DimensionUnits, view: Form) -> DimensionUnits:
     """Return the units that the base of a view must have for the view to have these."""
     found: list[Any] = [None] * len(view.maps)
     used = set()
@@ -209,7 +209,7 @@ def units_under(units: DimensionUnits, view: Form) -> DimensionUnits:
 # Domains.
 
 
-def domain_under(domain: IndexDomain, view: Form) -> IndexDomain:
+def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
     """Return the domain that the base of a view must have for the view to have this one."""
     dims: list[tuple[Interval, str]] = []
     used: set[int] = set()
@@ -236,13 +236,13 @@ def domain_under(domain: IndexDomain, view: Form) -> IndexDomain:
 # Fill values.
 
 
-def fill_seen(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None) -> np.ndarray[Any, Any]:
+def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None) -> np.ndarray[Any, Any]:
     """Return the fill value of a view; `domain` is that of its base.
 
     Examples
     --------
     >>> from blizzarr.views import IndexTransform
-    >>> fill_seen(np.arange(5), IndexTransform(input_shape=[5])[1::2]._form, IndexDomain(shape=[5]))
+    >>> fill_of_view(np.arange(5), IndexTransform(input_shape=[5])[1::2]._form, IndexDomain(shape=[5]))
     array([1, 3])
     """
     if not fill.ndim:
@@ -278,7 +278,7 @@ def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:
     return (offset + stride * np.arange(lower, upper)).reshape(shape)
 
 
-def fill_under(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]:
+def fill_of_base(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]:
     """Return the fill value that the base of a view must have for the view to have this one."""
     added = view.rank - fill.ndim
     fill = fill.reshape((1,) * added + fill.shape)
