@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any, Literal
 
 import dask.array as da
+import numpy as np
 
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
@@ -69,8 +70,8 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the lengths of chunks are not known, or the shapes do not fit; with ``overwrite=True``, if the tasks read
-        what would be removed.
+        If the lengths of chunks are not known, elements are masked, or the shapes do not fit; with ``overwrite=True``,
+        if the tasks read what would be removed.
     NodeExistsError
         If there is a node already, and not ``overwrite=True``.
     NodeNotFoundError
@@ -96,6 +97,11 @@ def to_zarr(
         raise TypeError(
             f"expected an array of Dask, found {type(array).__name__}; make one with dask.array.asarray(...), or store "
             "it without Dask, with blizzarr.create_array(..., data=...)"
+        )
+    if isinstance(array._meta, np.ma.MaskedArray):
+        raise ValueError(
+            "expected an array without a mask, which would be lost, found a masked one; say what stands for what is "
+            "masked: dask.array.ma.filled(array, value)"
         )
     if any(isnan(length) for length in array.shape):
         raise ValueError("expected chunks of known lengths, found unknown ones; call compute_chunk_sizes() first")

@@ -33,6 +33,7 @@ __all__ = [
     "find_again",
     "find_implied",
     "find_many",
+    "find_one",
     "get_many",
     "is_complete",
     "listed",
@@ -216,7 +217,13 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
         The documents do not conform.
     """
     near = getattr(store, "native", None) is not None
-    found, known = (_find_near(store, path, form), None) if near else _find_far(store, path, form)
+    known: Mapping[str, bytes] | None = None
+    if near:
+        found = find_one(store, path, FORMATS.values() if form is None else (form,))
+        if found is None and form is None:
+            found = _search(store, path)
+    else:
+        found, known = _find_far(store, path, form)
     if form is not None and found is None and form.entry_key is not None:
         found = find(store, path)
         return found if found is not None and format_of(found.meta) == form else None
@@ -235,14 +242,34 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
 
 def find_again(store: Store, path: str) -> Found | None:
     """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
-    near = getattr(store, "native", None) is not None
-    return _find_near(store, path) if near else _find_far(store, path, None)[0]
+    if getattr(store, "native", None) is None:
+        return _find_far(store, path, None)[0]
+    return find_one(store, path, FORMATS.values()) or _search(store, path)
 
 
-def _find_near(store: Store, path: str, form: Format | None = None) -> Found | None:
-    """Return the node at a path, asking for the documents of one format after the other, newest first."""
+def _search(store: Store, path: str) -> Found | None:
+    """Return the node at a path that has no document at a known key."""
+    for search in _SEARCHES:
+        (found,) = search(store, [path])
+        if isinstance(found, BlizzarrError):
+            raise found
+        if found is not None:
+            return found
+    return None
+
+
+def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
+    """Return the node at a path, asking for the documents of one format after the other.
+
+    No warnings are issued, as by `find_many`.
+
+    Raises
+    ------
+    MetadataError
+        The documents do not conform.
+    """
     entries: dict[str, Any] = {}
-    for wanted in FORMATS.values() if form is None else (form,):
+    for wanted in forms:
         keys = wanted.document_keys(path)
         documents = {}
         for key, value in zip(keys, get_many(store, keys), strict=True):
@@ -258,16 +285,9 @@ def _find_near(store: Store, path: str, form: Format | None = None) -> Found | N
         if isinstance(found, BlizzarrError):
             raise found
         if found is not None:
-            if v2_separator.is_unsaid(found.meta):
+            if found.meta.format == "v2" and v2_separator.is_unsaid(found.meta):
                 found = found._replace(meta=v2_separator.settled(store, path, found.meta))
             return found
-    if form is None:
-        for search in _SEARCHES:
-            (sought,) = search(store, [path])
-            if isinstance(sought, BlizzarrError):
-                raise sought
-            if sought is not None:
-                return sought
     return None
 
 
@@ -278,7 +298,7 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[Found | Non
         known = _documents(store, [other.document_keys(path) for other in forms])
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
-        if form is not None or error.errno != EACCES or (newest := _find_near(store, path, V3)) is None:
+        if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
     found = find_many(store, (path,), None if form is None else forms, known=known)[0]

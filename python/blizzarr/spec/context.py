@@ -8,8 +8,8 @@ said nowhere is made with its defaults by the topmost context.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.fork import ForkedLock
@@ -26,16 +26,15 @@ __all__ = [
     "ContextSpec",
     "ResourceSpec",
     "default_resource",
+    "made_by",
     "resource_spec",
     "shared_by",
     "value_of",
 ]
 
-T = TypeVar("T")
-
 
 _MAKING: Final = ForkedLock()
-"""Held while a context makes a resource, so that each is made once."""
+"""Resource while a context makes a resource, so that each is made once."""
 
 
 class ResourceSpec:
@@ -178,7 +177,7 @@ class ContextResource:
         self._spec = spec
         make = spec.kind.make
         self._value = spec.config if make is None else make(spec.config)
-        self._shared: Any = None
+        self._shared: dict[Any, Any] = {}
         self._creator = None if creator is None else weakref.ref(creator)
 
     def to_json(self, include_defaults: bool = False) -> Any:
@@ -204,6 +203,11 @@ class ContextResource:
 
 ContextResource.__qualname__ = "Context.Resource"
 
+_VALUES: Final[dict[str, ContextResource]] = {
+    name: ContextResource(spec, None) for name, spec in _DEFAULTS.items() if spec.kind.config_only
+}
+"""The default resources that are values, and no place that several could share."""
+
 
 def value_of(resources: Mapping[str, ContextResource | ResourceSpec], name: str) -> Any:
     """Return the working object of a bound resource of a node: a store, a pool, a number."""
@@ -213,14 +217,10 @@ def value_of(resources: Mapping[str, ContextResource | ResourceSpec], name: str)
     return resource._value
 
 
-def shared_by(resource: ContextResource | ResourceSpec, make: Callable[[Any], T]) -> T:
-    """Return what the users of a bound resource share, made of its working object for the first of them."""
+def shared_by(resource: ContextResource | ResourceSpec) -> tuple[Any, dict[Any, Any]]:
+    """Return the working object of a bound resource, and what its users share, which is nothing at first."""
     assert isinstance(resource, ContextResource), "the node is bound"
-    with _MAKING.lock:
-        if resource._shared is None:
-            resource._shared = make(resource._value)
-        shared: T = resource._shared
-        return shared
+    return resource._value, resource._shared
 
 
 class Context:
@@ -252,10 +252,10 @@ class Context:
     Resource = ContextResource
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        spec, parent = _arguments(args, named)
+        spec, parent = _arguments(args, named) if args or named else (None, None)
         self._spec = spec
         self._parent = parent
-        self._resources: dict[str, ContextResource] = {}
+        self._resources: dict[str, ContextResource] = {} if args or named else _VALUES.copy()
         self._making: list[tuple[Context, str, ResourceSpec]] = [] if parent is None else parent._making
 
     @property
@@ -335,6 +335,19 @@ class Context:
         return _unpickled_context, (self._spec, self._parent)
 
 
+def made_by(
+    context: Context, resources: Mapping[str, ContextResource | ResourceSpec]
+) -> dict[str, ContextResource | ResourceSpec]:
+    """Return the resources of a node that the context has for those that are specs."""
+    made: dict[str, ContextResource | ResourceSpec] = {}
+    for name, resource in resources.items():
+        if isinstance(resource, ContextResource):
+            made[name] = resource
+        else:
+            made[name] = context._resources.get(resource.referent or "") or context._make(resource)
+    return made
+
+
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
     if key != kind.name:
         return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
@@ -343,8 +356,6 @@ def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
     """Return the spec and parent from the arguments of a call; the spec may be named `spec` or `json`."""
-    if not args and not named:
-        return None, None
     names = ("spec" if "spec" in named else "json", "parent")
     given = dict(zip(names, args, strict=False))
     extra = [name for name in named if name not in names or name in given]

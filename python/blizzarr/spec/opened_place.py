@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from blizzarr.errors import UnsupportedOperationError
+from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.spec.context import value_of
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.places import PLACES
-from blizzarr.spec.status import needs_directory
+from blizzarr.spec.status import raise_no_directory
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store
@@ -71,12 +71,15 @@ def _store(node: KvNode) -> Store:
 
 def _directory(node: KvNode, path: str) -> LocalStore:
     locks = value_of(node.resources, "file_io_locking")["mode"]
-    with needs_directory():
+    try:
         return LocalStore(
             path or ".",
             durability="full" if value_of(node.resources, "file_io_sync") else None,
             locking="threads" if locks in ("none", "non_atomic") else None,
         )
+    except StoreError as error:
+        raise_no_directory(error)
+        raise
 
 
 _archives: dict[str, ZipStore] = {}

@@ -30,7 +30,7 @@ from blizzarr.spec.unit import as_unit, unit_json
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
 from blizzarr.views.form import Form
 
-__all__ = ["SCHEMA_ARGUMENTS", "Schema"]
+__all__ = ["SCHEMA_ARGUMENTS", "UNCONSTRAINED", "Schema"]
 
 _units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
 
@@ -213,3 +213,7 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
 
 name_keywords(Schema.__init__, SCHEMA_ARGUMENTS)
 name_keywords(Schema.update, SCHEMA_ARGUMENTS)
+
+
+UNCONSTRAINED: Final = Schema()
+"""The schema of a spec that says nothing about the array; never changed."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import ContextSpec, default_resource
 from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
@@ -18,7 +18,7 @@ from blizzarr.spec.kvstore_json import resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
 from blizzarr.spec.places import PLACES, SCHEMES
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.urls import as_place, decoded, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
@@ -41,34 +41,53 @@ def spec_from_json(value: Any) -> SpecNode:
     members = Members(value)
     given = members.left
     name = given.get("driver")
-    if isinstance(name, str) and name in PLACES:
+    if type(name) is str and name in DRIVERS:
+        del given["driver"]
+    elif type(name) is str and name in PLACES:
         # A key-value store, whose format is detected.
-        members = Members({"driver": "auto", "kvstore": value})
-        given = members.left
-    elif isinstance(name, str) and name not in DRIVERS and (what := elsewhere(name)) is not None:
-        raise _unsupported(
-            f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
-        )
-    name = members.take("driver", _driver)
+        members = Members({"kvstore": value})
+        given, name = members.left, "auto"
+    else:
+        if type(name) is str and (what := elsewhere(name)) is not None and name not in DRIVER_ALIASES:
+            raise _unsupported(
+                f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
+            )
+        name = members.take("driver", _driver)
     driver = DRIVERS[name]
-    context = members.take("context", ContextSpec) if "context" in given else None
-    schema = members.take("schema", Schema).copy() if "schema" in given else Schema()
+    context = members.take("context", ContextSpec, None) if "context" in given else None
+    schema, transform = UNCONSTRAINED, None
+    if not _ABOUT_ARRAYS.isdisjoint(given):
+        schema, transform = _array_members(members)
+    resources = take_resources(members, driver) if name != "auto" else {}
+    node = SpecNode(name, schema, transform, resources=resources, context=context)
+    try:
+        node = driver.take(members, node)
+    except SpecError as error:
+        members.wrong.append(error)
+        members.refuse()
+    if given or members.wrong:
+        members.end()
+    return node if schema is node.schema is UNCONSTRAINED else derived(node)
+
+
+_ABOUT_ARRAYS: Final = frozenset(("schema", "dtype", "transform", "rank"))
+
+
+def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
+    """Take the constraints on the array that specs of all drivers may have."""
+    given = members.left
+    schema = members.take("schema", Schema, UNCONSTRAINED).copy()
     if "dtype" in given:
-        members.take("dtype", lambda said: constrain(schema, "dtype", dtype_json(said)))
-    transform = members.take("transform", transform_from_json) if "transform" in given else None
+        members.take("dtype", lambda value: constrain(schema, "dtype", dtype_json(value)), None)
+    transform = members.take("transform", transform_from_json, None) if "transform" in given else None
     if "rank" in given:
-        members.take("rank", lambda said: _check_rank(_RANK(said), transform, schema))
+        members.take("rank", lambda value: _check_rank(_RANK(value), transform, schema), None)
     if transform is not None:
         constrain(schema, "rank", transform.output_rank)
-    resources = take_resources(members, driver.resources, driver.optional_resources) if name != "auto" else {}
-    empty = altered(_NODE, driver=name, schema=schema, transform=transform, resources=resources, context=context)
-    node = driver.take(members, empty)
-    members.end()
-    return derived(node)
+    return schema, transform
 
 
 _RANK = as_integer(0, 32)
-_NODE = SpecNode("")
 
 
 def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:
@@ -236,5 +255,5 @@ def _array(driver: str, path: str, store: KvNode) -> SpecNode:
     return altered(DRIVERS[driver].take(members, node), kvstore=store)
 
 
-def _defaults(driver: Driver) -> dict[str, Held]:
+def _defaults(driver: Driver) -> dict[str, Resource]:
     return {name: default_resource(name) for name in driver.resources}

@@ -5,9 +5,10 @@ The metadata last as long as something that was opened with them does, or, where
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
-from typing import Final
-from weakref import WeakValueDictionary
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
+from weakref import ref
 
 from blizzarr.caching import CachePool
 from blizzarr.fork import ForkedLock
@@ -27,12 +28,8 @@ class KnownMetadata:
     False
     """
 
-    __slots__ = ("__weakref__", "_known")
-
     # Each method reads `_known` only once, as another thread may replace it.
-
-    def __init__(self) -> None:
-        self._known: tuple[ArrayMeta, float] | None = None
+    _known: tuple[ArrayMeta, float] | None = None
 
     @property
     def meta(self) -> ArrayMeta | None:
@@ -65,15 +62,26 @@ class KnownMetadata:
 _SHARING: Final = ForkedLock()
 
 
-def known_metadata(pool: ContextResource | ResourceSpec, key: tuple[str, ...]) -> KnownMetadata:
-    """Return the last known metadata of the array with this key for all that share the cache `pool`."""
-    known = shared_by(pool, _no_metadata)
+_Key: TypeAlias = tuple[str, ...]
+_Known: TypeAlias = dict[_Key, Any]
+"""Metadata by the identity of an array: of a pool with room they are kept, otherwise there are weak references."""
+
+
+def known_metadata(resources: Mapping[str, ContextResource | ResourceSpec], key: _Key) -> KnownMetadata:
+    """Return the last known metadata of the array with this key for all that share the cache of these resources."""
+    pool: CachePool
+    known: _Known
+    pool, known = shared_by(resources["cache_pool"])
     with _SHARING.lock:
-        found = known.get(key)
+        entry = known.get(key)
+        found: KnownMetadata | None = entry() if type(entry) is ref else entry
         if found is None:
-            found = known[key] = KnownMetadata()
+            found = KnownMetadata()
+            known[key] = ref(found, partial(_forget, known, key)) if pool.native is None else found
         return found
 
 
-def _no_metadata(pool: CachePool) -> MutableMapping[tuple[str, ...], KnownMetadata]:
-    return {} if pool.limit else WeakValueDictionary()
+def _forget(known: _Known, key: _Key, reference: ref[KnownMetadata]) -> None:
+    with _SHARING.lock:
+        if known.get(key) is reference:
+            del known[key]

@@ -8,7 +8,7 @@ from typing import Any
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
-from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError
+from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
 from blizzarr.formats import encode, made_of
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
@@ -16,7 +16,7 @@ from blizzarr.spec.context import value_of
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import failed_precondition, needs_directory
+from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
@@ -43,12 +43,15 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     { [0, 3*) }
     """
     mode: OpenMode = node.options["mode"]
-    mode = mode if mode._names() else OpenMode(open=True)
+    if not mode.open:
+        mode = mode if mode._names() else OpenMode(open=True)
     mode._check()
-    makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
-    missing = None if makes or node.kvstore is None else node.kvstore.path
-    with needs_directory(missing):
+    try:
         return _open_as(mode, locate(node, transaction))
+    except StoreError as error:
+        makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
+        raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
+        raise
 
 
 def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
@@ -66,7 +69,7 @@ def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
             meta, missing = None, error
         if meta is not None:
             _check(place, meta)
-            if isinstance(place.store, StagedStore):
+            if type(place.store) is StagedStore:
                 _expect(place, place.store, meta)
             return _opened(place, meta, known)
         if not mode.create:
@@ -149,10 +152,10 @@ def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
 
 
 def _known_metadata(place: StoredPlace) -> KnownMetadata:
-    if isinstance(place.store, StagedStore):
+    if type(place.store) is StagedStore:
         # Metadata of a transaction must not be seen by others.
         return KnownMetadata()
-    return known_metadata(place.node.resources["cache_pool"], (*place_in(place.store), *place.array))
+    return known_metadata(place.node.resources, (*place_in(place.store), *place.array))
 
 
 def _known_or_found(place: StoredPlace, known: KnownMetadata) -> ArrayMeta | None:
@@ -167,8 +170,12 @@ def _known_or_found(place: StoredPlace, known: KnownMetadata) -> ArrayMeta | Non
 
 
 def _check(place: StoredPlace, meta: ArrayMeta) -> None:
-    with failed_precondition():
-        place.constraints.check(meta, place.node.schema, place.node.options)
+    node = place.node
+    try:
+        node.options["metadata"].check(meta, node.schema, node.options)
+    except SpecError as error:
+        raise_failed_precondition(error)
+        raise
 
 
 def _created(place: StoredPlace) -> ArrayMeta:
@@ -180,11 +187,11 @@ def _created(place: StoredPlace) -> ArrayMeta:
 def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> StoredArray:
     node = place.node
     pool = value_of(node.resources, "cache_pool")
-    store = place.store.base if isinstance(place.store, StagedStore) else place.store
+    store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
     if mode.assume_metadata or mode.assume_cached_metadata:
         store = undocumented(store)
-    if pool.limit:
+    if pool.native is not None:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
     threads = _threads(place)
@@ -195,15 +202,15 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> Stored
 
 def _threads(place: StoredPlace) -> int | None:
     """Return the limit on the threads of one request; None for the default."""
-    copying: int | None = value_of(place.node.resources, "data_copy_concurrency")
-    reading: int | None = None
+    copying = value_of(place.node.resources, "data_copy_concurrency")["limit"]
+    reading = "shared"
     if "file_io_concurrency" in place.kvstore.resources:
-        reading = value_of(place.kvstore.resources, "file_io_concurrency")
-    if copying is None and reading is None:
+        reading = value_of(place.kvstore.resources, "file_io_concurrency")["limit"]
+    if copying == reading == "shared":
         return None
     # The same threads do both here.
-    most = _native.threads() if copying is None else copying
-    return most if reading is None else min(most, reading)
+    most = _native.threads() if copying == "shared" else int(copying)
+    return most if reading == "shared" else min(most, int(reading))
 
 
 def _since(recheck: Recheck) -> Any:

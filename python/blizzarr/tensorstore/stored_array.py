@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from blizzarr.array import Array
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
-from blizzarr.errors import ArrayNotFoundError, BlizzarrError, ConstraintError
-from blizzarr.formats import Found, find_many, format_of, forms_again
+from blizzarr.errors import ArrayNotFoundError, ConstraintError
+from blizzarr.formats import Found, find_one, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
@@ -19,7 +19,7 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
-from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -67,21 +67,24 @@ class StoredArray:
     @property
     def dtype(self) -> DType:
         """The data type in its schema."""
-        return self._kind.dtype_of(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).dtype_of(self.array._metadata, options)  # type: ignore[no-any-return]
 
     @property
     def domain(self) -> IndexDomain:
         """The domain in its schema."""
-        return self._kind.domain_of(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).domain_of(self.array._metadata, options)  # type: ignore[no-any-return]
 
     @property
     def _kind(self) -> type[MetadataConstraints]:
-        return METADATA[self.node.driver]
+        return type(self.node.options["metadata"])
 
     @property
     def part(self) -> Field | None:
         """The selected part of each element; None if the whole element is a single value."""
-        return self._kind.part(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).part(self.array._metadata, options)  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
         """Take the shape that is stored now."""
@@ -120,9 +123,7 @@ class StoredArray:
         array = self.array
         # Of a volume that very scale, whatever a spec would choose by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
-        (found,) = find_many(array.store, [array.path], forms)
-        if isinstance(found, BlizzarrError):
-            raise found
+        found = find_one(array.store, array.path, forms)
         if found is None or not isinstance(found.meta, ArrayMeta):
             key = shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")

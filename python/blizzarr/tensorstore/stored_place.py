@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any, Final, NamedTuple
 
-from blizzarr.errors import BlizzarrError, SpecError
+from blizzarr.errors import SpecError
 from blizzarr.formats import FORMATS as BY_NAME
-from blizzarr.formats import Format, encode, find_many
+from blizzarr.formats import Format, encode, find_one
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -49,7 +49,14 @@ def forms_of(node: SpecNode) -> tuple[Format, ...]:
 
         constraints: VolumeConstraints = node.options.get("metadata") or VolumeConstraints()
         return (Precomputed(lambda volume: constraints.choose(volume, node.schema)),)
-    return tuple(BY_NAME[name] for name in FORMATS[node.driver])
+    return _FORMS[node.driver]
+
+
+_FORMS: Final = {
+    driver: tuple(BY_NAME[name] for name in names) for driver, names in FORMATS.items() if driver != _VOLUMES
+}
+_WITH_ENTRY: Final = {driver for driver, forms in _FORMS.items() if any(form.entry_key is not None for form in forms)}
+"""The drivers of formats whose documents are not where the path of the array leads."""
 
 
 class StoredPlace(NamedTuple):
@@ -75,9 +82,8 @@ class StoredPlace(NamedTuple):
     @property
     def array(self) -> tuple[str, ...]:
         """The identity of the array within the store."""
-        constraints: Any = self.constraints
-        scale = constraints.selection(self.node.schema) if self.node.driver == _VOLUMES else ""
-        return self.path, self.node.driver, scale
+        driver, constraints = self.node.driver, self.node.options["metadata"]
+        return self.path, driver, constraints.selection(self.node.schema) if driver == _VOLUMES else ""
 
     @property
     def key(self) -> str:
@@ -86,13 +92,12 @@ class StoredPlace(NamedTuple):
 
     def found(self) -> ArrayMeta | None:
         """Return the stored metadata, or None if there is no array."""
-        (found,) = find_many(self.store, [self.path], self.forms)
-        if isinstance(found, BlizzarrError):
-            raise found
+        found = find_one(self.store, self.path, self.forms)
         if found is None:
             self._refuse_unreadable()
             return None
-        warn_of(found.notices)
+        if found.notices:
+            warn_of(found.notices)
         if not isinstance(found.meta, ArrayMeta):
             with failed_precondition():
                 raise SpecError(
@@ -135,11 +140,10 @@ def locate(node: SpecNode, transaction: Transaction | None = None) -> StoredPlac
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)
-    forms = forms_of(node)
+    forms = _FORMS.get(node.driver) or forms_of(node)
     if inner := node.options.get("node"):
         path = f"{path}/{inner}" if path else inner
-    if any(form.entry_key is not None for form in forms):
-        # Documents of this format are not where the path of the array leads.
+    if node.driver in _WITH_ENTRY:
         store, path = root_above(store, path) or (store, path)
     if transaction is not None:
         store = StagedStore(transaction, store)

@@ -20,7 +20,7 @@ from blizzarr.errors import (
     UnsupportedOperationError,
 )
 from blizzarr.futures import Batch, Future, resolved
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
@@ -97,7 +97,7 @@ class VirtualDriver(Driver):
         dtype: DType,
         layout: ChunkLayout,
         units: tuple[Unit | None, ...],
-        resources: dict[str, Held],
+        resources: dict[str, Resource],
         loop: asyncio.AbstractEventLoop | None,
     ) -> None:
         self._reader, self._writer = functions
@@ -290,7 +290,7 @@ def _made_again(
     dtype: DType,
     layout: ChunkLayout,
     units: tuple[Unit | None, ...],
-    resources: dict[str, Held],
+    resources: dict[str, Resource],
 ) -> VirtualDriver:
     """Make the driver again with the event loop of this thread, as loops cannot be pickled."""
     return VirtualDriver(functions, domain, dtype, layout, units, resources, running_loop())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -14,44 +13,20 @@ import blizzarr
 from blizzarr import indexing
 from blizzarr.array.fields import take_fields, write_field
 from blizzarr.model import ArrayMeta
-from blizzarr.transfer import Binding
 from blizzarr.zarr.arguments import ArrayConfig
 from blizzarr.zarr.awaitable import AsyncArray
 from blizzarr.zarr.buffer import check_prototype
 from blizzarr.zarr.codecs.named import codec_of_engine
+from blizzarr.zarr.configured import Configured
 from blizzarr.zarr.dtype import of_engine
 from blizzarr.zarr.errors import ArrayNotFoundError, translating
 from blizzarr.zarr.info import ArrayInfo
 from blizzarr.zarr.keys import checked_fields, is_orthogonal, picks_one, single_field, split_fields
 from blizzarr.zarr.metadata import ArrayMetadata, metadata_of
-from blizzarr.zarr.node import Node
+from blizzarr.zarr.node import Node, described
 from blizzarr.zarr.storage.store_path import engine_place
 
 __all__ = ["Array"]
-
-
-class _Configured(blizzarr.Array):
-    """An array with settings of its own."""
-
-    __slots__ = ("_settings",)
-
-    _settings: ArrayConfig
-
-    @classmethod
-    def of(cls, engine: blizzarr.Array, settings: ArrayConfig) -> _Configured:
-        """Return an array with these settings."""
-        made = cls(engine.store, engine.path, engine.metadata)
-        made._settings = settings
-        return made
-
-    def _in(self, store: Any) -> _Configured:
-        return type(self).of(super()._in(store), self._settings)
-
-    def _bind(self) -> Binding:
-        bound = super()._bind()
-        # Where the fill value is undefined, chunks are stored in any case.
-        self._binding = replace(bound, write_empty=bound.write_empty or self._settings.write_empty_chunks)
-        return self._binding
 
 
 def _reader(way: str, what: str) -> Any:
@@ -60,7 +35,7 @@ def _reader(way: str, what: str) -> Any:
         check_prototype(prototype)
         return self._read(way, selection, fields, out)
 
-    return _named(read, f"get_{way}_selection", f"Read {what}, into ``out`` if it is given.")
+    return described(read, f"get_{way}_selection", f"Read {what}, into ``out`` if it is given.")
 
 
 def _writer(way: str, what: str) -> Any:
@@ -69,12 +44,7 @@ def _writer(way: str, what: str) -> Any:
         check_prototype(prototype)
         self._write(way, selection, value, fields)
 
-    return _named(write, f"set_{way}_selection", f"Write to {what}.")
-
-
-def _named(function: Any, name: str, text: str) -> Any:
-    function.__name__, function.__qualname__, function.__doc__ = name, f"Array.{name}", text
-    return function
+    return described(write, f"set_{way}_selection", f"Write to {what}.")
 
 
 class Array(Node):
@@ -113,7 +83,7 @@ class Array(Node):
         self.engine: blizzarr.Array = engine
         if type(engine) is blizzarr.Array:
             # As in zarr-python, the settings are those of when the array was opened.
-            self.engine = _Configured.of(engine, self._config)
+            self.engine = Configured.of(engine, self._config)
 
     # Making and opening
 

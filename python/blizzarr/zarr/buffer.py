@@ -8,16 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "ArrayLike",
-    "Buffer",
-    "BufferPrototype",
-    "NDArrayLike",
-    "NDArrayLikeOrScalar",
-    "NDBuffer",
-    "buffer_prototype",
-    "check_prototype",
-    "default_buffer_prototype",
-    "numpy_buffer_prototype",
+    *("ArrayLike", "Buffer", "BufferPrototype", "NDArrayLike", "NDArrayLikeOrScalar", "NDBuffer", "buffer_prototype"),
+    *("check_prototype", "default_buffer_prototype", "numpy_buffer_prototype"),
 ]
 
 
@@ -25,30 +17,17 @@ __all__ = [
 class ArrayLike(Protocol):
     """A one-dimensional array."""
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The data type."""
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
+    dtype: np.dtype[Any]
+    ndim: int
+    size: int
 
 
 @runtime_checkable
 class NDArrayLike(Protocol):
     """An array of NumPy, or one like it."""
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The data type."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape."""
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
 
     def reshape(self, *shape: Any) -> Any:
         """Return the array in another shape."""
@@ -57,7 +36,7 @@ class NDArrayLike(Protocol):
         """Return the array with another data type."""
 
 
-NDArrayLikeOrScalar: TypeAlias = Any
+NDArrayLikeOrScalar: TypeAlias = int | float | complex | bytes | str | np.generic | NDArrayLike
 
 
 class Buffer:
@@ -188,7 +167,7 @@ def check_prototype(given: Any) -> None:
     --------
     >>> check_prototype(default_buffer_prototype())
     """
-    if given is not None and tuple(given) != tuple(buffer_prototype):
+    if given is not None and given != buffer_prototype:
         raise NotImplementedError(
             f"expected the default as prototype=, found {given!r:.200}; leave it out, and copy the NumPy array that is "
             "returned to where it is needed"

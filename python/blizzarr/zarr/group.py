@@ -6,17 +6,22 @@ from collections.abc import Iterator, Mapping
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 import blizzarr
+from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.zarr.arguments import array_options
 from blizzarr.zarr.array import Array
-from blizzarr.zarr.awaitable import AsyncGroup, awaitable
+from blizzarr.zarr.awaitable import AsyncGroup
 from blizzarr.zarr.creating import creating
-from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, translated, translating
+from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, deprecated, translated, translating
 from blizzarr.zarr.info import GroupInfo
+from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
-from blizzarr.zarr.node import Node
+from blizzarr.zarr.node import Node, described
 from blizzarr.zarr.storage.store_path import engine_place, normalize_path
+from blizzarr.zarr.sync import in_thread
 from blizzarr.zarr.tree import TreeRepr
 
 __all__ = ["Group", "node_of"]
@@ -30,6 +35,16 @@ def _method(name: str) -> Any:
         return getattr(self.engine, name)(*args, **named)
 
     return call
+
+
+def _filled(name: str, method: str, value: int, text: str) -> Any:
+    """Return a method that creates an array of one value, which is not stored."""
+
+    def call(self: Group, **options: Any) -> Array:
+        made: Array = getattr(self, method)(fill_value=value, **options)
+        return made
+
+    return described(call, name, text)
 
 
 class Group(Node):
@@ -252,63 +267,53 @@ class Group(Node):
             options["dtype"] = "float64"
         return self.create_array(name, **options)
 
-    def create_dataset(self, name: str, **options: Any) -> Array:
+    @deprecated("Use Group.create_array instead.")
+    def create_dataset(self, name: str, *, data: Any = None, **options: Any) -> Array:
         """Create an array below this group."""
-        data = options.pop("data", None)
         if data is not None:
-            options.setdefault("shape", data.shape)
-            options.setdefault("dtype", data.dtype)
+            options = {"shape": data.shape, "dtype": data.dtype, **options}
+        if self._zarr_format == 2 and not {"compressor", "compressors"} & set(options):
+            options["compressor"] = make({"id": "blosc"})
         array = self.create(name, **options)
         if data is not None:
             array[...] = data
         return array
 
-    def array(self, name: str, *, data: Any = None, **options: Any) -> Array:
-        """Create an array below this group."""
-        return self.create_dataset(name, data=data, **options)
+    array = create_dataset
 
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
         """Return the array of this name; create it if there is none."""
-        made, settings = array_options({**options, "dtype": dtype}, self._zarr_format)
-        with creating(self.engine.store):
-            return Array(self.engine.require_array(normalize_path(name), shape=shape, exact=exact, **made), settings)
+        found = self.get(name)
+        if found is None:
+            return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
+        if not isinstance(found, Array):
+            raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+        wanted, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
+        if found.shape != wanted:
+            raise TypeError(f"Incompatible shape ({found.shape} vs {wanted})")
+        if found.dtype != dtype if exact else not np.can_cast(found.dtype, dtype):
+            raise TypeError(f"Incompatible dtype ({found.dtype} vs {dtype})")
+        return found
 
-    require_dataset = require_array
+    @deprecated("Use Group.require_array instead.")
+    def require_dataset(self, name: str, **options: Any) -> Array:
+        """Return the array of this name; create it if there is none."""
+        return self.require_array(name, **options)
 
-    def empty(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array without setting its elements."""
+    def full(self, *, name: str, shape: Any, **options: Any) -> Array:
+        """Create an array in which every element is ``fill_value``."""
         return self.create(name, shape=shape, **options)
-
-    def zeros(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array of zeros."""
-        return self.full(name=name, shape=shape, fill_value=0, **options)
-
-    def ones(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array of ones."""
-        return self.full(name=name, shape=shape, fill_value=1, **options)
-
-    def full(self, *, name: str, shape: Any, fill_value: Any, **options: Any) -> Array:
-        """Create an array in which every element is `fill_value`."""
-        return self.create(name, shape=shape, fill_value=fill_value, **options)
-
-    def empty_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array with the shape, data type and layout of another one."""
-        from blizzarr.zarr.functions import like_options
-
-        # The format is that of the group, whatever that of the other array is.
-        return self.create(name, **like_options(data, {"zarr_format": self.metadata.zarr_format, **options}))
-
-    def zeros_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array of zeros with the shape, data type and layout of another one."""
-        return self.empty_like(name=name, data=data, fill_value=0, **options)
-
-    def ones_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array of ones with the shape, data type and layout of another one."""
-        return self.empty_like(name=name, data=data, fill_value=1, **options)
 
     def full_like(self, *, name: str, data: Any, **options: Any) -> Array:
         """Create an array with the shape, data type and layout of another one, filled with ``fill_value``."""
-        return self.empty_like(name=name, data=data, **options)
+        # The format is that of the group, whatever that of the other array is.
+        return self.create(name, **like_options(data, {"zarr_format": self._zarr_format, **options}))
+
+    empty, empty_like = full, full_like
+    zeros = _filled("zeros", "full", 0, "Create an array of zeros.")
+    ones = _filled("ones", "full", 1, "Create an array of ones.")
+    zeros_like = _filled("zeros_like", "full_like", 0, "Create an array of zeros like another one.")
+    ones_like = _filled("ones_like", "full_like", 1, "Create an array of ones like another one.")
 
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
@@ -332,8 +337,8 @@ class Group(Node):
             del self.engine[inner]
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
-        """Set several attributes in one step, and return the group."""
-        await awaitable(self.engine.update_attributes)(new_attributes)
+        """Replace all attributes, as zarr-python does, and return the group."""
+        await in_thread(self.attrs.put, new_attributes)
         return self
 
     def move(self, source: str, dest: str) -> None:

@@ -12,7 +12,13 @@ from blizzarr.zarr.metadata import format_number, metadata_of
 from blizzarr.zarr.storage.store_path import StorePath
 from blizzarr.zarr.storage.stores import as_zarr_store
 
-__all__ = ["Node"]
+__all__ = ["Node", "described"]
+
+
+def described(function: Any, name: str, text: str) -> Any:
+    """Give a method that was made from a table its name and its documentation."""
+    function.__name__, function.__doc__ = name, text
+    return function
 
 
 class Node:

@@ -24,7 +24,7 @@ da: Any = pytest.importorskip("dask.array")
 def client() -> Iterator[Any]:
     """A client of a cluster of two worker processes."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as made,
     ):
         yield made

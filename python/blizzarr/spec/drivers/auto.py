@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import resource_spec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.drivers.stored import kvstore_members
@@ -30,7 +30,7 @@ class AutoDriver(Driver):
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store and any resource."""
         kvstore = kvstore_members(members)
-        resources: dict[str, Held] = take_resources(Members({}), RESOURCES)
+        resources: dict[str, Resource] = take_resources(Members({}), self)
         for name in sorted(members.left):
             if "#" in name:
                 raise SpecError(f'Context resource identifier must not contain "#": {quote(name)}')

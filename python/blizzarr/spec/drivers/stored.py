@@ -21,6 +21,7 @@ from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.places import Option
 from blizzarr.spec.recheck import recheck_from_json
+from blizzarr.spec.schema import UNCONSTRAINED
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
@@ -31,6 +32,8 @@ __all__ = ["StoredDriver", "directory", "kvstore_members"]
 def kvstore_members(members: Members) -> KvNode | None:
     """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
     kvstore = members.take("kvstore", kvstore_of, default=None)
+    if "path" not in members.left:
+        return kvstore
 
     def below(value: Any) -> KvNode:
         path = as_text(value)
@@ -70,23 +73,30 @@ class StoredDriver(Driver):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
-        self.constraints.check_dtype(node.schema)
+        given, schema = members.left, node.schema
+        dtype = None if schema is UNCONSTRAINED else schema.dtype
+        if dtype is not None:
+            self.constraints.check_dtype(schema)
         kvstore = directory(kvstore_members(members))
-        given = members.left
-        options: dict[str, Any] = {}
-        for name, option in _OPTIONS.items():
-            options[name] = members.take(name, option.parse) if name in given else option.default
-        options["mode"] = OpenMode(open=True) if _MODES.isdisjoint(given) else _mode(members)
-        metadata = self.take_constraints(members, node)
-        own = self.constraints.options
+        options, own, is_open = _DEFAULTS.copy(), self.constraints.options, False
         for name, option in own.items():
-            options[name] = members.take(name, option.parse) if name in given else option.default
-        constraints = (self.nothing if metadata is None else metadata).with_options(options)
-        options["metadata"] = constraints
-        schema = node.schema
-        if constraints is not self.nothing or schema.dtype is not None or any(options[name] for name in own):
+            options[name] = option.default
+        metadata = self.nothing
+        if given or dtype is not None:
+            for name, option in _OPTIONS.items():
+                options[name] = members.take(name, option.parse, option.default)
+            if not _MODES.isdisjoint(given):
+                options["mode"] = _mode(members)
+            metadata = self.take_constraints(members, node) or metadata
+            for name, option in own.items():
+                if name in given:
+                    options[name] = members.take(name, option.parse, option.default)
+                    is_open = is_open or bool(options[name])
+            metadata = metadata.with_options(options)
+        options["metadata"] = metadata
+        if metadata is not self.nothing or dtype is not None or is_open:
             schema = schema.copy()
-            constraints.constrain(schema, options)
+            metadata.constrain(schema, options)
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 
     def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
@@ -186,6 +196,10 @@ _OPTIONS: Final[Mapping[str, Option]] = {
     "recheck_cached_data": Option(recheck_from_json, True),
     "fill_missing_data_reads": Option(as_bool, True),
     "store_data_equal_to_fill_value": Option(as_bool, False),
+}
+_DEFAULTS: Final[dict[str, Any]] = {
+    **{name: option.default for name, option in _OPTIONS.items()},
+    "mode": OpenMode(open=True),
 }
 _SPECIAL_MODES: Final = ("delete_existing", "assume_metadata", "assume_cached_metadata")
 _MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIAL_MODES})

@@ -264,12 +264,13 @@ class Zarr3Constraints(Constraints):
         """Return the data type of an array, whose units have to be units."""
         if "dimension_units" in meta.attributes:
             _attributes(meta.attributes, Reading(len(meta.shape)))
-        return super().dtype_of(meta, options)
+        return cls.part_of(meta, options).dtype
 
     @classmethod
     def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
         """Return the domain of an array, without labels if a name occurs twice."""
-        return resizable(meta.shape, _labels(meta.dimension_names), cls.part_of(meta, options).shape)
+        names = meta.dimension_names
+        return resizable(meta.shape, names and _labels(names), cls.part_of(meta, options).shape)
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
