@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pool;
 use crate::scratch;
 use ranges::ByteRange;
 use version::{Status, Version};
@@ -101,6 +102,11 @@ pub trait Store: Send + Sync {
     /// Whether each request takes long, wherever its time goes, so that many at once are done sooner.
     fn remote(&self) -> bool {
         false
+    }
+
+    /// How many requests are made at once, at most, if each takes long.
+    fn requests(&self) -> usize {
+        pool::requests()
     }
 
     /// The name of the value, the same for all handles of its place in this process, with a slash between a prefix and
