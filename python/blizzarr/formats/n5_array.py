@@ -18,6 +18,7 @@ from blizzarr.dtypes import DataType, fill_user
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.n5_compression import from_n5, to_n5
+from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape, chunk_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, decoder
@@ -160,6 +161,4 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
     original = decode(dict(source), Problems())
     if original is None:
         return document
-    if original.codecs == meta.codecs:
-        document["compression"] = source["compression"]
-    return {name: document[name] for name in source if name in document} | document
+    return respelled(document, source, {"compression": original.codecs == meta.codecs})

@@ -1,4 +1,4 @@
-"""Finding members of v1 and v2 documents whose meaning did not change, which keep their original spelling."""
+"""Keeping the order and the spelling of the members of a document whose meaning did not change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,30 @@ from typing import Any
 
 from blizzarr.model import ArrayMeta
 
-__all__ = ["unchanged"]
+__all__ = ["respelled", "unchanged"]
+
+
+def respelled(
+    document: Mapping[str, Any],
+    source: Mapping[str, Any],
+    same: Mapping[str, bool],
+    left_out: Callable[[str, Any], bool] = lambda name, value: False,
+) -> dict[str, Any]:
+    """Return a document in the order of the members in `source`, and with the spelling there of what is the `same`.
+
+    Members that `source` has not are last; `left_out` tells those that may be missing.
+
+    Examples
+    --------
+    >>> respelled({"a": 1, "b": 2, "c": None}, {"b": 2.0, "a": 1.0}, {"b": True}, lambda name, value: value is None)
+    {'b': 2.0, 'a': 1}
+    """
+    kept = {
+        name: value if same.get(name) else document[name]
+        for name, value in source.items()
+        if same.get(name) or name in document
+    }
+    return kept | {name: value for name, value in document.items() if name not in kept and not left_out(name, value)}
 
 
 def unchanged(

@@ -8,6 +8,7 @@ larger one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -15,9 +16,8 @@ from typing import Any, ClassVar, Final
 from blizzarr.errors import Problem
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.dimension_names import names_in, with_names
-from blizzarr.formats.document import load
+from blizzarr.formats.document import dump, load
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.v1_json import dump
 from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
@@ -112,8 +112,8 @@ class V1Format(WithoutGroups):
         document = v1_array.encode(meta, problems)
         problems.raise_any(key=key)
         unchanged = document is meta.source and _META in stored
-        raw = stored[_META] if unchanged else dump(document, key)
-        raw_attributes = dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES), dump)
+        raw = stored[_META] if unchanged else _dump(document, key)
+        raw_attributes = dump_attributes(attributes, attributes_key, stored.get(_ATTRIBUTES), _dump)
         made = {attributes_key: raw_attributes, key: raw}
         # Never store what could not be read again.
         self.decode(path, made)
@@ -133,3 +133,27 @@ def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool
         return attributes is not None
     number = document.get("zarr_format")
     return (number == 1 and type(number) is int) or document.keys() >= _SIGNS
+
+
+def _dump(content: Mapping[str, Any], key: str) -> bytes:
+    """Encode a document as zarr-python 1 did: ASCII, sorted names, indented by four, every number on its own line.
+
+    Raises
+    ------
+    MetadataError
+        A value cannot be expressed in JSON.
+
+    Examples
+    --------
+    >>> print(_dump({"shape": [2], "fill_value": None, "order": "C"}, "meta").decode())
+    {
+        "fill_value": null,
+        "order": "C",
+        "shape": [
+            2
+        ]
+    }
+    """
+    # The checks of values, and their errors, are the same for all formats.
+    plain = json.loads(dump(content, key))
+    return json.dumps(plain, indent=4, sort_keys=True).encode("ascii")

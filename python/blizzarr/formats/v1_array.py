@@ -19,7 +19,7 @@ from blizzarr.config import config
 from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
-from blizzarr.formats.respelled import unchanged
+from blizzarr.formats.respelled import respelled, unchanged
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v1_compression import from_v1, to_v1
 from blizzarr.formats.v2_group import other_members
@@ -183,9 +183,8 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
     same = unchanged(original, meta, source, lambda array: array.dtype.fill_bytes(array.fill_value))
     if all(same.values()) and original.extra == meta.extra:
         return source
-    return {
-        name: source[name] if same.get(name) and _is_json(source[name]) else value for name, value in document.items()
-    }
+    same = {name: same.get(name, False) and _is_json(value) for name, value in source.items()}
+    return respelled(document, source, same)
 
 
 def _is_json(value: Any) -> bool:

@@ -13,7 +13,7 @@ from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
 from blizzarr.formats.objects import check_fill
-from blizzarr.formats.respelled import unchanged
+from blizzarr.formats.respelled import respelled, unchanged
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
@@ -154,14 +154,8 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
         changed.discard("dimension_separator")
     if not changed and original.extra == meta.extra:
         return source
-    kept = {}
-    for name, value in source.items():
-        if name in document:
-            kept[name] = value if same.get(name) and _is_conforming(name, value) else document[name]
-    for name, value in document.items():
-        if name not in kept and not (name == "dimension_separator" and value == "."):
-            kept[name] = value
-    return kept
+    same = {name: same.get(name, False) and _is_conforming(name, value) for name, value in source.items()}
+    return respelled(document, source, same, lambda name, value: (name, value) == ("dimension_separator", "."))
 
 
 def _fill_text(meta: ArrayMeta) -> str:

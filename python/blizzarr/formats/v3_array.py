@@ -12,6 +12,7 @@ from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, is_deeper
+from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, extension, members
@@ -228,15 +229,12 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         "codecs": original.codecs == meta.codecs and not _has_letter_order(meta.source["codecs"]),
     }
     same["storage_transformers"] = original.storage_transformers == meta.storage_transformers
-    kept = {}
-    for name, value in meta.source.items():
-        if name in document:
-            kept[name] = value if same.get(name) else document[name]
-    absent = {"attributes": not meta.attributes, "storage_transformers": not meta.storage_transformers}
-    for name, value in document.items():
-        if name not in kept and not absent.get(name):
-            kept[name] = value
-    return kept
+    return respelled(
+        document,
+        meta.source,
+        same,
+        lambda name, value: name in ("attributes", "storage_transformers") and not value,
+    )
 
 
 def _has_letter_order(codecs: Any) -> bool:

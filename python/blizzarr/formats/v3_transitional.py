@@ -20,6 +20,7 @@ in all documents, as they are unambiguous.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -30,7 +31,6 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import v3_array
 from blizzarr.formats.draft.fill_values import from_digits
 from blizzarr.formats.fallback import use_fallback
-from blizzarr.formats.v3_old_floats import bits_of
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import MISSING, Notice, Problems, describe
 
@@ -38,6 +38,9 @@ __all__ = ["decode"]
 
 _BYTES: Final = {"name": "bytes", "configuration": {"endian": "little"}}
 _NAMED: Final = ("data_type", "chunk_grid", "chunk_key_encoding")
+_OLD_FLOAT: Final = re.compile(r"(-?)(inf|nan)(?:\(0x([0-9a-fA-F]{1,16})\))?")
+_MANTISSA: Final = {2: 10, 4: 23, 8: 52}
+"""The number of mantissa bits, by the size of the type in bytes."""
 
 
 def decode(document: Mapping[str, Any], notices: list[Notice]) -> ArrayMeta | None:
@@ -123,7 +126,7 @@ def _read_fill_value(made: dict[str, Any], dtype: DataType, notes: list[str]) ->
     if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
         parts = value if type(value) is list else [value]
         width = dtype.itemsize // (2 if dtype.kind is Kind.COMPLEX else 1)
-        bits = [bits_of(part, width) if type(part) is str else None for part in parts]
+        bits = [_bits_of(part, width) if type(part) is str else None for part in parts]
         if any(part is not None for part in bits):
             told = [part if digit is None else digit for part, digit in zip(parts, bits, strict=True)]
             made["fill_value"] = told if type(value) is list else told[0]
@@ -176,3 +179,30 @@ def _codec(item: Any, dtype: DataType, notes: list[str]) -> Any:
             options["typesize"] = dtype.itemsize
             notes.append("no typesize of Blosc")
     return {**item, "configuration": options}
+
+
+def _bits_of(text: str, itemsize: int) -> str | None:
+    """Return all bits of the number as hexadecimal digits; `None` for other texts.
+
+    Floating-point numbers were spelled as "inf", "-nan" and "nan(0x1)" in May 2023. The payload of a NaN is the
+    mantissa with its bits in reverse order.
+
+    https://github.com/zarr-developers/zarr-specs/blob/29a5a20/docs/v3/core/v3.0.rst
+
+    Examples
+    --------
+    >>> _bits_of("-inf", 4), _bits_of("nan", 4), _bits_of("-nan(0x3)", 2), _bits_of("none", 8)
+    ('0xff800000', '0x7fc00000', '0xff00', None)
+    """
+    found = _OLD_FLOAT.fullmatch(text)
+    mantissa = _MANTISSA.get(itemsize)
+    if found is None or mantissa is None or (found[2] == "inf" and found[3]):
+        return None
+    payload = 0 if found[2] == "inf" else int(found[3] or "1", 16)
+    if payload >> mantissa or (found[2] == "nan" and not payload):
+        return None
+    width = itemsize * 8
+    exponent = (1 << (width - 1 - mantissa)) - 1
+    reverse = int(f"{payload:0{mantissa}b}"[::-1], 2)
+    bits = (exponent << mantissa) | reverse | (bool(found[1]) << (width - 1))
+    return f"0x{bits:0{width // 4}x}"

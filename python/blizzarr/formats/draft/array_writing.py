@@ -15,6 +15,7 @@ from blizzarr.formats.draft.chunk_grid import Grid
 from blizzarr.formats.draft.codecs_zarr_python import FILTERS
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.formats.draft.transformers import Stored
+from blizzarr.formats.respelled import respelled
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
@@ -98,14 +99,8 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta, spelling: Spelling) ->
     }
     if chunks and codecs_zarr_python.filters_of(source["attributes"]) and FILTERS in document["attributes"]:
         document["attributes"][FILTERS] = source["attributes"][FILTERS]
-    kept = {
-        name: value if same.get(name) else document[name]
-        for name, value in source.items()
-        if same.get(name) or name in document
-    }
     # Members that were missing, and are still empty, stay missing.
-    kept.update({name: value for name, value in document.items() if name not in kept and value != []})
-    return kept
+    return respelled(document, source, same, lambda name, value: value == [])
 
 
 def _still_right(grid: dict[str, Any], meta: ArrayMeta) -> bool:
