@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
 from blizzarr.views.form import Form, Map
 
-__all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "blocks_of_view", "downsampled_domain"]
+__all__ = ["CAST", "DOWNSAMPLE", "DOWNSAMPLE_METHODS", "STACK", "blocks_of_view", "downsampled_domain"]
 
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 """The methods by which one element is made from a block."""
@@ -293,3 +293,8 @@ def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: st
         lower.append(first)
         upper.append(high if high == 2**62 else max(first, last) if method == "stride" or high > low else first)
     return IndexDomain._of(form._replace(lower=tuple(lower), upper=tuple(upper)))
+
+
+CAST: Final = CastSpec()
+DOWNSAMPLE: Final = DownsampleSpec()
+STACK: Final = StackSpec()

@@ -211,6 +211,7 @@ class Zarr3Constraints(Constraints):
     """
 
     driver = "zarr3"
+    codec_class = Zarr3Codec
     dtype_member = "data_type"
     invalid = frozenset({"codec of another driver"})
     options: ClassVar[Mapping[str, Option]] = {
