@@ -79,10 +79,10 @@ class prefixed:  # noqa: N801  # as a function
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, ValueError | IndexError):
-            said = (error.reason if isinstance(error, BlizzarrError) else "") or str(error)
+            reason = (error.reason if isinstance(error, BlizzarrError) else "") or str(error)
             is_special = isinstance(error, SpecError | TransactionError) and type(error) is not SpecError
             made = type(error) if is_special else self._kind
-            raise made(f"{self._text}: {said}") from error
+            raise made(f"{self._text}: {reason}") from error
 
 
 def integer(value: Any) -> int:

@@ -1,7 +1,7 @@
 """Binding the resources that a spec names to a context, and the way back.
 
 A node of a spec holds resources as it says them, *unbound*, or as what a context gave for them, *bound*. Unbinding
-names all that are shared: the spec then has a context of its own, in which each is said once.
+names all that are shared: the spec then has a context of its own, in which each has one entry.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
-from blizzarr.spec.context import Context, ContextResource, ContextSpec, ResourceSpec, default_resource, made_by
+from blizzarr.spec.context import (
+    Context,
+    ContextResource,
+    ContextSpec,
+    ResourceSpec,
+    context_spec,
+    default_resource,
+    made_by,
+    spec_of,
+    specs_in,
+)
 
 __all__ = ["Bindable", "Resource", "bind", "resource_json", "same", "strip", "unbind"]
 
@@ -57,8 +67,10 @@ def bind(node: Node, context: Context) -> Node:
 
 def strip(node: Node) -> Node:
     """Return the node with its resources replaced by references to the defaults of their kinds."""
-    held: dict[str, Resource] = {name: default_resource(_kind_name(held)) for name, held in node.resources.items()}
-    return node.with_resources(held, tuple(map(strip, node.inner)), None)
+    defaults: dict[str, Resource] = {
+        name: default_resource(spec_of(resource).kind.name) for name, resource in node.resources.items()
+    }
+    return node.with_resources(defaults, tuple(map(strip, node.inner)), None)
 
 
 def unbind(node: Node, record: bool = False) -> Node:
@@ -68,8 +80,8 @@ def unbind(node: Node, record: bool = False) -> Node:
     """
     if not _is_bound(node):
         return node
-    (said,) = _unbound((node,), record)
-    return said
+    (unbound,) = _unbound((node,), record)
+    return unbound
 
 
 def same(one: Node, other: Node, to_json: Callable[[Node], Any]) -> bool:
@@ -78,18 +90,16 @@ def same(one: Node, other: Node, to_json: Callable[[Node], Any]) -> bool:
     return bool(to_json(one) == to_json(other))
 
 
-def resource_json(held: Resource, include_defaults: bool) -> Any:
+def resource_json(resource: Resource, include_defaults: bool) -> Any:
     """Return the JSON of a resource that is not bound."""
-    said = held.to_json(include_defaults)
-    return [said] if isinstance(held, ResourceSpec) and held.immediate else said
-
-
-def _kind_name(held: Resource) -> str:
-    return held.kind.name if isinstance(held, ResourceSpec) else held._spec.kind.name
+    json = resource.to_json(include_defaults)
+    return [json] if isinstance(resource, ResourceSpec) and resource.immediate else json
 
 
 def _is_bound(node: Bindable) -> bool:
-    return any(isinstance(held, ContextResource) for held in node.resources.values()) or any(map(_is_bound, node.inner))
+    return any(isinstance(resource, ContextResource) for resource in node.resources.values()) or any(
+        map(_is_bound, node.inner)
+    )
 
 
 @dataclass
@@ -108,26 +118,27 @@ class _Names:
     entries: dict[int, _Entry] = field(default_factory=dict)
     taken: Counter[str] = field(default_factory=Counter)
 
-    def meet(self, held: Resource) -> None:
+    def meet(self, resource: Resource) -> None:
         """Count the uses of a resource."""
-        if isinstance(held, ResourceSpec):
-            if held.referent:
-                self.taken[held.referent] += 1
-        elif id(held) in self.entries:
-            self.entries[id(held)].shared = True
+        if isinstance(resource, ResourceSpec):
+            if resource.referent:
+                self.taken[resource.referent] += 1
+        elif id(resource) in self.entries:
+            self.entries[id(resource)].shared = True
         else:
-            shared = held._spec.is_default or bool(held._spec.key)
-            self.entries[id(held)] = _Entry(held, shared)
+            shared = spec_of(resource).is_default or bool(spec_of(resource).key)
+            self.entries[id(resource)] = _Entry(resource, shared)
 
     def give_keys(self) -> dict[str, ResourceSpec]:
         """Return the specs of the shared resources by key: their own key if no other resource has it."""
         shared = [
-            entry for entry in self.entries.values() if entry.shared and not entry.resource._spec.kind.config_only
+            entry for entry in self.entries.values() if entry.shared and not spec_of(entry.resource).kind.config_only
         ]
-        self.taken.update(entry.resource._spec.key for entry in self.entries.values() if entry.resource._spec.key)
-        said = {}
+        keys = (spec_of(entry.resource).key for entry in self.entries.values())
+        self.taken.update(key for key in keys if key)
+        specs = {}
         for entry in shared:
-            spec = entry.resource._spec
+            spec = spec_of(entry.resource)
             key = spec.key
             if not key or self.taken[key] != 1:
                 number = 0
@@ -136,39 +147,36 @@ class _Names:
                 key = f"{spec.kind.name}#{number}"
                 self.taken[key] += 1
             entry.key = key
-            said[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
-        return said
+            specs[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
+        return specs
 
-    def said(self, held: Resource, record: bool) -> ResourceSpec:
+    def spec_of(self, resource: Resource, record: bool) -> ResourceSpec:
         """Return the resource as a spec."""
-        if isinstance(held, ResourceSpec):
-            return held
-        entry = self.entries[id(held)]
-        kind = held._spec.kind
+        if isinstance(resource, ResourceSpec):
+            return resource
+        entry = self.entries[id(resource)]
+        spec = spec_of(resource)
         if entry.key:
-            return ResourceSpec(kind, referent=entry.key, immediate=record)
-        return ResourceSpec(kind, config=held._spec.config, immediate=record)
+            return ResourceSpec(spec.kind, referent=entry.key, immediate=record)
+        return ResourceSpec(spec.kind, config=spec.config, immediate=record)
 
 
 def _unbound(nodes: tuple[Node, ...], record: bool) -> tuple[Node, ...]:
     names = _Names()
     for node in nodes:
         for part in _parts(node):
-            if part.context is not None:
-                for key, spec in part.context._resources.items():
-                    names.taken[key] += 1
-                    names.meet(spec)
-            for held in part.resources.values():
-                names.meet(held)
+            for key, spec in specs_in(part.context).items():
+                names.taken[key] += 1
+                names.meet(spec)
+            for resource in part.resources.values():
+                names.meet(resource)
     shared = names.give_keys()
 
-    def say(node: Any, context: ContextSpec | None) -> Any:
-        said = {name: names.said(held, record) for name, held in node.resources.items()}
-        return node.with_resources(said, tuple(say(inner, inner.context) for inner in node.inner), context)
+    def unbound(node: Any, context: ContextSpec | None) -> Any:
+        specs = {name: names.spec_of(resource, record) for name, resource in node.resources.items()}
+        return node.with_resources(specs, tuple(unbound(inner, inner.context) for inner in node.inner), context)
 
-    return tuple(
-        say(node, ContextSpec._of({**(node.context._resources if node.context else {}), **shared})) for node in nodes
-    )
+    return tuple(unbound(node, context_spec(specs_in(node.context) | shared)) for node in nodes)
 
 
 def _parts(node: Bindable) -> Iterator[Bindable]:

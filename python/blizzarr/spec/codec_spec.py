@@ -75,9 +75,9 @@ class CodecSpec:
                 raise SpecError("")
             return CodecSpec._of(self._driver, self._value.merged(other._value))
         except SpecError as error:
-            said = f": {error.reason}" if error.reason else ""
+            reason = f": {error.reason}" if error.reason else ""
             both = f"{dump(self.to_json())} with {dump(other.to_json())}"
-            raise SpecError(f"Cannot merge codec spec {both}{said}") from error
+            raise SpecError(f"Cannot merge codec spec {both}{reason}") from error
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The codec as JSON."""

@@ -112,21 +112,21 @@ def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _exact(value: int, said: str, least: int, most: int) -> int:
+def _exact(value: int, doing: str, least: int, most: int) -> int:
     if not least <= value <= most:
-        raise SelectionError(f"Integer overflow {said}")
+        raise SelectionError(f"Integer overflow {doing}")
     return value
 
 
 def _origin_to_output(value: int, offset: int, stride: int) -> int:
-    said = f"transforming input origin {value} by offset {offset} and stride {stride}"
+    doing = f"transforming input origin {value} by offset {offset} and stride {stride}"
     edge = value if stride > 0 else value - 1
-    return _exact(stride * edge + offset, said, 1 - INFINITE, INFINITE - 1)
+    return _exact(stride * edge + offset, doing, 1 - INFINITE, INFINITE - 1)
 
 
 def _origin_to_input(value: int, offset: int, stride: int) -> int:
-    said = f"transforming output origin {value} by offset {offset} and stride {stride}"
-    distance = _exact(value - offset, said, 1 - INFINITE, INFINITE - 1)
+    doing = f"transforming output origin {value} by offset {offset} and stride {stride}"
+    distance = _exact(value - offset, doing, 1 - INFINITE, INFINITE - 1)
     return -(-(distance if stride > 0 else distance - 1) // stride)
 
 

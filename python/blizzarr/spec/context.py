@@ -1,8 +1,8 @@
 """Contexts: the resources, such as caches and memory, that several stores share.
 
-A *resource spec* says a resource in JSON, or refers to another by its key, ``kind`` or ``kind#tag``. A context is asked
-for a resource by its key; it looks in its own specs, then in those above it, and makes what is said there once. What is
-said nowhere is made with its defaults by the topmost context.
+A *resource spec* describes a resource in JSON, or refers to another by its key, ``kind`` or ``kind#tag``. A context is
+asked for a resource by its key; it looks in its own specs, then in those above it, and makes the resource of the first
+spec with that key once. The topmost context makes one that has no spec with its defaults.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ __all__ = [
     "ContextResource",
     "ContextSpec",
     "ResourceSpec",
+    "context_spec",
     "default_resource",
     "made_by",
     "resource_spec",
     "shared_by",
+    "spec_of",
+    "specs_in",
     "value_of",
 ]
 
@@ -167,6 +170,16 @@ class ContextSpec:
 ContextSpec.__qualname__ = "Context.Spec"
 
 
+def specs_in(context: ContextSpec | None) -> dict[str, ResourceSpec]:
+    """Return the specs of resources that the spec of a context has, by key."""
+    return {} if context is None else context._resources
+
+
+def context_spec(resources: dict[str, ResourceSpec]) -> ContextSpec:
+    """Return the spec of a context with these resources."""
+    return ContextSpec._of(resources)
+
+
 class ContextResource:
     """A resource of a context, made at first use: the same object wherever it is shared."""
 
@@ -207,6 +220,11 @@ _VALUES: Final[dict[str, ContextResource]] = {
     name: ContextResource(spec, None) for name, spec in _DEFAULTS.items() if spec.kind.config_only
 }
 """The default resources that are values, and no place that several could share."""
+
+
+def spec_of(resource: ContextResource | ResourceSpec) -> ResourceSpec:
+    """Return the spec that a resource was made from, or that it is."""
+    return resource if isinstance(resource, ResourceSpec) else resource._spec
 
 
 def value_of(resources: Mapping[str, ContextResource | ResourceSpec], name: str) -> Any:
@@ -286,7 +304,7 @@ class Context:
             return found
         with _MAKING.lock:
             if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
-                # Nobody has said anything of this kind.
+                # No spec has anything of this kind.
                 made = self._resources[spec.referent] = ContextResource(_DEFAULTS[spec.referent], self)
                 return made
             return self._follow(spec) if spec.referent is not None else self._made(spec)
@@ -303,9 +321,9 @@ class Context:
         while True:
             if referent in at._resources:
                 return at._resources[referent]
-            said = None if at._spec is None else at._spec._resources.get(referent)
-            if said is not None:
-                return at._made(said)
+            found = None if at._spec is None else at._spec._resources.get(referent)
+            if found is not None:
+                return at._made(found)
             if at._parent is None:
                 if referent != spec.kind.name:
                     raise SpecError(f"Resource not defined: {quote(referent)}")

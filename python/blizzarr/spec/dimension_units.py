@@ -34,7 +34,7 @@ def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
     return tuple(theirs if mine is None else mine for mine, theirs in zip(known, new, strict=True))
 
 
-def common_units(said: DimensionUnits | None, layers: Iterable[DimensionUnits | None]) -> DimensionUnits | None:
+def common_units(given: DimensionUnits | None, layers: Iterable[DimensionUnits | None]) -> DimensionUnits | None:
     """Return the units that were given, and for other dimensions those that all layers agree on, or None.
 
     Examples
@@ -44,7 +44,7 @@ def common_units(said: DimensionUnits | None, layers: Iterable[DimensionUnits | 
     >>> common_units(None, [(Unit("nm"),), (Unit("s"),), (Unit("nm"),)])
     (None,)
     """
-    found = list(said or ())
+    found = list(given or ())
     settled = {dim for dim, unit in enumerate(found) if unit is not None}
     for units in layers:
         found += [None] * (len(units or ()) - len(found))

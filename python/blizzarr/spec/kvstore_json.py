@@ -127,32 +127,32 @@ def _resource(name: str, value: Any) -> ResourceSpec:
 def resources_json(resources: dict[str, Resource], include_defaults: bool) -> dict[str, Any]:
     """Return the JSON of the resources of a node that is not bound."""
     return {
-        name: resource_json(held, include_defaults)
-        for name, held in resources.items()
-        if include_defaults or not isinstance(held, ResourceSpec) or held.immediate or not held.is_usual
+        name: resource_json(resource, include_defaults)
+        for name, resource in resources.items()
+        if include_defaults or not isinstance(resource, ResourceSpec) or resource.immediate or not resource.is_usual
     }
 
 
 def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]:
     """Return the JSON of a place that is not bound."""
     place = PLACES[node.driver]
-    said: dict[str, Any] = {"driver": node.driver}
+    json: dict[str, Any] = {"driver": node.driver}
     if node.context is not None:
         context = node.context.to_json(include_defaults)
         if context or include_defaults:
-            said["context"] = context
+            json["context"] = context
     elif include_defaults:
-        said["context"] = {}
+        json["context"] = {}
     if node.path or include_defaults:
-        said["path"] = node.path
+        json["path"] = node.path
     if node.base is not None:
-        said["base"] = kvstore_json(node.base, include_defaults)
+        json["base"] = kvstore_json(node.base, include_defaults)
     for name, row in place.options.items():
         value = node.options.get(name, row.default)
         if value != row.default or (include_defaults and not row.optional):
-            said[name] = copied(value)
-    said.update(resources_json(node.resources, include_defaults))
-    return dict(sorted(said.items()))
+            json[name] = copied(value)
+    json.update(resources_json(node.resources, include_defaults))
+    return dict(sorted(json.items()))
 
 
 def kvstore_from_url(text: str) -> KvNode:
@@ -217,5 +217,5 @@ def kvstore_url(node: KvNode) -> str:
     >>> kvstore_url(kvstore_from_url("memory://a b|zip:c"))
     'memory://a%20b|zip:c'
     """
-    said = PLACES[node.driver].to_url(node)
-    return said if node.base is None else f"{kvstore_url(node.base)}|{said}"
+    url = PLACES[node.driver].to_url(node)
+    return url if node.base is None else f"{kvstore_url(node.base)}|{url}"

@@ -58,9 +58,9 @@ class Spec(Indexable):
 
     def __init__(self, json: Any, **unknown: Never) -> None:
         if unknown:
-            said = unknown_keywords(Spec.update, unknown)
+            hint = unknown_keywords(Spec.update, unknown)
             raise TypeError(
-                f"Spec() takes JSON alone, create=True and the like are for Spec.update() and open(); {said}"
+                f"Spec() takes JSON alone, create=True and the like are for Spec.update() and open(); {hint}"
             )
         self._node = json._node if isinstance(json, Spec) else spec_from_json(json)
 

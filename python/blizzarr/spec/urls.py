@@ -128,5 +128,5 @@ def in_url(kind: type[SpecError], text: str, error: SpecError) -> SpecError:
     >>> print(in_url(SpecError, "s3://me:secret@b", SpecError("Invalid S3 bucket name")))
     Parsing spec from url: "s3://b": Invalid S3 bucket name
     """
-    said, known = f"Parsing spec from url: {quote(text)}: {error.reason}", credentials_in(text)
-    return kind(without_secrets(said, known) if known else said)
+    reason, known = f"Parsing spec from url: {quote(text)}: {error.reason}", credentials_in(text)
+    return kind(without_secrets(reason, known) if known else reason)

@@ -442,3 +442,7 @@ def test_objects_in_json() -> None:
     assert spec.shape == (3, 4)
     with pytest.raises(SpecError, match="is a TensorStore driver"):
         Spec({"driver": "zarr3", "kvstore": spec})
+
+
+def test_a_volume_has_four_dimensions_before_anything_is_said_of_it() -> None:
+    assert Spec({"driver": "neuroglancer_precomputed", "kvstore": "memory://"}).rank == 4

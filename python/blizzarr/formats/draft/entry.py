@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.formats.document import dump, load
@@ -53,7 +52,6 @@ def is_entry(document: Mapping[str, Any]) -> bool:
     return type(version) is str and "://" in version
 
 
-@lru_cache(32)
 def read(raw: bytes) -> Entry | None:
     """Decode an entry point; `None` for a ``zarr.json`` of another format.
 

@@ -117,13 +117,12 @@ class StoredDriver(Driver):
         options, own, is_open = _DEFAULTS.copy(), self.constraints.options, False
         for name, option in own.items():
             options[name] = option.default
-        metadata = self.nothing
-        if given or dtype is not None:
+        metadata = self.take_constraints(members, node) or self.nothing
+        if given:
             for name, option in _OPTIONS.items():
                 options[name] = members.take(name, option.parse, option.default)
             if not _MODES.isdisjoint(given):
                 options["mode"] = _mode(members)
-            metadata = self.take_constraints(members, node) or metadata
             for name, option in own.items():
                 if name in given:
                     options[name] = members.take(name, option.parse, option.default)
@@ -137,7 +136,7 @@ class StoredDriver(Driver):
 
     def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
         """Take the members that constrain the metadata; return None if there are none."""
-        return members.take("metadata", self.constraints.from_json, default=None)
+        return members.take("metadata", self.constraints.from_json, None) if "metadata" in members.left else None
 
     def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
         """Return the members that contain these constraints."""

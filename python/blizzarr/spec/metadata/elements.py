@@ -102,8 +102,8 @@ class Elements:
         if name and not self.named:
             raise ConstraintError(f"Requested field {quote(name)} but dtype does not have named fields")
         if name not in names:
-            said = f"Requested field {quote(name)} is not" if name else 'Must specify a "field" that is'
-            raise ConstraintError(f"{said} one of: {dump(names)}")
+            what = f"Requested field {quote(name)} is not" if name else 'Must specify a "field" that is'
+            raise ConstraintError(f"{what} one of: {dump(names)}")
         return self.fields[names.index(name)]
 
 

@@ -78,9 +78,9 @@ class Codec:
             for name, value in other.options.items():
                 options[name] = _merged_option(name, options[name], value, strict) if name in options else value
         except SpecError as error:
-            said = f": {error.reason}" if error.reason else ""
+            reason = f": {error.reason}" if error.reason else ""
             both = f"{dump(self.to_json())} and {dump(other.to_json())}"
-            raise SpecError(f"Cannot merge zarr codec constraints {both}{said}") from error
+            raise SpecError(f"Cannot merge zarr codec constraints {both}{reason}") from error
         return Codec(self.name, options)
 
 
