@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, ViewOutOfBoundsError
+from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -21,9 +22,9 @@ from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.parts import indices_of
 from blizzarr.tensorstore.picking import picked
 from blizzarr.tensorstore.reduction import check_method, reduce_blocks
-from blizzarr.tensorstore.regions import indices_of, within
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
@@ -189,7 +190,9 @@ class DownsampleDriver(Driver):
                 maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
             )
             simple = not any(isinstance(map_, ArrayMap) for map_ in form.maps)
-            return _Needed(store._with_form(within(whole, part) if simple else compose(whole, part)), None, None)
+            return _Needed(
+                store._with_form(through(whole, part.maps, *part[:5]) if simple else compose(whole, part)), None, None
+            )
         maps: list[Map] = []
         edges: list[npt.NDArray[np.int64]] = []
         axes: list[Axis] = []
@@ -223,7 +226,7 @@ class DownsampleDriver(Driver):
         never = (False,) * rank
         sizes = tuple([int(begins[-1]) for begins in edges])
         part = Form((0,) * rank, sizes, never, never, ("",) * rank, tuple(maps))
-        return _Needed(store._with_form(within(whole, part)), edges, None if as_is else tuple(axes))
+        return _Needed(store._with_form(through(whole, part.maps, *part[:5])), edges, None if as_is else tuple(axes))
 
     def write(self, view: View, source: Elements) -> None:
         """Raise: a downsampled view cannot be written."""

@@ -12,7 +12,7 @@ from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.regions import Box
+from blizzarr.tensorstore.parts import Box
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.form import Form

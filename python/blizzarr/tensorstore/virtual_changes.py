@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.tensorstore.driver import Elements
-from blizzarr.tensorstore.regions import Box
+from blizzarr.tensorstore.parts import Box
 from blizzarr.transactions import Outcome
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from blizzarr.errors import (
     UnsupportedOperationError,
 )
 from blizzarr.futures import Batch, Future, resolved
+from blizzarr.indexing import ArrayMap, Form, Map, lower_form
 from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
@@ -30,12 +31,11 @@ from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.gridded import parts_in_chunks
+from blizzarr.tensorstore.parts import Box, Part
 from blizzarr.tensorstore.picking import picked, put
-from blizzarr.tensorstore.regions import Box, Part, moved
 from blizzarr.tensorstore.virtual_changes import VirtualChanges, shown_chunk
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import Form
+from blizzarr.views import IndexDomain, IndexTransform
 
 if TYPE_CHECKING:
     import asyncio
@@ -154,7 +154,7 @@ class VirtualDriver(Driver):
             _stamp(future.result())
             if changed is not None and chunk is not changed[0]:
                 np.copyto(chunk, changed[0], where=changed[1])
-            found[part.where] = picked(chunk, lower(moved(part.form, _origin(box)), chunk.shape))
+            part.put(found, picked(chunk, lower_form(_moved(part.form, box), chunk.shape)))
         return found
 
     def _begun(self, box: Box, params: VirtualChunkedReadParameters) -> tuple[Elements, Future[Any]]:
@@ -173,8 +173,8 @@ class VirtualDriver(Driver):
             if self._transaction is not None:
                 self._transaction._need_alone(f"write to {shown_chunk(box)}")
             chunk, mask = touched[box] = gathered.changed(box)
-            selected = lower(moved(part.form, _origin(box)), chunk.shape)
-            put(chunk, selected, source[part.where])
+            selected = lower_form(_moved(part.form, box), chunk.shape)
+            put(chunk, selected, part.of(source))
             put(mask, selected, np.asarray(True))
         if changes is None:
             for _, error in self._hand_over(list(touched.items())):
@@ -308,5 +308,14 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def _origin(box: Box) -> tuple[int, ...]:
-    return tuple(low for low, _ in box)
+def _moved(view: Form, box: Box) -> Form:
+    """Return the view of a box, whose indices count from its origin."""
+    maps: list[Map] = []
+    for map_, (at, _) in zip(view.maps, box, strict=True):
+        if isinstance(map_, int):
+            maps.append(map_ - at)
+        elif isinstance(map_, ArrayMap):
+            maps.append(replace(map_, offset=map_.offset - at))
+        else:
+            maps.append((map_[0], map_[1] - at, map_[2]))
+    return view._replace(maps=tuple(maps))
