@@ -209,7 +209,7 @@ class DownsampleDriver(Driver):
                 own, begins = _neighbours(min(one, other), max(one, other), factor, bounds)
                 axes.append((along, 0, 1) if stride > 0 else (along, abs(other - one), -1))
             else:
-                index = indices_of(form._replace(maps=(map_,)))[0]
+                index = indices_of(form, map_)
                 blocks, axis = _distinct(map_, index, form)
                 first, last = int(blocks[0]), int(blocks[-1])
                 if 2 * len(blocks) > last - first:
@@ -241,7 +241,8 @@ class DownsampleDriver(Driver):
         form = view._form
         whole = self._store._now()._form
         lower, upper = [], []
-        for index, factor, low, high in zip(indices_of(form), self._factors, whole.lower, whole.upper, strict=True):
+        for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):
+            index = indices_of(form, map_)
             lower.append(max(int(index.min()) * factor, low))
             upper.append(min((int(index.max()) + 1) * factor, high))
         part = self._store[IndexDomain(inclusive_min=lower, exclusive_max=upper)]

@@ -49,20 +49,16 @@ def parts_in_chunks(
     if len(set(dims)) < len(dims):
         for cell in product(*axes):
             box = tuple([place[0] for place in cell])
-            own = box_within(view, box)
+            own = box_within(view, box, range(len(box)), range(view.rank))
             if all(low < high for low, high in own):
-                yield cut_to(0, view, own), box
+                yield cut_to(0, view, own, range(view.rank)), box
         return
-    never = (False,) * view.rank
-    whole = [slice(0, length) for length in view.shape]
     for cell in product(*axes):
-        lower, upper, where = list(view.lower), list(view.upper), list(whole)
-        for _, dim, low, high in cell:
-            if dim >= 0:
-                first = view.lower[dim]
-                lower[dim], upper[dim], where[dim] = low, high, slice(low - first, high - first)
-        form = Form(tuple(lower), tuple(upper), never, never, view.labels, view.maps)
-        yield Part(0, form, tuple(where)), tuple([place[0] for place in cell])
+        along = [(dim, (low, high)) for _, dim, low, high in cell if dim >= 0]
+        yield (
+            cut_to(0, view, tuple([positions for _, positions in along]), [dim for dim, _ in along]),
+            tuple([place[0] for place in cell]),
+        )
 
 
 def _zipped(chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[int, int, tuple[int, int]]]:
@@ -94,7 +90,9 @@ def _along(map_: Map, view: Form, length: int, at: int, bounds: tuple[int, int])
 
 def _listed(view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[Part, Box]]:
     """Return the parts of listed positions: those of one chunk are taken together."""
-    cells = [(index - at) // length for index, at, length in zip(indices_of(view), origin, chunks, strict=True)]
+    cells = [
+        (indices_of(view, map_) - at) // length for map_, at, length in zip(view.maps, origin, chunks, strict=True)
+    ]
     known: list[npt.NDArray[np.int64]] = []
     numbers: npt.NDArray[np.int64] = np.zeros((1,) * view.rank, np.int64)
     for cell in cells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy.typing as npt
 from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
 from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
 from blizzarr.indexing.interval import UNBOUNDED
-from blizzarr.indexing.layout import index_values, lay_out
+from blizzarr.indexing.layout import WHOLE, index_values, through
 
-__all__ = ["Box", "Part", "Points", "box_within", "cut_to", "indices_of", "parts_by_point"]
+__all__ = ["Box", "Part", "Points", "box_within", "cut_to", "indices_of", "parts_by_point", "positions_within"]
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A lower and an upper bound for each dimension; the upper one is exclusive."""
@@ -39,7 +40,10 @@ class Part(NamedTuple):
             return elements
         if isinstance(where, Points):
             return elements.transpose(where.order)[where.indices]
-        return elements[where]
+        # The ellipsis keeps a single element an array.
+        key: Any = (*where, ...)
+        box: npt.NDArray[Any] = elements[key]
+        return box
 
     def put(self, elements: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
         """Replace the elements of the whole view that belong to the part."""
@@ -50,65 +54,80 @@ class Part(NamedTuple):
             elements[... if where is None else where] = values
 
 
-def box_within(view: Form, box: Box) -> Box:
-    """Return the positions of a view whose indices are in a box, as far as these do not come from arrays.
+def positions_within(map_: tuple[int, int, int], begin: int, end: int, low: int, high: int) -> tuple[int, int]:
+    """Return the positions between two others whose indices are between two bounds; the end may be before the first.
 
     Examples
     --------
-    >>> box_within(Form((0,), (10,), (False,), (False,), ("",), ((0, 0, 2), 3)), ((5, 11), (0, 4)))
+    >>> positions_within((0, 0, 2), 0, 10, 5, 11)
+    (3, 6)
+    """
+    _, offset, stride = map_
+    first, last = (low, high - 1) if stride > 0 else (high - 1, low)
+    # Rounded towards the inside.
+    return max(begin, -((offset - first) // stride)), min(end, (last - offset) // stride + 1)
+
+
+def box_within(view: Form, box: Box, axes: Iterable[int], dims: Sequence[int]) -> Box:
+    """Return the positions of a view whose indices along these axes are in a box, along the dimensions that have these.
+
+    Examples
+    --------
+    >>> view = Form((0, 0), (10, 8), (False,) * 2, (False,) * 2, ("",) * 2, ((0, 0, 2), 3, (1, 0, 1)))
+    >>> box_within(view, ((5, 11), (0, 4), (2, 3)), [0, 1], [0])
     ((3, 6),)
     """
-    found = list(zip(view.lower, view.upper, strict=True))
-    for map_, (low, high) in zip(view.maps, box, strict=True):
+    found = {dim: (view.lower[dim], view.upper[dim]) for dim in dims}
+    for axis in axes:
+        map_, (low, high) = view.maps[axis], box[axis]
         if isinstance(map_, int):
             if not low <= map_ < high:
-                return tuple((first, first) for first, _ in found)
+                return ((0, 0),) * len(dims)
         elif isinstance(map_, tuple):
-            dim, offset, stride = map_
-            first, last = (low, high - 1) if stride > 0 else (high - 1, low)
-            # Rounded towards the inside.
-            lower = max(found[dim][0], -((offset - first) // stride))
-            found[dim] = lower, max(lower, min(found[dim][1], (last - offset) // stride + 1))
-    return tuple(found)
+            found[map_[0]] = positions_within(map_, *found[map_[0]], low, high)
+    return tuple([found[dim] for dim in dims])
 
 
-def cut_to(number: int, view: Form, box: Box) -> Part:
-    """Return the part of a view in a box of its own positions.
+def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:
+    """Return the part of a view in a box of its own positions along these dimensions.
 
     Examples
     --------
-    >>> part = cut_to(0, Form.of_shape((9, 4)), ((3, 5), (0, 4)))
+    >>> part = cut_to(0, Form.of_shape((9, 4)), ((3, 5),), [0])
     >>> part.form.lower, part.where
-    ((3, 0), (slice(3, 5, None), slice(0, 4, None)))
+    ((3, 0), (slice(3, 5, None), slice(None, None, None)))
     """
-    form = lay_out(view, [(low, high, False, False, 0, 1) for low, high in box], constants=False)
-    where = tuple([slice(low - at, high - at) for (low, high), at in zip(box, view.lower, strict=True)])
-    return Part(number, form, where)
+    lower, upper, where = list(view.lower), list(view.upper), [WHOLE] * view.rank
+    for dim, (low, high) in zip(dims, box, strict=True):
+        where[dim] = slice(low - lower[dim], high - lower[dim])
+        lower[dim], upper[dim] = low, high
+    never = (False,) * view.rank
+    form = Form(tuple(lower), tuple(upper), never, never, view.labels, view.maps)
+    if any(type(map_) is ArrayMap for map_ in view.maps):
+        sources = [(dim, 0, 1) for dim in range(view.rank)]
+        form = through(view, sources, *form[:5], constants=False)
+    return Part(number, form, tuple(where))
 
 
-def indices_of(view: Form) -> list[npt.NDArray[np.int64]]:
-    """Return, for each dimension of the array, the index for every position of the view, as far as it varies.
+def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:
+    """Return the index that a map gives for every position of a view, as far as it varies.
 
     Raises
     ------
     ViewOutOfBoundsError
         When an array has an index that is not within its bounds.
     """
-    indices: list[Any] = []
-    for map_ in view.maps:
-        extent = [1] * view.rank
-        if isinstance(map_, int):
-            indices.append(np.full(extent, map_))
-        elif isinstance(map_, ArrayMap):
-            try:
-                indices.append(index_values(map_, UNBOUNDED))
-            except OutOfBoundsError as error:
-                raise ViewOutOfBoundsError(str(error), index=error.index) from None
-        else:
-            dim, offset, stride = map_
-            extent[dim] = view.upper[dim] - view.lower[dim]
-            indices.append((offset + stride * np.arange(view.lower[dim], view.upper[dim])).reshape(extent))
-    return indices
+    extent = [1] * view.rank
+    if isinstance(map_, int):
+        return np.full(extent, map_)
+    if isinstance(map_, ArrayMap):
+        try:
+            return index_values(map_, UNBOUNDED)
+        except OutOfBoundsError as error:
+            raise ViewOutOfBoundsError(str(error), index=error.index) from None
+    dim, offset, stride = map_
+    extent[dim] = view.upper[dim] - view.lower[dim]
+    return (offset + stride * np.arange(view.lower[dim], view.upper[dim])).reshape(extent)
 
 
 def parts_by_point(view: Form, numbers: npt.NDArray[np.int64]) -> list[Part]:
@@ -137,9 +156,8 @@ def parts_by_point(view: Form, numbers: npt.NDArray[np.int64]) -> list[Part]:
     # The positions, so that those of one number are adjacent.
     points = np.unravel_index(order, [shape[dim] for dim in dims])
     rest = tuple(dim for dim in range(view.rank) if dim not in listed)
-    indices = indices_of(view)
     maps: list[Map] = []
-    for map_, along in zip(view.maps, indices, strict=True):
+    for map_ in view.maps:
         if isinstance(map_, int):
             maps.append(map_)
         elif listed.isdisjoint(dims_of(map_)):
@@ -151,6 +169,7 @@ def parts_by_point(view: Form, numbers: npt.NDArray[np.int64]) -> list[Part]:
                 maps.append(ArrayMap(map_.offset, map_.stride, array, own, map_.bounds))
         else:
             # All indices are checked here, so that those of the parts need no checks.
+            along = indices_of(view, map_)
             at = tuple([point if along.shape[dim] > 1 else 0 for dim, point in zip(dims, points, strict=True)])
             values = along.reshape([along.shape[dim] for dim in dims])[at]
             maps.append(ArrayMap(0, 1, np.broadcast_to(values, (len(order),)), (0,), UNBOUNDED))

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError
-from blizzarr.indexing.form import ArrayMap, Form, Map
-from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point
+from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
+from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point, positions_within
 
 __all__ = ["StackPartition"]
 
@@ -37,7 +37,7 @@ class StackPartition:
     [(1, (3,), (5,)), (0, (2,), (3,))]
     """
 
-    __slots__ = ("_bounds", "_boxes", "_ends", "_row", "_starts")
+    __slots__ = ("_axes", "_bounds", "_boxes", "_ends", "_row", "_starts")
 
     def __init__(self, boxes: Sequence[Box], domain: Box | None) -> None:
         self._boxes = boxes
@@ -45,6 +45,8 @@ class StackPartition:
         self._row = None if domain is None else _row_of(boxes, domain)
         self._starts = [] if self._row is None else [box[self._row][0] for box in boxes]
         self._ends = [] if self._row is None else [box[self._row][1] for box in boxes]
+        # In a row, the layers are alike along all other axes.
+        self._axes = (self._row,) if self._row is not None else range(len(boxes[0]) if boxes else 0)
         self._bounds: npt.NDArray[np.int64] | None = None
 
     def parts(self, form: Form) -> list[Part]:
@@ -57,43 +59,64 @@ class StackPartition:
         """
         if 0 in form.shape:
             return []
-        reach = [_reach(map_, form) for map_ in form.maps]
+        reach = [_reach(form.maps[axis], form) for axis in self._axes]
         near = self._near(reach)
         boxes = self._boxes
-        deciding = {
-            axis
-            for axis, (least, most) in enumerate(reach)
-            if any(least < boxes[number][axis][0] or most >= boxes[number][axis][1] for number in near)
-        }
+        deciding = []
+        for axis, (least, most) in zip(self._axes, reach, strict=True):
+            for number in near:
+                low, high = boxes[number][axis]
+                if least < low or most >= high:
+                    deciding.append(axis)
+                    break
         if near and not deciding:
             return [Part(near[-1], form, None)]
         if any(isinstance(form.maps[axis], ArrayMap) for axis in deciding):
-            return self._by_point(form, near, sorted(deciding))
-        return list(self._by_box(form, near))
+            return self._by_point(form, near, deciding)
+        return self._in_row(form, near) or list(self._by_box(form, near, deciding))
 
-    def _by_box(self, form: Form, near: Sequence[int]) -> Iterator[Part]:
-        free: list[Box] = [tuple(zip(form.lower, form.upper, strict=True))]
+    def _in_row(self, form: Form, near: Sequence[int]) -> list[Part] | None:
+        """Return the parts by box of layers that lie side by side; None unless these have every position."""
+        map_ = None if self._row is None else form.maps[self._row]
+        if not isinstance(map_, tuple):
+            return None
+        dim = map_[0]
+        begin, end = form.lower[dim], form.upper[dim]
+        left = end - begin
+        parts = []
         for number in reversed(near):
-            box = box_within(form, self._boxes[number])
+            first, stop = positions_within(map_, begin, end, self._starts[number], self._ends[number])
+            if first < stop:
+                parts.append(cut_to(number, form, ((first, stop),), (dim,)))
+                left -= stop - first
+        return None if left else parts
+
+    def _by_box(self, form: Form, near: Sequence[int], deciding: list[int]) -> Iterator[Part]:
+        # Along all other dimensions, each part has everything.
+        dims = sorted({dim for axis in deciding for dim in dims_of(form.maps[axis])})
+        free: list[Box] = [tuple([(form.lower[dim], form.upper[dim]) for dim in dims])]
+        for number in reversed(near):
+            box = box_within(form, self._boxes[number], deciding, dims)
             left: list[Box] = []
             for one in free:
                 common = tuple(
-                    (max(low, first), min(high, end)) for (low, high), (first, end) in zip(one, box, strict=True)
+                    [(max(low, first), min(high, end)) for (low, high), (first, end) in zip(one, box, strict=True)]
                 )
                 if any(low >= high for low, high in common):
                     left.append(one)
-                    continue
-                yield cut_to(number, form, common)
-                left.extend(_around(one, common))
+                else:
+                    yield cut_to(number, form, common, dims)
+                    left.extend(_around(one, common))
             free = left
             if not free:
                 return
-        origin = min(tuple(low for low, _ in one) for one in free)
-        lost = cut_to(0, form, tuple((at, at + 1) for at in origin)).form
-        raise _missing([index.item() for index in indices_of(lost)])
+        first = min(tuple([low for low, _ in one]) for one in free)
+        origin = dict(zip(range(form.rank), form.lower, strict=True)) | dict(zip(dims, first, strict=True))
+        lost = cut_to(0, form, tuple([(at, at + 1) for at in origin.values()]), range(form.rank)).form
+        raise _missing([indices_of(lost, map_).item() for map_ in lost.maps])
 
     def _by_point(self, form: Form, near: Sequence[int], deciding: list[int]) -> list[Part]:
-        indices = indices_of(form)
+        indices = {axis: indices_of(form, form.maps[axis]) for axis in deciding}
         owner: npt.NDArray[np.int64]
         if self._row is not None:
             index = indices[self._row]
@@ -110,13 +133,13 @@ class StackPartition:
         missing = np.argwhere(owner < 0)
         if len(missing):
             at = tuple(missing[0].tolist())
-            raise _missing([int(np.broadcast_to(index, form.shape)[at]) for index in indices])
+            raise _missing([int(np.broadcast_to(indices_of(form, map_), form.shape)[at]) for map_ in form.maps])
         return parts_by_point(form, owner)
 
     def _near(self, reach: list[tuple[int, int]]) -> Sequence[int]:
         """Return the layers whose boxes overlap what a view reaches, in their order; some others may be among them."""
         if self._row is not None:
-            least, most = reach[self._row]
+            ((least, most),) = reach
             return range(max(0, bisect_right(self._starts, least) - 1), bisect_right(self._starts, most))
         if self._bounds is None:
             self._bounds = np.array(self._boxes, np.int64).reshape(len(self._boxes), len(reach), 2)
