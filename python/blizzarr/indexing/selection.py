@@ -20,8 +20,6 @@ from blizzarr.indexing.form import Form, IndexArray
 from blizzarr.indexing.interval import Bounds
 from blizzarr.indexing.layout import index_values
 
-__all__ = ["Axes", "Axis", "IndexArray", "Lowered", "lower_form"]
-
 Axis: TypeAlias = int | tuple[int, int, int] | tuple[tuple[int, ...], IndexArray]
 """One axis as the engine takes it: an index, `(dim, start, step)`, or `(dims, index array)`."""
 

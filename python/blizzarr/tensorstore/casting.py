@@ -23,8 +23,6 @@ from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import Form
 
-__all__ = ["CastDriver", "cast_driver"]
-
 
 def cast_driver(driver: Driver, dtype: DType) -> Driver:
     """Return a driver that converts the elements to another data type.

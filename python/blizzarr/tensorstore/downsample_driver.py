@@ -32,9 +32,6 @@ from blizzarr.views.compose import compose
 from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.interval import UNBOUNDED
 
-__all__ = ["DownsampleDriver"]
-
-
 _QUICK = 1 << 16
 """Work on more elements than these is always handed to another thread."""
 

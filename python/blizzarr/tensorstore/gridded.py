@@ -12,8 +12,6 @@ import numpy.typing as npt
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point
 
-__all__ = ["parts_in_chunks"]
-
 _Positions: TypeAlias = tuple[tuple[int, int], int, int, int]
 """The bounds of a chunk along one dimension, the dimension of the view (-1 for none), and its positions in there."""
 

@@ -24,8 +24,6 @@ from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.form import Form, Map, dims_of
 
-__all__ = ["MemoryArray", "array_driver"]
-
 _QUICK = 1 << 16
 """Elements that are copied faster than another thread begins."""
 

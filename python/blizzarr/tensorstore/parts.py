@@ -13,8 +13,6 @@ from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
 from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import WHOLE, index_values, through
 
-__all__ = ["Box", "Part", "Points", "box_within", "cut_to", "indices_of", "parts_by_point", "positions_within"]
-
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A lower and an upper bound for each dimension; the upper one is exclusive."""
 

@@ -22,8 +22,6 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
 from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point, positions_within
 
-__all__ = ["StackPartition"]
-
 
 class StackPartition:
     """The boxes of layers, and how a view is divided between them.

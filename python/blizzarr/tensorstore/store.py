@@ -22,9 +22,9 @@ from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
 from blizzarr.tensorstore.copying import as_source, check_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared
+from blizzarr.tensorstore.facts import StorageStatistics as Statistics
 from blizzarr.tensorstore.facts import StoreFacts
 from blizzarr.tensorstore.in_flight import in_flight
-from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose

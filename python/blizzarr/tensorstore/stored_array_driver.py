@@ -24,9 +24,9 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.asked import asked
 from blizzarr.tensorstore.cut_off import read_or_fill
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.in_flight import read_since
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -223,7 +223,7 @@ class StoredArrayDriver(Driver):
         if found is None or found[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
             found = arrays[array] = metadata, array.cached(pool, recheck=recheck)._bind()
-        return asked(found[1], batch.get("asked"))
+        return read_since(found[1], batch.get("since"))
 
     def sources(self, view: View) -> Sequence[Source]:
         """Return its chunks, if decoding takes time and they are not kept elsewhere."""

@@ -22,8 +22,6 @@ from blizzarr.views.interval import INF
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["virtual_chunked"]
-
 
 def virtual_chunked(
     read_function: ReadFunction | None = None,

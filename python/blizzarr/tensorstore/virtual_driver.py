@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -33,14 +34,11 @@ from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.gridded import parts_in_chunks
 from blizzarr.tensorstore.parts import Box, Part
 from blizzarr.tensorstore.picking import picked, put
-from blizzarr.tensorstore.virtual_changes import VirtualChanges, shown_chunk
-from blizzarr.transactions import Transaction
+from blizzarr.transactions import Outcome, Transaction
 from blizzarr.views import IndexDomain, IndexTransform
 
 if TYPE_CHECKING:
     import asyncio
-
-__all__ = ["VirtualChunkedReadParameters", "VirtualChunkedWriteParameters", "VirtualDriver"]
 
 
 @dataclass(frozen=True)
@@ -319,3 +317,57 @@ def _moved(view: Form, box: Box) -> Form:
         else:
             maps.append((map_[0], map_[1] - at, map_[2]))
     return view._replace(maps=tuple(maps))
+
+
+class VirtualChanges:
+    """The elements that are to be written, by chunks, and which they are."""
+
+    at_once = False
+
+    def __init__(self, driver: VirtualDriver) -> None:
+        self._driver = driver
+        self._lock = threading.Lock()
+        self._chunks: dict[Box, tuple[Elements, npt.NDArray[np.bool_]]] = {}
+
+    def of(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]] | None:
+        """Return what is to be written to a chunk, or None."""
+        return self._chunks.get(box)
+
+    def changed(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]]:
+        """Return the buffer and mask of what is to be written to a chunk, to be added to."""
+        with self._lock:
+            if box not in self._chunks:
+                chunk = self._driver._room(box)
+                self._chunks[box] = chunk, np.zeros(chunk.shape, bool)
+            return self._chunks[box]
+
+    def prepare(self) -> None:
+        """Do nothing: there are no conditions to check."""
+
+    def commit(self, outcome: Outcome) -> None:
+        """Write every chunk; elements that were not written are read first."""
+        for box, error in self._driver._hand_over(list(self._chunks.items())):
+            if error is None:
+                outcome.stored.append(shown_chunk(box))
+            else:
+                outcome.fail([shown_chunk(box)], error)
+
+    def shown(self) -> list[str]:
+        """Return the chunks, as errors show them."""
+        return [shown_chunk(box) for box in self._chunks]
+
+    def abort(self) -> None:
+        """Forget everything."""
+        self._chunks = {}
+
+
+def shown_chunk(box: Box) -> str:
+    """Format a chunk for an error message.
+
+    Examples
+    --------
+    >>> shown_chunk(((0, 2), (3, 6)))
+    'virtual chunk {origin={0, 3}, shape={2, 3}}'
+    """
+    origin, shape = ", ".join(str(low) for low, _ in box), ", ".join(str(high - low) for low, high in box)
+    return f"virtual chunk {{origin={{{origin}}}, shape={{{shape}}}}}"
