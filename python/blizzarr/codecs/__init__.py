@@ -25,3 +25,4 @@ if TYPE_CHECKING:
     from blizzarr.codecs.catalogue import *  # noqa: F403
 else:
     __getattr__, __dir__ = lazy_names(__name__, EXPORTED, "CODECS")
+    __all__ = [name for name in __dir__() if name[0].isupper() and name not in ("EXPORTED", "TYPE_CHECKING")]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from blizzarr.codecs.gzip import GzipCodec as GzipCodec
     from blizzarr.codecs.n5 import N5Codec as N5Codec
     from blizzarr.codecs.numcodecs.compressors import ZlibCodec as ZlibCodec
-    from blizzarr.codecs.objects import CategorizeCodec as CategorizeCodec
     from blizzarr.codecs.objects import VlenBytesCodec as VlenBytesCodec
     from blizzarr.codecs.objects import VlenUtf8Codec as VlenUtf8Codec
     from blizzarr.codecs.sharding import MAX_INDEX_BYTES as MAX_INDEX_BYTES
@@ -44,7 +43,8 @@ CATALOGUE: Final = LazyTable[type[Codec]](
 """The codecs by name. Each is imported when it is first needed: most arrays have two or three of them."""
 
 EXPORTED: Final = {
-    *(place for name, place in CATALOGUE.places.items() if not name.startswith(PREFIX)),
+    # `categorize` is also a codec of numcodecs.
+    *(place for name, place in CATALOGUE.places.items() if not name.startswith(PREFIX) and name != "categorize"),
     # Documents of v3 do not name these, or do so with a prefix.
     "blizzarr.codecs.n5:N5Codec",
     "blizzarr.codecs.numcodecs.compressors:ZlibCodec",

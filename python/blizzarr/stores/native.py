@@ -25,13 +25,6 @@ class NativeStore(BaseStore):
     """The handle that the engine reads and writes array data through."""
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none.
-
-        Raises
-        ------
-        StoreError
-            If the value cannot be read.
-        """
         if UNUSABLE.search(key):
             check_key(key)
         value: bytes | None = self.native.get(key)
@@ -64,26 +57,10 @@ class NativeStore(BaseStore):
         return there
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of one version of the value; None if there is no value.
-
-        Raises
-        ------
-        StoreError
-            If the value cannot be read.
-        """
         parts: builtins.list[Value] | None = self.native.get_ranges(check_key(key), ranges)
         return parts
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value atomically.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be written; the old one is unchanged.
-        """
         self._check_writable(check_key(key))
         self.native.set(key, value)
 
@@ -116,15 +93,6 @@ class NativeStore(BaseStore):
         return bool(self.native.replace(key, bytes(expected), None))
 
     def delete(self, key: str) -> bool:
-        """Remove the value; return False if there was none.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be removed.
-        """
         self._check_writable(check_key(key))
         return bool(self.native.delete(key))
 
@@ -171,23 +139,9 @@ class NativeStore(BaseStore):
         self.native.delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot be listed.
-        """
         return sorted(self.native.list(check_prefix(prefix)))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot be listed.
-        """
         keys, prefixes = self.native.list_dir(check_prefix(prefix))
         return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
 

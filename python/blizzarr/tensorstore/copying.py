@@ -11,12 +11,12 @@ import numpy as np
 
 from blizzarr.config import config
 from blizzarr.errors import NotReadableError, SpecError
+from blizzarr.indexing.form import Form, Map
 from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
 from blizzarr.tensorstore.driver import Elements
 from blizzarr.tensorstore.elements import as_elements
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
-from blizzarr.views.form import Form, Map
 
 if TYPE_CHECKING:
     from blizzarr.tensorstore.store import TensorStore

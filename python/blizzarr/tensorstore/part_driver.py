@@ -14,6 +14,7 @@ import numpy as np
 from blizzarr.array.binding import bind
 from blizzarr.caching import CachePool
 from blizzarr.indexing import Lowered
+from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axis
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.field import Field
@@ -30,7 +31,6 @@ from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, write
 from blizzarr.views import lower
-from blizzarr.views.form import Form
 
 
 class PartDriver(StoredArrayDriver):

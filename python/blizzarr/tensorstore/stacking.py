@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
+from blizzarr.indexing.form import Form
 from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
@@ -23,7 +24,6 @@ from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
 from blizzarr.views.operations import Translation, added, translate
 from blizzarr.views.values import MAX_RANK
 

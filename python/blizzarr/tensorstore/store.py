@@ -17,6 +17,7 @@ from blizzarr.errors import (
     TransactionError,
 )
 from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, resolved, submit
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
@@ -29,7 +30,6 @@ from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose
 from blizzarr.views.dim_expression import Subscript
-from blizzarr.views.form import Form, identity_maps
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
