@@ -42,8 +42,8 @@ def lower_form(form: Form, shape: tuple[int, ...]) -> Lowered:
 
     Examples
     --------
-    >>> lower_form(Form((7,), (12,), (False,), (False,), ("",), ((0, -7, 2), 1)), (10, 4))
-    ((5,), ((0, 7, 2), 1), False)
+    >>> lower_form(Form((7,), (9,), (False,), (False,), ("",), ((0, -7, 2), 1)), (10, 4))
+    ((2,), ((0, 7, 2), 1), False)
     """
     lowers, uppers, maps = form[0], form[1], form[5]
     own_shape = tuple([upper - lower for lower, upper in zip(lowers, uppers)])  # noqa: B905
