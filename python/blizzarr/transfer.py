@@ -17,8 +17,7 @@ import numpy.typing as npt
 from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
-from blizzarr.indexing.basic import Lowered
-from blizzarr.indexing.selection import Axes
+from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.problems import warn
 
 __all__ = ["Binding", "Handle", "as_source", "empty_result", "read", "write", "write_parts"]

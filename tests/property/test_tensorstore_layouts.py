@@ -12,8 +12,8 @@ import tensorstore as ts
 
 import blizzarr.tensorstore as bts
 from blizzarr.errors import LimitError
+from blizzarr.indexing.interval import Bounds
 from blizzarr.spec.layout_solver import choose_read_write_shapes
-from blizzarr.views.interval import Bounds
 from property.test_tensorstore_creation import gist, ours, theirs
 from unit.spec.oracle import outcome
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from blizzarr import _native
-from blizzarr.caching.lifetimes import Lifetime
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, native_recheck
 from blizzarr.caching.store import CachedStore
 from blizzarr.stores import ReadOnlyStore, Store, StoreWrapper
-
-__all__ = ["Keeping", "keeping_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +74,33 @@ def scalar_of(dtype: np.dtype[Any]) -> tuple[str, Callable[[Any], Any]]:
     if kind is not None:
         return kind, dtype.type
     return "", lambda found: np.ndarray((), dtype, bytearray(found))[()]
+
+
+_numbers = count(1)
+
+
+class Lifetime:
+    """A reference to an object with a number that no other object ever gets.
+
+    Examples
+    --------
+    >>> values = {}
+    >>> Lifetime.of(values) is Lifetime.of(values)
+    True
+    """
+
+    __slots__ = ("__weakref__", "_of", "number")
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+        self.number = next(_numbers)
+
+    @staticmethod
+    def of(behind: Any) -> Lifetime:
+        """The one that there is, or a new one."""
+        found = _lifetimes.get(id(behind))
+        # Two threads at once may get two, which is no more than two caches. A lock might stay held in a forked child.
+        return _lifetimes.setdefault(id(behind), Lifetime(behind)) if found is None else found
+
+
+_lifetimes: WeakValueDictionary[int, Lifetime] = WeakValueDictionary()

@@ -10,8 +10,6 @@ from weakref import WeakValueDictionary
 
 from blizzarr import _native
 
-__all__ = ["CacheInfo", "CachePool"]
-
 _MOST = (1 << 63) - 1
 
 _pools: WeakValueDictionary[str, CachePool] = WeakValueDictionary()

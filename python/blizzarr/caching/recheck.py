@@ -7,8 +7,6 @@ import time
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Recheck", "Since", "check_recheck", "native_recheck"]
-
 
 @dataclass(frozen=True, slots=True)
 class Since:

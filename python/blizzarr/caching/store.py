@@ -11,8 +11,6 @@ from blizzarr.stores import Replaced, Store, Value
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.handle import StoreHandle
 
-__all__ = ["CachedStore"]
-
 
 class CachedStore(StoreHandle):
     """A wrapper of a store; arrays and groups that are opened from it use the pool.

@@ -2,8 +2,7 @@
 
 from blizzarr.futures.batch import Batch
 from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, pending, resolved, run
-from blizzarr.futures.pace import Pace, at_once
-from blizzarr.futures.pool import deferred, do_all, submit
+from blizzarr.futures.pool import Pace, at_once, deferred, do_all, submit
 from blizzarr.futures.promise import Promise
 from blizzarr.futures.write_futures import WriteFutures
 

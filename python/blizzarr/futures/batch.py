@@ -9,8 +9,6 @@ from typing import Any, Self, TypeVar
 from blizzarr.errors import FutureError
 from blizzarr.futures.future import Future, pending
 
-__all__ = ["Batch"]
-
 T = TypeVar("T")
 
 

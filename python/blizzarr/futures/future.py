@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import asyncio
     from concurrent.futures import Future as Running
 
-__all__ = ["Future", "FutureLike", "fail", "failed", "finish", "pending", "resolved", "run"]
-
 T = TypeVar("T")
 FutureLike: TypeAlias = Any
 """A `Future`, a coroutine, or the result itself."""

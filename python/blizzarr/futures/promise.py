@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from blizzarr.errors import FutureError
 from blizzarr.futures.future import Future, fail, finish, pending
 
-__all__ = ["Promise"]
-
 T = TypeVar("T")
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from blizzarr.futures.future import Future
 
-__all__ = ["WriteFutures"]
-
 
 class WriteFutures:
     """The two futures of a write. Used as a future itself, it stands for `commit`.

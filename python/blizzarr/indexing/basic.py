@@ -13,8 +13,6 @@ import numpy as np
 
 from blizzarr.indexing.selection import Axis, Lowered
 
-__all__ = ["Lowered", "lower_basic"]
-
 
 def lower_basic(key: Any, shape: tuple[int, ...]) -> Lowered | None:
     """Lower a basic key for an array of this shape; return None for all other keys, valid or not.

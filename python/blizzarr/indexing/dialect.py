@@ -28,8 +28,6 @@ from blizzarr.indexing.form import Form, IndexArray
 from blizzarr.indexing.keys import Item, as_items, axes_taken, in_bounds, index_in_bounds, mask_indices, slice_in_bounds
 from blizzarr.indexing.layout import Arrays, lay_out
 
-__all__ = ["Dialect", "selection_of", "spread"]
-
 
 class Dialect(Enum):
     """The meaning of arrays of indices; see the table in the module's docstring."""

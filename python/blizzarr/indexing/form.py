@@ -29,18 +29,6 @@ import numpy.typing as npt
 
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, Interval
 
-__all__ = [
-    "ArrayMap",
-    "Form",
-    "IndexArray",
-    "Map",
-    "dims_of",
-    "fits_64_bits",
-    "identity_maps",
-    "is_empty",
-    "without_arrays",
-]
-
 IndexArray: TypeAlias = npt.NDArray[np.int64]
 
 

@@ -15,23 +15,6 @@ from typing import NamedTuple
 
 from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
 
-__all__ = [
-    "FINITE",
-    "INF",
-    "INT64_MAX",
-    "INT64_MIN",
-    "UNBOUNDED",
-    "Bounds",
-    "Interval",
-    "affine_domain",
-    "affine_range",
-    "check_contains",
-    "closed",
-    "half_open",
-    "shift",
-    "sized",
-]
-
 INF = 2**62 - 1
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 

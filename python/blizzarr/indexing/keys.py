@@ -13,18 +13,6 @@ import numpy.typing as npt
 from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing.form import IndexArray
 
-__all__ = [
-    "Item",
-    "as_items",
-    "axes_taken",
-    "block_slice",
-    "in_bounds",
-    "index_in_bounds",
-    "index_or_array",
-    "mask_indices",
-    "slice_in_bounds",
-]
-
 Item: TypeAlias = int | slice | EllipsisType | npt.NDArray[Any] | None
 """An index, a slice, `...`, `newaxis`, or an array: of integers (64 bit, not without dimensions) or a mask."""
 

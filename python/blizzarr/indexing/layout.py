@@ -34,8 +34,6 @@ from blizzarr.indexing.interval import (
     closed,
 )
 
-__all__ = ["WHOLE", "Arrays", "Kept", "Term", "dims_made", "index_values", "lay_out", "permute", "through"]
-
 Kept: TypeAlias = tuple[int, int, bool, bool, int, int]
 """What a slice makes of a dimension: its new bounds, whether each is implicit, and the offset and stride of its map."""
 

@@ -14,8 +14,6 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.keys import as_items, block_slice
 from blizzarr.indexing.selection import Lowered, lower_form
 
-__all__ = ["basic", "block", "coordinate", "mask", "numpy_style", "orthogonal", "vectorised"]
-
 
 def numpy_style(key: Any, shape: tuple[int, ...]) -> Lowered:
     """Lower a key of ``array[key]``: anything that NumPy allows.

@@ -20,8 +20,6 @@ from blizzarr.indexing.form import Form, IndexArray
 from blizzarr.indexing.interval import Bounds
 from blizzarr.indexing.layout import index_values
 
-__all__ = ["Axes", "Axis", "IndexArray", "Lowered", "lower_form"]
-
 Axis: TypeAlias = int | tuple[int, int, int] | tuple[tuple[int, ...], IndexArray]
 """One axis as the engine takes it: an index, `(dim, start, step)`, or `(dims, index array)`."""
 
@@ -44,8 +42,8 @@ def lower_form(form: Form, shape: tuple[int, ...]) -> Lowered:
 
     Examples
     --------
-    >>> lower_form(Form((7,), (12,), (False,), (False,), ("",), ((0, -7, 2), 1)), (10, 4))
-    ((5,), ((0, 7, 2), 1), False)
+    >>> lower_form(Form((7,), (9,), (False,), (False,), ("",), ((0, -7, 2), 1)), (10, 4))
+    ((2,), ((0, 7, 2), 1), False)
     """
     lowers, uppers, maps = form[0], form[1], form[5]
     own_shape = tuple([upper - lower for lower, upper in zip(lowers, uppers)])  # noqa: B905

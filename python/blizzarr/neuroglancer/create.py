@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
+from blizzarr.indexing.interval import INF, Bounds
 from blizzarr.json_values import copied, dump, quote
 from blizzarr.neuroglancer.check import check_multiscale, check_schema
 from blizzarr.neuroglancer.choose_shards import choose_shards
@@ -20,7 +21,6 @@ from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import failed_precondition
 from blizzarr.views import IndexDomain
-from blizzarr.views.interval import INF, Bounds
 
 __all__ = ["Existing", "new_document"]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INF
 from blizzarr.neuroglancer.codec import PrecomputedCodec
 from blizzarr.neuroglancer.constraints import ScaleConstraints
 from blizzarr.neuroglancer.sharding import Sharding, shard_shape
@@ -17,7 +18,6 @@ from blizzarr.spec.dimension_units import DimensionUnits, merge_units, units_sho
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
-from blizzarr.views.interval import INF
 
 __all__ = ["DRIVER", "LABELS", "RANK", "check_units", "codec_of", "domain_of", "layout_with", "units_of"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.indexing.form import ArrayMap, Map
 from blizzarr.neuroglancer.volume_place import VolumePlace
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -13,7 +14,6 @@ from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.driver import View
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.views import IndexDomain, IndexTransform
-from blizzarr.views.form import ArrayMap, Map
 
 __all__ = ["VolumeDriver"]
 

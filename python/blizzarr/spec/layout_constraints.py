@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Final, Self
 
 from blizzarr.errors import InvalidArgumentError, SpecError
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import UNBOUNDED, Interval, sized
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, check_rank
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
-from blizzarr.views.interval import UNBOUNDED, Interval, sized
 
 __all__ = ["GRID_MEMBERS", "USAGES", "LayoutConstraints"]
 

@@ -18,9 +18,9 @@ from typing import Final
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INF, Bounds
 from blizzarr.spec.constraint import Vector
 from blizzarr.spec.grid import GridConstraints
-from blizzarr.views.interval import INF, Bounds
 
 __all__ = ["DEFAULT_ELEMENTS", "choose_read_write_shapes", "choose_shape"]
 

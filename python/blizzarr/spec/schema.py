@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form
 from blizzarr.json_values import MISSING, expected, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, integer, prefixed
@@ -28,7 +29,6 @@ from blizzarr.spec.through_view import (
 )
 from blizzarr.spec.unit import as_unit, unit_json
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
-from blizzarr.views.form import Form
 
 __all__ = ["SCHEMA_ARGUMENTS", "UNCONSTRAINED", "Schema"]
 

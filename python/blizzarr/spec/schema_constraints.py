@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -15,7 +16,6 @@ from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import check_broadcast, fill_from_user, same_fill, shown
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
 
 __all__ = ["SchemaConstraints"]
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
+from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
@@ -20,8 +22,6 @@ from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_constraints import USAGES
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import ArrayMap, Form, Map, identity_maps
-from blizzarr.views.interval import INF, Interval, affine_range
 
 __all__ = [
     "domain_of_base",

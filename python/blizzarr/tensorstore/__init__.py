@@ -23,8 +23,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.adapting import cast, downsample
-from blizzarr.tensorstore.in_memory import array
+from blizzarr.tensorstore.adapting import array, cast, downsample
 from blizzarr.tensorstore.indexable import Indexable
 from blizzarr.tensorstore.metrics import (
     experimental_collect_matching_metrics,

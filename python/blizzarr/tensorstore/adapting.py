@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import derived
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
+from blizzarr.tensorstore.memory_array import array_driver
 from blizzarr.tensorstore.store import TensorStore
-
-__all__ = ["cast", "downsample"]
 
 S = TypeVar("S", TensorStore, Spec)
 
@@ -85,3 +85,39 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
 def _check_base(base: object) -> None:
     if not isinstance(base, Spec):
         raise TypeError(f"expected a TensorStore or a Spec, found {type(base).__name__}")
+
+
+def array(
+    array: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    context: Context | None = None,
+    copy: bool | None = None,
+    write: bool | None = None,
+) -> TensorStore:
+    """Make a store of an array in memory.
+
+    Parameters
+    ----------
+    array
+        An array, or anything that NumPy can make into one.
+    dtype
+        The data type of the elements; by default, that of the array.
+    context
+        What is shared with others.
+    copy
+        Give the store a copy of the elements. None copies only what must be converted; False fails in that
+        case.
+    write
+        Allow writing. None allows it if the array does; with True, a copy is made if necessary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1, 2, 3])
+    >>> store = array(x)
+    >>> store[0] = 9
+    >>> x
+    array([9, 2, 3])
+    """
+    return TensorStore._of(array_driver(array, dtype, context, copy, write))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -21,9 +22,6 @@ from blizzarr.tensorstore.conversion import can_convert, convert
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
-
-__all__ = ["CastDriver", "cast_driver"]
 
 
 def cast_driver(driver: Driver, dtype: DType) -> Driver:

@@ -18,8 +18,6 @@ from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.json_element import as_element, integer_range
 
-__all__ = ["can_convert", "convert", "is_implicit"]
-
 _TEXTS = ("string", "ustring")
 _RAW = ("char", "byte")
 _BITS = {"int2": 2, "int4": 4}

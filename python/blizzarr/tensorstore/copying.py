@@ -11,7 +11,7 @@ import numpy as np
 
 from blizzarr.config import config
 from blizzarr.errors import NotReadableError, SpecError
-from blizzarr.tensorstore.align import align
+from blizzarr.indexing.form import Form, Map
 from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
 from blizzarr.tensorstore.driver import Elements
 from blizzarr.tensorstore.elements import as_elements
@@ -20,8 +20,6 @@ from blizzarr.views.compose import compose
 
 if TYPE_CHECKING:
     from blizzarr.tensorstore.store import TensorStore
-
-__all__ = ["as_source", "check_source", "copy_view", "fitted", "pieces"]
 
 
 def as_source(value: Any, target: TensorStore) -> Elements:
@@ -105,3 +103,60 @@ def pieces(store: TensorStore) -> Iterator[IndexTransform]:
         starts.append([(max(low, edge), min(low + size, edge + length)) for edge in range(first, low + size, length)])
     for box in product(*starts):
         yield whole[IndexDomain(inclusive_min=[low for low, _ in box], exclusive_max=[high for _, high in box])]
+
+
+def align(source: Form, target: Form) -> Form:
+    """The transform from the domain of the target to that of the source.
+
+    Raises
+    ------
+    SpecError
+        When a length does not fit.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexDomain
+    >>> align(IndexDomain(shape=[1, 4])._form, IndexDomain(shape=[2, 3, 4])._form).maps
+    (0, (2, 0, 1))
+    """
+    matches = _matches(source, target)
+    maps: list[Map] = []
+    problems = []
+    for dim, match in enumerate(matches):
+        size = source.upper[dim] - source.lower[dim]
+        if match is None:
+            if size != 1:
+                problems.append(f"unmatched source dimension {dim} {_shown(source, dim)} does not have a size of 1")
+            maps.append(source.lower[dim])
+        elif size == target.upper[match] - target.lower[match]:
+            maps.append((match, source.lower[dim] - target.lower[match], 1))
+        else:
+            if size != 1:
+                problems.append(
+                    f"source dimension {dim} {_shown(source, dim)} mismatch with target dimension {match} "
+                    f"{_shown(target, match)}"
+                )
+            maps.append(source.lower[dim])
+    if problems:
+        raise SpecError(f"Error aligning dimensions: {', '.join(problems)}")
+    return target.domain._replace(maps=tuple(maps))
+
+
+def _matches(source: Form, target: Form) -> list[int | None]:
+    if not any(source.labels) or not any(target.labels):
+        skipped = target.rank - source.rank
+        return [dim + skipped if dim + skipped >= 0 else None for dim in range(source.rank)]
+    free = [dim for dim, label in enumerate(target.labels) if not label]
+    matches: list[int | None] = []
+    for label in reversed(source.labels):
+        if label:
+            matches.append(target.labels.index(label) if label in target.labels else None)
+        else:
+            matches.append(free.pop() if free else None)
+    return matches[::-1]
+
+
+def _shown(form: Form, dim: int) -> str:
+    label = form.labels[dim]
+    # Bounds as they are now, implicit or not.
+    return (f'"{label}": ' if label else "") + str(form.interval(dim)).replace("*", "")

@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, ViewOutOfBoundsError
+from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.interval import UNBOUNDED
+from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -21,18 +24,13 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.parts import indices_of
 from blizzarr.tensorstore.picking import picked
 from blizzarr.tensorstore.reduction import check_method, reduce_blocks
-from blizzarr.tensorstore.regions import indices_of, within
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
-from blizzarr.views.form import ArrayMap, Form, Map
-from blizzarr.views.interval import UNBOUNDED
-
-__all__ = ["DownsampleDriver"]
-
 
 _QUICK = 1 << 16
 """Work on more elements than these is always handed to another thread."""
@@ -189,7 +187,9 @@ class DownsampleDriver(Driver):
                 maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
             )
             simple = not any(isinstance(map_, ArrayMap) for map_ in form.maps)
-            return _Needed(store._with_form(within(whole, part) if simple else compose(whole, part)), None, None)
+            return _Needed(
+                store._with_form(through(whole, part.maps, *part[:5]) if simple else compose(whole, part)), None, None
+            )
         maps: list[Map] = []
         edges: list[npt.NDArray[np.int64]] = []
         axes: list[Axis] = []
@@ -206,7 +206,7 @@ class DownsampleDriver(Driver):
                 own, begins = _neighbours(min(one, other), max(one, other), factor, bounds)
                 axes.append((along, 0, 1) if stride > 0 else (along, abs(other - one), -1))
             else:
-                index = indices_of(form._replace(maps=(map_,)))[0]
+                index = indices_of(form, map_)
                 blocks, axis = _distinct(map_, index, form)
                 first, last = int(blocks[0]), int(blocks[-1])
                 if 2 * len(blocks) > last - first:
@@ -223,7 +223,7 @@ class DownsampleDriver(Driver):
         never = (False,) * rank
         sizes = tuple([int(begins[-1]) for begins in edges])
         part = Form((0,) * rank, sizes, never, never, ("",) * rank, tuple(maps))
-        return _Needed(store._with_form(within(whole, part)), edges, None if as_is else tuple(axes))
+        return _Needed(store._with_form(through(whole, part.maps, *part[:5])), edges, None if as_is else tuple(axes))
 
     def write(self, view: View, source: Elements) -> None:
         """Raise: a downsampled view cannot be written."""
@@ -238,7 +238,8 @@ class DownsampleDriver(Driver):
         form = view._form
         whole = self._store._now()._form
         lower, upper = [], []
-        for index, factor, low, high in zip(indices_of(form), self._factors, whole.lower, whole.upper, strict=True):
+        for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):
+            index = indices_of(form, map_)
             lower.append(max(int(index.min()) * factor, low))
             upper.append(min((int(index.max()) + 1) * factor, high))
         part = self._store[IndexDomain(inclusive_min=lower, exclusive_max=upper)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy.typing as npt
 
 from blizzarr.errors import OutOfBoundsError, UnsupportedOperationError, ViewOutOfBoundsError
+from blizzarr.indexing.form import ArrayMap, Form
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -19,7 +20,6 @@ from blizzarr.spec.unit import Unit
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
-from blizzarr.views.form import ArrayMap, Form
 from blizzarr.views.indexing import Indexed
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import Any, Final, Self
 
 import numpy.typing as npt
 
+from blizzarr.indexing.form import Form
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.binding import strip
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -20,9 +21,6 @@ from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
 from blizzarr.views import Indexable, IndexDomain, IndexTransform
-from blizzarr.views.form import Form
-
-__all__ = ["StoreFacts"]
 
 
 class StoreFacts(Indexable):
@@ -202,3 +200,38 @@ _CHANGES: Final = (
 """The changes that `TensorStore.spec` takes."""
 
 name_keywords(StoreFacts.spec, _CHANGES)
+
+
+class StorageStatistics:
+    """Whether none and whether all of a view is stored; None for what was not asked.
+
+    Examples
+    --------
+    >>> StorageStatistics(not_stored=True)
+    TensorStore.StorageStatistics(not_stored=True, fully_stored=None)
+    """
+
+    __slots__ = ("fully_stored", "not_stored")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, *, not_stored: bool | None = None, fully_stored: bool | None = None) -> None:
+        self.not_stored = not_stored
+        self.fully_stored = fully_stored
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StorageStatistics):
+            return NotImplemented
+        return (self.not_stored, self.fully_stored) == (other.not_stored, other.fully_stored)
+
+    def __repr__(self) -> str:
+        return f"TensorStore.StorageStatistics(not_stored={self.not_stored}, fully_stored={self.fully_stored})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.not_stored, self.fully_stored)
+
+
+StorageStatistics.__qualname__ = "TensorStore.StorageStatistics"
+
+
+def _made(not_stored: bool | None, fully_stored: bool | None) -> StorageStatistics:
+    return StorageStatistics(not_stored=not_stored, fully_stored=fully_stored)

@@ -9,11 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.tensorstore.regions import Box, Part, indices_of, part_in
-from blizzarr.tensorstore.share import Place, picked_shares
-from blizzarr.views.form import ArrayMap, Form, Map
-
-__all__ = ["parts_in_chunks"]
+from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point
 
 _Positions: TypeAlias = tuple[tuple[int, int], int, int, int]
 """The bounds of a chunk along one dimension, the dimension of the view (-1 for none), and its positions in there."""
@@ -50,23 +47,16 @@ def parts_in_chunks(
     if len(set(dims)) < len(dims):
         for cell in product(*axes):
             box = tuple([place[0] for place in cell])
-            part = part_in(view, box)
-            if part is not None:
-                yield part, box
+            own = box_within(view, box, range(len(box)), range(view.rank))
+            if all(low < high for low, high in own):
+                yield cut_to(0, view, own, range(view.rank)), box
         return
-    never = (False,) * view.rank
-    whole = [slice(0, length) for length in view.shape]
     for cell in product(*axes):
-        lower, upper, where = list(view.lower), list(view.upper), list(whole)
-        size = 1
-        for _, dim, low, high in cell:
-            if dim >= 0:
-                first = view.lower[dim]
-                lower[dim], upper[dim], where[dim] = low, high, slice(low - first, high - first)
-        for low, high in zip(lower, upper, strict=True):
-            size *= high - low
-        form = Form(tuple(lower), tuple(upper), never, never, view.labels, view.maps)
-        yield Part(form, tuple(where), size), tuple([place[0] for place in cell])
+        along = [(dim, (low, high)) for _, dim, low, high in cell if dim >= 0]
+        yield (
+            cut_to(0, view, tuple([positions for _, positions in along]), [dim for dim, _ in along]),
+            tuple([place[0] for place in cell]),
+        )
 
 
 def _zipped(chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[int, int, tuple[int, int]]]:
@@ -98,7 +88,9 @@ def _along(map_: Map, view: Form, length: int, at: int, bounds: tuple[int, int])
 
 def _listed(view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Box) -> Iterator[tuple[Part, Box]]:
     """Return the parts of listed positions: those of one chunk are taken together."""
-    cells = [(index - at) // length for index, at, length in zip(indices_of(view), origin, chunks, strict=True)]
+    cells = [
+        (indices_of(view, map_) - at) // length for map_, at, length in zip(view.maps, origin, chunks, strict=True)
+    ]
     known: list[npt.NDArray[np.int64]] = []
     numbers: npt.NDArray[np.int64] = np.zeros((1,) * view.rank, np.int64)
     for cell in cells:
@@ -106,13 +98,11 @@ def _listed(view: Form, chunks: Sequence[int], origin: Sequence[int], bounds: Bo
         distinct, place = np.unique(cell, return_inverse=True)
         known.append(distinct)
         numbers = numbers * len(distinct) + place.reshape(cell.shape)
-    shares = picked_shares(view, tuple(range(view.rank)), np.broadcast_to(numbers, view.shape))
-    assert shares is not None, "all dimensions are picked"
-    for share in reversed(shares):
-        assert isinstance(share.where, Place), "positions are picked"
-        places = np.unravel_index(share.number, [len(distinct) for distinct in known])
+    # All dimensions are listed.
+    for part in reversed(parts_by_point(view, np.broadcast_to(numbers, view.shape))):
+        places = np.unravel_index(part.number, [len(distinct) for distinct in known])
         box = tuple(
             _cut(int(distinct[place]), length, at, bound)
             for distinct, place, (length, at, bound) in zip(known, places, _zipped(chunks, origin, bounds), strict=True)
         )
-        yield Part(share.form, share.where.points, share.form.upper[0]), box
+        yield part, box

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from blizzarr.caching import CachePool
 from blizzarr.futures import Future, at_once, submit
+from blizzarr.indexing.selection import Axes
 from blizzarr.tensorstore.driver import Shared, Source, chunks_of
+from blizzarr.transfer import Binding
 
 if TYPE_CHECKING:
     from blizzarr.tensorstore.store import TensorStore
-
-__all__ = ["KEPT_BYTES", "InFlight", "in_flight"]
 
 T = TypeVar("T")
 
@@ -112,7 +113,7 @@ class InFlight:
         will do.
         """
         shared = self._share()
-        return {**shared, "asked": _engine(shared["pool"]).now()}
+        return {**shared, "since": _engine(shared["pool"]).now()}
 
 
 def _chunks(boxes: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> set[Any]:
@@ -163,3 +164,89 @@ def in_flight(view: TensorStore, work: Callable[[Shared | None], T]) -> Future[T
         future = submit(lambda: work(later))
     future._kept = reads
     return future
+
+
+_COUNTED = 1 << 14
+"""The most chunks for which the reads that need them are recorded; beyond that, looking costs as much as it saves."""
+
+_WORTH = 1 << 16
+"""Bytes that would be decoded again for it to be worth keeping them."""
+
+
+def overlapping(views: Sequence[TensorStore]) -> set[int]:
+    """Return the numbers of the views that need the same chunk as another one.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
+    >>> layout = ts.ChunkLayout(chunk_shape=[50_000])
+    >>> store = ts.open(spec, dtype="uint32", shape=[100_000], chunk_layout=layout, create=True).result()
+    >>> sorted(overlapping([store[7], store[60_000], store[80_000]]))
+    [1, 2]
+    """
+    users: dict[Any, list[tuple[int, Source]]] = {}
+    count = 0
+    for number, view in enumerate(views):
+        for source in view._driver.sources(view):
+            users.setdefault(source.place, []).append((number, source))
+            count += 1
+    found: set[int] = set()
+    if len(users) < count:
+        for several in users.values():
+            if len(several) > 1:
+                found |= _of_array(several)
+    return found
+
+
+def _of_array(several: list[tuple[int, Source]]) -> set[int]:
+    first: dict[tuple[int, ...], int] = {}
+    found: set[int] = set()
+    again, left = 0, _COUNTED
+    for number, source in several:
+        ranges = source.chunks()
+        left -= prod(map(len, ranges))
+        if left < 0:
+            return set()
+        for chunk in product(*ranges):
+            owner = first.setdefault(chunk, number)
+            if owner != number:
+                found.add(owner)
+                found.add(number)
+                again += source.chunk_bytes
+    return found if again >= _WORTH else set()
+
+
+class _SinceHandle:
+    """A handle of the engine for a read that was asked for at a given moment of the array's pool."""
+
+    __slots__ = ("handle", "moment")
+
+    def __init__(self, handle: Any, moment: int) -> None:
+        self.handle = handle
+        self.moment = moment
+
+    def read(self, out: Any, axes: Axes, /) -> Any:
+        """Read the selection of `axes` into the buffer, as it was stored at that moment or later."""
+        return self.handle.read(out, axes, 0, self.moment)
+
+    def __getattr__(self, name: str) -> Any:
+        # Every other method is that of the handle.
+        return getattr(self.handle, name)
+
+
+def read_since(binding: Binding, moment: int | None) -> Binding:
+    """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> import numpy as np
+    >>> pool = blizzarr.CachePool(1 << 20)
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3]).cached(pool)
+    >>> out = np.empty((), z.dtype)
+    >>> read_since(z._bind(), pool.native.now()).handle.read(out, (2,))
+    >>> out
+    array(3)
+    """
+    return binding if moment is None else replace(binding, handle=_SinceHandle(binding.handle, moment))

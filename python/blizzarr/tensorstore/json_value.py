@@ -32,8 +32,6 @@ from blizzarr.transactions import Operation, Transaction, changes_in
 from blizzarr.transactions.naming import place_in
 from blizzarr.views import IndexDomain, IndexTransform, lower
 
-__all__ = ["JsonDriver"]
-
 _ATTEMPTS = 100
 
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.indexing.form import Form, Map, dims_of
 from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context
@@ -22,9 +23,6 @@ from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import Form, Map, dims_of
-
-__all__ = ["MemoryArray", "array_driver"]
 
 _QUICK = 1 << 16
 """Elements that are copied faster than another thread begins."""

@@ -17,6 +17,7 @@ from blizzarr.errors import (
     TransactionError,
 )
 from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
@@ -36,7 +37,6 @@ from blizzarr.tensorstore.part_driver import stored_driver
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
-from blizzarr.views.form import Form, identity_maps
 
 __all__ = ["OPENERS", "Opens", "Request", "limited", "open", "open_node", "refuse_creating"]
 

@@ -6,20 +6,23 @@ whoever writes these at the same time.
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from blizzarr.array.binding import bind
 from blizzarr.caching import CachePool
+from blizzarr.indexing import Lowered
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.selection import Axis
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.field import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
 from blizzarr.stores import check_writable
-from blizzarr.tensorstore.asked import asked
-from blizzarr.tensorstore.byte_axes import of_bytes
 from blizzarr.tensorstore.cut_off import read_or_fill
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
+from blizzarr.tensorstore.in_flight import read_since
 from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_array_driver import SHARED_BYTES, StoredArrayDriver
@@ -28,9 +31,6 @@ from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, write
 from blizzarr.views import lower
-from blizzarr.views.form import Form
-
-__all__ = ["PartDriver", "stored_driver"]
 
 
 class PartDriver(StoredArrayDriver):
@@ -84,7 +84,7 @@ class PartDriver(StoredArrayDriver):
                 store = array.cached(pool, recheck=recheck).store
                 found = metadata, self._limited(bind(store, array.path, metadata, by_bytes=True))
                 arrays["bytes", array] = found
-            return asked(found[1], batch.get("asked"))
+            return read_since(found[1], batch.get("since"))
         if self._bound is None or self._bound[0] is not metadata:
             store = without_document(array).store if self._stored.assumed else array.store
             binding = self._limited(bind(store, array.path, metadata, by_bytes=True))
@@ -115,3 +115,89 @@ class PartDriver(StoredArrayDriver):
 def stored_driver(stored: StoredArray, transaction: Transaction | None = None) -> StoredArrayDriver:
     """Return the driver of an opened array."""
     return (StoredArrayDriver if stored.part is None else PartDriver)(stored, transaction)
+
+
+class OfBytes(NamedTuple):
+    """A selection of an array whose last axis is the bytes of its elements."""
+
+    lowered: Lowered
+    shape: tuple[int, ...]
+    """The shape of the values that were asked for, whose bytes are adjacent."""
+
+
+def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
+    """Return the bytes of a selection of values, whose last axes are those within elements.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> field = Field("a", DTYPES["int16"], shape=(3,), offset=4)
+    >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field).lowered
+    ((5, 6), ((0, 0, 1), (1, 4, 1)), False)
+    >>> of_bytes(((5,), ((0, 0, 1), 2), False), field).lowered
+    ((5, 2), ((0, 0, 1), (1, 8, 1)), False)
+    """
+    shape, axes, _ = lowered
+    outer, inner = axes[: len(axes) - len(field.shape)], axes[len(axes) - len(field.shape) :]
+    size = field.dtype._element_dtype.itemsize
+    strides = [prod(field.shape[number + 1 :]) * size for number in range(len(field.shape))]
+    offset = field.offset
+    moving: list[tuple[Any, int]] = []
+    for axis, stride in zip(inner, strides, strict=True):
+        if isinstance(axis, int):
+            offset += axis * stride
+        else:
+            moving.append((axis, stride))
+    run = _run(moving, shape, size)
+    if run is not None:
+        dim = len(shape) - len(moving)
+        axes = (*outer, (dim, offset + run, 1))
+        return OfBytes(((*shape[:dim], prod(shape[dim:]) * size), axes, False), shape)
+    return OfBytes(((*shape, size), _listed(outer, moving, offset, shape, size), False), shape)
+
+
+def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:
+    """Return the offset of the first byte if the bytes are contiguous in the order of the last dimensions."""
+    offset, step = 0, size
+    for dim, (axis, stride) in zip(range(len(shape) - 1, -1, -1), reversed(moving), strict=False):
+        if len(axis) != 3 or axis[0] != dim or axis[2] * stride != step:
+            return None
+        offset += axis[1] * stride
+        step *= shape[dim]
+    return offset
+
+
+def _listed(
+    outer: tuple[Axis, ...], moving: list[tuple[Any, int]], offset: int, shape: tuple[int, ...], size: int
+) -> tuple[Axis, ...]:
+    """Return axes that list all bytes; axes of the grid that share index arrays with one of the elements are listed,
+    too.
+    """
+    dims = {dim for axis, _ in moving for dim in (axis[0] if len(axis) == 2 else axis[:1])}
+    together = [axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])]
+    while more := {dim for axis in together for dim in axis[0]} - dims:
+        dims |= more
+        together = [
+            axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])
+        ]
+    order = sorted(dims)
+    lengths = [shape[dim] for dim in order]
+
+    def spread(axis: Any) -> Any:
+        """Return the indices of an axis over all these dimensions, with a last one for the bytes."""
+        if len(axis) == 3:
+            indices, own = axis[1] + axis[2] * np.arange(shape[axis[0]]), axis[:1]
+        else:
+            own, indices = axis
+        placed = indices.transpose(np.argsort(own)).reshape([shape[dim] if dim in own else 1 for dim in order] + [1])
+        return np.broadcast_to(placed, (*lengths, size))
+
+    at = np.broadcast_to(offset + np.arange(size), (*lengths, size))
+    for axis, stride in moving:
+        at = at + stride * spread(axis)
+    group = (*order, len(shape))
+    found = [
+        (group, np.ascontiguousarray(spread(axis), np.int64)) if any(axis is other for other in together) else axis
+        for axis in outer
+    ]
+    return (*found, (group, np.ascontiguousarray(at, np.int64)))

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axes, Axis
 
-__all__ = ["picked", "put"]
-
 
 def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
     """Return the selected elements of an array: a NumPy view where possible, else a copy.

@@ -14,8 +14,6 @@ from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axis
 from blizzarr.tensorstore.cell import Listed, Picked, Points, Where
 
-__all__ = ["Piece", "Pieces", "Position"]
-
 Position: TypeAlias = tuple[int, ...]
 Piece: TypeAlias = tuple[Position, Where, Any]
 """A chunk, the selection from it, and the selection of these elements from those of `Pieces.arranged`."""

@@ -25,8 +25,6 @@ from blizzarr.json_values import dump
 from blizzarr.spec.dtype import DType
 from blizzarr.transfer import empty_result
 
-__all__ = ["check_method", "reduce_blocks"]
-
 Blocks = npt.NDArray[Any]
 
 _NATIVE: Final = frozenset(

@@ -6,8 +6,8 @@ from operator import le
 from typing import NamedTuple
 
 from blizzarr.errors import ConstraintError, SpecError
-from blizzarr.views.form import ArrayMap, Form, identity_maps
-from blizzarr.views.interval import Bounds, affine_range
+from blizzarr.indexing.form import ArrayMap, Form, identity_maps
+from blizzarr.indexing.interval import Bounds, affine_range
 
 __all__ = ["new_shape"]
 

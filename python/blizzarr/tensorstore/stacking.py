@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
+from blizzarr.indexing.form import Form
 from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
@@ -18,17 +19,13 @@ from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.layers import Layer, as_layer
 from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
-from blizzarr.tensorstore.stack_driver import StackDriver
+from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
 from blizzarr.views.operations import Translation, added, translate
 from blizzarr.views.values import MAX_RANK
-
-__all__ = ["concat", "overlay", "stack", "stacked"]
 
 
 def overlay(

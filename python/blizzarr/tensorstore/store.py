@@ -17,19 +17,19 @@ from blizzarr.errors import (
     TransactionError,
 )
 from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, resolved, submit
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.tensorstore.casting import cast_driver
 from blizzarr.tensorstore.copying import as_source, check_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared
+from blizzarr.tensorstore.facts import StorageStatistics as Statistics
 from blizzarr.tensorstore.facts import StoreFacts
 from blizzarr.tensorstore.in_flight import in_flight
-from blizzarr.tensorstore.storage_statistics import StorageStatistics as Statistics
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexTransform
 from blizzarr.views.compose import compose
 from blizzarr.views.dim_expression import Subscript
-from blizzarr.views.form import Form, identity_maps
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from blizzarr.array import Array
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import SpecError, ViewOutOfBoundsError
+from blizzarr.indexing.form import ArrayMap, Form, identity_maps
+from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -24,9 +26,9 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.asked import asked
 from blizzarr.tensorstore.cut_off import read_or_fill
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.in_flight import read_since
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -36,8 +38,6 @@ from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import ArrayMap, Form, identity_maps
-from blizzarr.views.interval import INF
 from blizzarr.views.lowering import is_settled
 
 __all__ = ["SHARED_BYTES", "StoredArrayDriver"]
@@ -227,7 +227,7 @@ class StoredArrayDriver(Driver):
         if found is None or found[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
             found = arrays[array] = metadata, array.cached(pool, recheck=recheck)._bind()
-        return asked(found[1], batch.get("asked"))
+        return read_since(found[1], batch.get("since"))
 
     def sources(self, view: View) -> Sequence[Source]:
         """Return its chunks, if decoding takes time and they are not kept elsewhere."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -17,12 +18,9 @@ from blizzarr.tensorstore.store import TensorStore
 from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
-from blizzarr.views.interval import INF
 
 if TYPE_CHECKING:
     import asyncio
-
-__all__ = ["virtual_chunked", "virtual_driver"]
 
 
 def virtual_chunked(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from blizzarr.errors import (
     UnsupportedOperationError,
 )
 from blizzarr.futures import Batch, Future, resolved
+from blizzarr.indexing import ArrayMap, Form, Map, lower_form
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -31,17 +33,13 @@ from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
 from blizzarr.tensorstore.gridded import parts_in_chunks
+from blizzarr.tensorstore.parts import Box, Part
 from blizzarr.tensorstore.picking import picked, put
-from blizzarr.tensorstore.regions import Box, Part, moved
-from blizzarr.tensorstore.virtual_changes import VirtualChanges, shown_chunk
-from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.form import Form
+from blizzarr.transactions import Outcome, Transaction
+from blizzarr.views import IndexDomain, IndexTransform
 
 if TYPE_CHECKING:
     import asyncio
-
-__all__ = ["VirtualChunkedReadParameters", "VirtualChunkedWriteParameters", "VirtualDriver"]
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ class VirtualDriver(Driver):
             _stamp(future.result())
             if changed is not None and chunk is not changed[0]:
                 np.copyto(chunk, changed[0], where=changed[1])
-            found[part.where] = picked(chunk, lower(moved(part.form, _origin(box)), chunk.shape))
+            part.put(found, picked(chunk, lower_form(_moved(part.form, box), chunk.shape)))
         return found
 
     def _begun(self, box: Box, params: VirtualChunkedReadParameters) -> tuple[Elements, Future[Any]]:
@@ -181,8 +179,8 @@ class VirtualDriver(Driver):
             if self._transaction is not None:
                 self._transaction._need_alone(f"write to {shown_chunk(box)}")
             chunk, mask = touched[box] = gathered.changed(box)
-            selected = lower(moved(part.form, _origin(box)), chunk.shape)
-            put(chunk, selected, source[part.where])
+            selected = lower_form(_moved(part.form, box), chunk.shape)
+            put(chunk, selected, part.of(source))
             put(mask, selected, np.asarray(True))
         if changes is None:
             for _, error in self._hand_over(list(touched.items())):
@@ -317,5 +315,68 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def _origin(box: Box) -> tuple[int, ...]:
-    return tuple(low for low, _ in box)
+def _moved(view: Form, box: Box) -> Form:
+    """Return the view of a box, whose indices count from its origin."""
+    maps: list[Map] = []
+    for map_, (at, _) in zip(view.maps, box, strict=True):
+        if isinstance(map_, int):
+            maps.append(map_ - at)
+        elif isinstance(map_, ArrayMap):
+            maps.append(replace(map_, offset=map_.offset - at))
+        else:
+            maps.append((map_[0], map_[1] - at, map_[2]))
+    return view._replace(maps=tuple(maps))
+
+
+class VirtualChanges:
+    """The elements that are to be written, by chunks, and which they are."""
+
+    at_once = False
+
+    def __init__(self, driver: VirtualDriver) -> None:
+        self._driver = driver
+        self._lock = threading.Lock()
+        self._chunks: dict[Box, tuple[Elements, npt.NDArray[np.bool_]]] = {}
+
+    def of(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]] | None:
+        """Return what is to be written to a chunk, or None."""
+        return self._chunks.get(box)
+
+    def changed(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]]:
+        """Return the buffer and mask of what is to be written to a chunk, to be added to."""
+        with self._lock:
+            if box not in self._chunks:
+                chunk = self._driver._room(box)
+                self._chunks[box] = chunk, np.zeros(chunk.shape, bool)
+            return self._chunks[box]
+
+    def prepare(self) -> None:
+        """Do nothing: there are no conditions to check."""
+
+    def commit(self, outcome: Outcome) -> None:
+        """Write every chunk; elements that were not written are read first."""
+        for box, error in self._driver._hand_over(list(self._chunks.items())):
+            if error is None:
+                outcome.stored.append(shown_chunk(box))
+            else:
+                outcome.fail([shown_chunk(box)], error)
+
+    def shown(self) -> list[str]:
+        """Return the chunks, as errors show them."""
+        return [shown_chunk(box) for box in self._chunks]
+
+    def abort(self) -> None:
+        """Forget everything."""
+        self._chunks = {}
+
+
+def shown_chunk(box: Box) -> str:
+    """Format a chunk for an error message.
+
+    Examples
+    --------
+    >>> shown_chunk(((0, 2), (3, 6)))
+    'virtual chunk {origin={0, 3}, shape={2, 3}}'
+    """
+    origin, shape = ", ".join(str(low) for low, _ in box), ", ".join(str(high - low) for low, high in box)
+    return f"virtual chunk {{origin={{{origin}}}, shape={{{shape}}}}}"

@@ -2,9 +2,8 @@
 
 from blizzarr.transactions.changes import Changes, Elements, Operation, changes_in
 from blizzarr.transactions.outcome import Outcome, Participant
-from blizzarr.transactions.staged_store import StagedStore
+from blizzarr.transactions.staged_store import StagedStore, watched
 from blizzarr.transactions.transaction import Hold, Transaction
-from blizzarr.transactions.watching import watched
 
 __all__ = [
     "Changes",

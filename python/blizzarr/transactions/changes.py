@@ -19,8 +19,6 @@ from blizzarr.transactions.outcome import Outcome
 from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
 from blizzarr.transactions.transaction import Transaction
 
-__all__ = ["Changes", "Elements", "Operation", "changes_in"]
-
 _ATTEMPTS = 100
 
 

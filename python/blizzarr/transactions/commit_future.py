@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from blizzarr.futures import Future, fail, finish, pending
 
-__all__ = ["CommitFuture"]
-
 
 class CommitFuture(Future[None]):
     """The end of a transaction, which this future keeps alive, and commits when somebody waits.

@@ -18,8 +18,6 @@ from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.protocol import ByteRange, Replaced, Value
 from blizzarr.transactions.naming import place_in, shown
 
-__all__ = ["GuardedStore"]
-
 
 class GuardedStore(StoreWrapper):
     """A store whose values are read and replaced only while they are of the generations that a transaction relies on.

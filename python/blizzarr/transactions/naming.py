@@ -7,8 +7,6 @@ from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.place import place_of
 
-__all__ = ["place_in", "shown"]
-
 
 def place_in(store: Store) -> tuple[str, str]:
     """Return the place of a store, and the prefix of its keys there; all directories are in one place."""

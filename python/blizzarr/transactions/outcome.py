@@ -7,8 +7,6 @@ from typing import Protocol
 
 from blizzarr.errors import BlizzarrError
 
-__all__ = ["Outcome", "Participant"]
-
 _NAMED = 5
 """The most values that the text of an error names as stored, and as not stored."""
 

@@ -14,8 +14,6 @@ from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import slice_ranges
 
-__all__ = ["Overlay", "Seen", "View", "behind", "in_range"]
-
 Seen = dict[str, tuple[Store, str, bytes]]
 """By name: the store and key of a value that was read, and its generation at that time."""
 

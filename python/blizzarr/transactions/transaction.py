@@ -12,8 +12,6 @@ from blizzarr.futures import Future, fail, finish, pending, submit
 from blizzarr.transactions.commit_future import CommitFuture
 from blizzarr.transactions.outcome import Outcome, Participant
 
-__all__ = ["Hold", "Transaction"]
-
 T = TypeVar("T")
 P = TypeVar("P", bound="Participant")
 

@@ -11,8 +11,6 @@ from blizzarr.indexing.interval import INF, Bounds, Interval, closed, half_open,
 from blizzarr.views.dim import Dim
 from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices
 
-__all__ = ["Upper", "complete", "domain_of", "form_of_dims"]
-
 Upper = tuple[str, tuple[int, ...]]
 
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, Bounds, Interval, check_contains
-from blizzarr.indexing.layout import index_values, through
-
-__all__ = ["compose", "index_values"]
+from blizzarr.indexing.layout import through
 
 _OPEN = Interval(-INF, INF + 1, True, True)
 

@@ -9,8 +9,6 @@ from blizzarr.indexing.layout import WHOLE, Term, lay_out
 from blizzarr.views.dim_selection import normalize_dim
 from blizzarr.views.values import quoted
 
-__all__ = ["cut"]
-
 
 def cut(form: Form, domain: Form) -> Form:
     """Restrict a form to a domain, whose bounds become explicit, in the dimensions that the domain has.

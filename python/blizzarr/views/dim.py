@@ -10,8 +10,6 @@ from blizzarr.indexing.interval import INF, Interval, closed, half_open, sized
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.views.values import flag, opt_index, quoted, to_index
 
-__all__ = ["Dim", "merge_labels", "merged_dims"]
-
 _UNSET: Any = object()
 
 

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,8 +28,6 @@ from blizzarr.views.operations import (
     translate,
 )
 from blizzarr.views.values import escaped, flag, index_vector
-
-__all__ = ["DimExpression", "DimSelection", "Subscript", "d", "given_flags", "given_labels"]
 
 Result = TypeVar("Result")
 
@@ -73,86 +70,24 @@ def given_flags(key: Any) -> tuple[bool | None, bool | None]:
     return tuple(None if bound is None else flag(bound) for bound in (key.start, key.stop))  # type: ignore[return-value]
 
 
-@dataclass(frozen=True, slots=True)
-class _Translate:
-    vector: Vector
-    kind: Translation
+class Operation(NamedTuple):
+    """One operation: a function of a form, dimensions and arguments, and its text behind the expression."""
 
-    def apply(self, form: Form, dims: list[int]) -> Step:
-        return translate(form, dims, self.vector, self.kind)
-
-    def __str__(self) -> str:
-        return f".translate_{self.kind.value}[{_shown(self.vector)}]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Stride:
-    vector: Vector
-
-    def apply(self, form: Form, dims: list[int]) -> Step:
-        return stride(form, dims, self.vector)
+    function: Callable[..., Step]
+    arguments: tuple[Any, ...]
+    text: str
+    """Empty for keys, which are formatted when they are shown."""
 
     def __str__(self) -> str:
-        return f".stride[{_shown(self.vector)}]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    labels: tuple[str, ...]
+        return self.text or _shown_key(*self.arguments)
 
     def apply(self, form: Form, dims: list[int]) -> Step:
-        return add_labels(form, dims, self.labels)
-
-    def __str__(self) -> str:
-        return f".label[{','.join(map(_shown_label, self.labels))}]"
+        """Return the form after the operation, and the dimensions that are selected then."""
+        return self.function(form, dims, *self.arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class _Diagonal:
-    def apply(self, form: Form, dims: list[int]) -> Step:
-        return take_diagonal(form, dims)
-
-    def __str__(self) -> str:
-        return ".diagonal"
-
-
-@dataclass(frozen=True, slots=True)
-class _Transpose:
-    targets: tuple[DimSpec, ...]
-
-    def apply(self, form: Form, dims: list[int]) -> Step:
-        return move(form, dims, self.targets)
-
-    def __str__(self) -> str:
-        return f".transpose[{_shown_dims(self.targets)}]"
-
-
-@dataclass(frozen=True, slots=True)
-class _MarkImplicit:
-    lower: bool | None
-    upper: bool | None
-
-    def apply(self, form: Form, dims: list[int]) -> Step:
-        return mark_implicit(form, dims, self.lower, self.upper)
-
-    def __str__(self) -> str:
-        lower, upper = ("" if implicit is None else str(implicit) for implicit in (self.lower, self.upper))
-        return f".mark_bounds_implicit[{lower if lower == upper and lower else f'{lower}:{upper}'}]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Index:
-    terms: Terms
-
-    def apply(self, form: Form, dims: list[int]) -> Step:
-        return index_chained(form, self.terms, dims)
-
-    def __str__(self) -> str:
-        last = "," if not self.terms.scalar and len(self.terms.terms) == 1 else ""
-        return f"{self.terms.mode.value}[{','.join(map(_shown_term, self.terms.terms))}{last}]"
-
-
-_Operation = _Translate | _Stride | _Label | _Diagonal | _Transpose | _MarkImplicit | _Index
+def _chained(form: Form, dims: list[int], terms: Terms) -> Step:
+    return index_chained(form, terms, dims)
 
 
 class DimExpression:
@@ -174,19 +109,20 @@ class DimExpression:
     __iter__: ClassVar[None] = None
 
     _selection: tuple[DimSpec, ...]
-    _operations: tuple[_Operation, ...]
+    _operations: tuple[Operation, ...]
 
     def __init__(self) -> None:
         raise TypeError("no constructor: expressions begin with d, like d[0].translate_to[5]")
 
     @classmethod
-    def _of(cls, selection: tuple[DimSpec, ...], operations: tuple[_Operation, ...]) -> DimExpression:
+    def _of(cls, selection: tuple[DimSpec, ...], operations: tuple[Operation, ...]) -> DimExpression:
         made = cls.__new__(cls)
         made._selection = selection
         made._operations = operations
         return made
 
-    def _with(self, operation: _Operation) -> DimExpression:
+    def _with(self, function: Callable[..., Step], text: str, *arguments: Any) -> DimExpression:
+        operation = Operation(function, arguments, text)
         return DimExpression._of(self._selection, (*self._operations, operation))
 
     def _applied_to(self, form: Form) -> Form:
@@ -194,9 +130,9 @@ class DimExpression:
         if not self._operations:
             raise SelectionError("Must specify at least one operation in dimension expression")
         first, *others = self._operations
-        if isinstance(first, _Index):
+        if first.function is _chained:
             # It may make the dimensions that the selection names.
-            form, dims = index_initial(form, first.terms, self._selection)
+            form, dims = index_initial(form, first.arguments[0], self._selection)
         else:
             form, dims = first.apply(form, normalize_dims(self._selection, form.labels))
         for operation in others:
@@ -204,7 +140,8 @@ class DimExpression:
         return form
 
     def _index(self, key: Any, mode: Mode) -> DimExpression:
-        return self._with(_Index(parse_terms(key, mode, Usage.CHAINED if self._operations else Usage.INITIAL)))
+        terms = parse_terms(key, mode, Usage.CHAINED if self._operations else Usage.INITIAL)
+        return self._with(_chained, "", terms)
 
     def __getitem__(self, key: Any) -> DimExpression:
         """Index the selected dimensions as NumPy does; every one of them needs a term.
@@ -230,17 +167,17 @@ class DimExpression:
     @property
     def translate_to(self) -> Subscript[DimExpression]:
         """Translate the selected dimensions so that they begin at these indices; None leaves a dimension."""
-        return self._vector("translate_to", lambda vector: _Translate(vector, Translation.TO))
+        return self._vector("translate_to", translate, Translation.TO)
 
     @property
     def translate_by(self) -> Subscript[DimExpression]:
         """Translate the selected dimensions by these offsets."""
-        return self._vector("translate_by", lambda vector: _Translate(vector, Translation.BY))
+        return self._vector("translate_by", translate, Translation.BY)
 
     @property
     def translate_backward_by(self) -> Subscript[DimExpression]:
         """Translate the selected dimensions back by these offsets."""
-        return self._vector("translate_backward_by", lambda vector: _Translate(vector, Translation.BACKWARD_BY))
+        return self._vector("translate_backward_by", translate, Translation.BACKWARD_BY)
 
     @property
     def stride(self) -> Subscript[DimExpression]:
@@ -252,12 +189,17 @@ class DimExpression:
         >>> IndexDomain(inclusive_min=[1], inclusive_max=[8])[d[0].stride[3]]
         { [1, 3) }
         """
-        return self._vector("stride", _Stride)
+        return self._vector("stride", stride)
 
     @property
     def label(self) -> Subscript[DimExpression]:
         """Name the selected dimensions."""
-        return Subscript(self, "label", lambda key: self._with(_Label(given_labels(key))))
+
+        def label(key: Any) -> DimExpression:
+            labels = given_labels(key)
+            return self._with(add_labels, f".label[{','.join(map(_shown_label, labels))}]", labels)
+
+        return Subscript(self, "label", label)
 
     @property
     def transpose(self) -> Subscript[DimExpression]:
@@ -269,12 +211,24 @@ class DimExpression:
         >>> IndexDomain(shape=[2, 3, 4], labels=["x", "y", "z"])[d["z", "y"].transpose[0]]
         { "z": [0, 4), "y": [0, 3), "x": [0, 2) }
         """
-        return Subscript(self, "transpose", lambda key: self._with(_Transpose(_dims_given(key))))
+
+        def transpose(key: Any) -> DimExpression:
+            targets = _dims_given(key)
+            return self._with(move, f".transpose[{_shown_dims(targets)}]", targets)
+
+        return Subscript(self, "transpose", transpose)
 
     @property
     def mark_bounds_implicit(self) -> Subscript[DimExpression]:
         """Make the bounds of the selected dimensions implicit or explicit: both, or lower and upper as a slice."""
-        return Subscript(self, "mark_bounds_implicit", lambda key: self._with(_MarkImplicit(*given_flags(key))))
+
+        def mark(key: Any) -> DimExpression:
+            flags = given_flags(key)
+            lower, upper = ("" if implicit is None else str(implicit) for implicit in flags)
+            shown = lower if lower == upper and lower else f"{lower}:{upper}"
+            return self._with(mark_implicit, f".mark_bounds_implicit[{shown}]", *flags)
+
+        return Subscript(self, "mark_bounds_implicit", mark)
 
     @property
     def diagonal(self) -> DimExpression:
@@ -286,10 +240,14 @@ class DimExpression:
         >>> IndexDomain(shape=[2, 3, 4])[d[0, 2].diagonal]
         { [0, 2), [0, 3) }
         """
-        return self._with(_Diagonal())
+        return self._with(take_diagonal, ".diagonal")
 
-    def _vector(self, name: str, operation: Callable[[Vector], _Operation]) -> Subscript[DimExpression]:
-        return Subscript(self, name, lambda key: self._with(operation(index_vector(key))))
+    def _vector(self, name: str, function: Callable[..., Step], *others: Any) -> Subscript[DimExpression]:
+        def operation(key: Any) -> DimExpression:
+            vector = index_vector(key)
+            return self._with(function, f".{name}[{_shown(vector)}]", vector, *others)
+
+        return Subscript(self, name, operation)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DimExpression):
@@ -366,6 +324,11 @@ def _shown(vector: Vector) -> str:
     if not vector:
         return "()"
     return ",".join(map(str, vector)) + ("," if len(vector) == 1 else "")
+
+
+def _shown_key(terms: Terms) -> str:
+    last = "," if not terms.scalar and len(terms.terms) == 1 else ""
+    return f"{terms.mode.value}[{','.join(map(_shown_term, terms.terms))}{last}]"
 
 
 def _shown_term(term: Term) -> str:

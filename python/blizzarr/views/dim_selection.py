@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 from blizzarr.errors import BlizzarrError, SelectionError
 from blizzarr.views.values import quoted
 
-__all__ = ["DimSpec", "as_dim_specs", "normalize_dim", "normalize_dims", "normalize_new_dims", "normalize_range"]
-
 DimSpec: TypeAlias = int | str | tuple[int | None, int | None, int]
 """A number, a label, or what a slice says: start, stop and step."""
 

@@ -21,8 +21,6 @@ from blizzarr.views.from_json import parse_domain
 from blizzarr.views.movable import Movable
 from blizzarr.views.to_json import domain_to_json
 
-__all__ = ["IndexDomain"]
-
 
 class IndexDomain(FormValue, Movable):
     """The box of indices for which a view is defined: for each dimension an interval, and perhaps a label.

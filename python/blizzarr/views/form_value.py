@@ -6,8 +6,6 @@ from typing import Any, Self
 
 from blizzarr.indexing.form import Form
 
-__all__ = ["FormValue"]
-
 
 class FormValue:
     """A form as a value."""

@@ -16,8 +16,6 @@ from blizzarr.views.components import Upper, complete
 from blizzarr.views.raw_maps import RawMap, made_maps
 from blizzarr.views.values import MAX_RANK, check_unique, quoted
 
-__all__ = ["parse_domain", "parse_transform"]
-
 T = TypeVar("T")
 
 _UPPER = ("shape", "inclusive_max", "exclusive_max")

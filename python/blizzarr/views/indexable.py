@@ -11,8 +11,6 @@ from blizzarr.views.domain import IndexDomain
 from blizzarr.views.indexing import Indexed
 from blizzarr.views.transform import IndexTransform
 
-__all__ = ["Indexable"]
-
 
 class Indexable(Indexed):
     """Something with a transform, such as an array; indexing composes transforms and reads nothing.

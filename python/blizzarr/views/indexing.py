@@ -15,9 +15,6 @@ from blizzarr.views.movable import Movable
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
 
-__all__ = ["Indexed", "index"]
-
-
 _KEYS: Final = (tuple, int, slice, list)
 """Of these types, nothing but NumPy's terms is."""
 

@@ -7,8 +7,6 @@ from blizzarr.indexing import Lowered, lower_form
 from blizzarr.indexing.form import Form
 from blizzarr.views.indexing import Indexed as View
 
-__all__ = ["is_settled", "lower"]
-
 
 def lower(view: View, shape: tuple[int, ...]) -> Lowered:
     """Return the engine's selection for reading or writing a view of an array of this shape, in the shape of the view.

@@ -14,8 +14,6 @@ from blizzarr.views.dim_selection import as_dim_specs
 from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, translate, transpose
 from blizzarr.views.values import index_vector
 
-__all__ = ["Movable"]
-
 
 class Movable(ABC):
     """A domain or view. These operations apply to all dimensions; `d` applies them to some."""

@@ -17,8 +17,6 @@ from blizzarr.views.dim_selection import DimSpec, normalize_dim, normalize_new_d
 from blizzarr.views.numpy_terms import Mode, Terms, dims_taken, split_key
 from blizzarr.views.values import MAX_RANK
 
-__all__ = ["index_chained", "index_direct", "index_initial"]
-
 
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     """The form of ``view[key]``, ``view.oindex[key]`` or ``view.vindex[key]``.

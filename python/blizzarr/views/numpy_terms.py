@@ -20,8 +20,6 @@ from blizzarr.indexing.keys import index_or_array
 from blizzarr.indexing.layout import Arrays
 from blizzarr.views.values import index_vector
 
-__all__ = ["Mode", "Term", "Terms", "Usage", "dims_taken", "parse_terms", "split_key"]
-
 
 class Mode(Enum):
     """The meaning of index arrays; see `blizzarr.indexing.dialect`."""

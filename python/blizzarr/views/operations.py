@@ -14,20 +14,6 @@ from blizzarr.indexing.layout import permute, through
 from blizzarr.views.dim_selection import DimSpec, normalize_dims, normalize_range
 from blizzarr.views.values import check_unique
 
-__all__ = [
-    "Step",
-    "Translation",
-    "Vector",
-    "add_labels",
-    "added",
-    "mark_implicit",
-    "move",
-    "stride",
-    "take_diagonal",
-    "translate",
-    "transpose",
-]
-
 Step: TypeAlias = tuple[Form, list[int]]
 
 Vector: TypeAlias = int | tuple[int | None, ...] | None

@@ -19,8 +19,6 @@ from blizzarr.views.dim_selection import normalize_range
 from blizzarr.views.raw_maps import RawMap
 from blizzarr.views.values import to_index
 
-__all__ = ["OutputIndexMap", "OutputIndexMaps", "OutputIndexMethod", "shown_array"]
-
 
 class OutputIndexMethod(Enum):
     """The kind of an output map."""

@@ -12,8 +12,6 @@ from blizzarr.indexing.form import ArrayMap, Form, IndexArray, Map, identity_map
 from blizzarr.indexing.interval import INF, UNBOUNDED, Bounds
 from blizzarr.views.values import MAX_RANK
 
-__all__ = ["RawMap", "made_maps"]
-
 
 class RawMap(NamedTuple):
     """An output map that was not checked yet: constant unless it has a dimension or an array."""

@@ -7,8 +7,6 @@ from typing import Any
 from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF, UNBOUNDED
 
-__all__ = ["domain_to_json", "transform_to_json"]
-
 
 def domain_to_json(form: Form, prefix: str = "") -> dict[str, Any]:
     """The domain; bounds that are infinite and implicit in all dimensions are left out.

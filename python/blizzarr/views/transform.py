@@ -22,8 +22,6 @@ from blizzarr.views.raw_maps import made_maps
 from blizzarr.views.to_json import transform_to_json
 from blizzarr.views.values import quoted, to_indices
 
-__all__ = ["IndexTransform"]
-
 
 class IndexTransform(FormValue, Indexed):
     """A domain and, for each dimension of an array, how its index follows from a position in the domain.

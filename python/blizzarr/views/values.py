@@ -10,20 +10,6 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
 from blizzarr.json_values import shown_bytes
 
-__all__ = [
-    "MAX_RANK",
-    "check_unique",
-    "escaped",
-    "flag",
-    "flags",
-    "index_vector",
-    "labels_of",
-    "opt_index",
-    "quoted",
-    "to_index",
-    "to_indices",
-]
-
 MAX_RANK = 32
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}

@@ -19,7 +19,7 @@ from zarr.registry import register_pipeline
 from zarr.storage import StorePath
 
 from blizzarr.errors import BlizzarrError, StoreError
-from blizzarr.indexing.basic import Lowered
+from blizzarr.indexing.selection import Lowered
 from blizzarr.transfer import Binding, read
 from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
 from blizzarr.zarr_pipeline.pace import Pace

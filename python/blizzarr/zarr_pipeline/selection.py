@@ -23,7 +23,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from blizzarr.indexing.selection import Axes, Axis, IndexArray
+from blizzarr.indexing.form import IndexArray
+from blizzarr.indexing.selection import Axes, Axis
 
 __all__ = ["Piece", "Whole", "chunks_of", "whole"]
 

@@ -180,3 +180,12 @@ def test_units_of_stacks_are_those_that_layers_agree_on() -> None:
             specs = library.overlay([store.spec() for store in stores], dimension_units=said)
             found.append([repr(each.dimension_units) for each in (stack, specs, stack.spec(), specs.spec())])
         assert found[1] == found[0], (layers, said)
+
+
+@pytest.mark.parametrize("face", [theirs, ours], ids=["theirs", "ours"])
+def test_one_element_of_layers_over_each_other(face: Any) -> None:
+    """A view without dimensions, of which one of several layers has the only element."""
+    store = face.overlay([face.array(np.zeros((4, 4), np.int64)), face.array(np.full((2, 2), 7)).translate_by[1, 1]])
+    assert [store[at].read().result() for at in ((0, 0), (2, 2))] == [0, 7]
+    store[2, 1].write(8).result()
+    assert store[2].read().result().tolist() == [0, 8, 7, 0]

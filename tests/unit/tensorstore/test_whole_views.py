@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from blizzarr.errors import BlizzarrError
+from blizzarr.indexing.form import Form, Map, identity_maps
+from blizzarr.indexing.interval import INF
 from blizzarr.tensorstore.opening import _is_all_of
 from blizzarr.views.compose import compose
-from blizzarr.views.form import Form, Map, identity_maps
-from blizzarr.views.interval import INF
 
 
 def a_form(random: Random, rank: int, maps: tuple[Map, ...]) -> Form:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form, Map
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
@@ -20,7 +21,6 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
-from blizzarr.views.form import Form, Map
 
 __all__ = ["CAST", "DOWNSAMPLE", "DOWNSAMPLE_METHODS", "STACK", "blocks_of_view", "downsampled_domain"]
 

@@ -15,6 +15,8 @@ from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from blizzarr.errors import InvalidArgumentError, SpecError
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import INF
 from blizzarr.json_values import MISSING, alike, plain
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
@@ -36,8 +38,6 @@ from blizzarr.spec.ranks import Ranks, ranks
 from blizzarr.spec.schema import UNCONSTRAINED, Schema
 from blizzarr.spec.status import invalid_argument
 from blizzarr.views import IndexDomain
-from blizzarr.views.form import Form
-from blizzarr.views.interval import INF
 
 __all__ = ["Chosen", "Chunks", "Constraints", "resizable"]
 
