@@ -53,7 +53,8 @@ def read(report: Path) -> Outcome:
         place = case.get("file") or case.get("classname", "").replace(".", "/") + ".py"
         within = case.get("classname", "").removeprefix(place.removesuffix(".py").replace("/", ".")).strip(".")
         # Names may have addresses of objects, which differ from run to run.
-        name = re.sub("0x[0-9a-f]+", "0x", "::".join(part for part in (place, within, case.get("name", "")) if part))
+        parts = (place.rpartition("site-packages/")[2], within, case.get("name", ""))
+        name = re.sub("0x[0-9a-f]+", "0x", "::".join(filter(None, parts)))
         kinds = {child.tag for child in case}
         now = "failed" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "passed"
         # A test may fail, and then its teardown.
