@@ -26,14 +26,15 @@ def run(suite: Suite, interpreter: Path, top: Path, with_plugin: bool, jobs: int
     """Run the tests of a suite, with its plugin or without, and return what became of each."""
     with tempfile.TemporaryDirectory(prefix="downstream-") as scratch:
         report = Path(scratch) / "report.xml"
-        command = [str(interpreter), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+        # Before the plugins of the suite, which may import what is replaced.
+        command = [str(interpreter), "-m", "pytest", *(["-p", suite.plugin] if with_plugin else [])]
+        command += ["-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
         command += ["-o", "junit_family=xunit1", "-o", "junit_logging=no", "--tb=short", *suite.pytest]
         if jobs > 1:
             command += ["--numprocesses", str(jobs)]
         paths = [ROOT / "python", HERE / "plugins", declared()]
         variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
         if with_plugin:
-            command += ["-p", suite.plugin]
             variables.update(suite.variables)
         log = top.parents[1] / f"{suite.plugin if with_plugin else 'without'}.log"
         with log.open("wb") as written:
@@ -52,7 +53,8 @@ def read(report: Path) -> Outcome:
         place = case.get("file") or case.get("classname", "").replace(".", "/") + ".py"
         within = case.get("classname", "").removeprefix(place.removesuffix(".py").replace("/", ".")).strip(".")
         # Names may have addresses of objects, which differ from run to run.
-        name = re.sub("0x[0-9a-f]+", "0x", "::".join(part for part in (place, within, case.get("name", "")) if part))
+        parts = (place.rpartition("site-packages/")[2], within, case.get("name", ""))
+        name = re.sub("0x[0-9a-f]+", "0x", "::".join(filter(None, parts)))
         kinds = {child.tag for child in case}
         now = "failed" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "passed"
         # A test may fail, and then its teardown.

@@ -292,7 +292,8 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
     """Copy the metadata of everything below a group into the group's document."""
     found, place = engine_place(store, path, "r+")
     group = Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
-    if group.metadata.zarr_format == 3:
+    found = group.metadata.consolidated_metadata
+    if group.metadata.zarr_format == 3 and found and found.metadata:
         warnings.warn(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
             "by other zarr implementations and may change in the future.",

@@ -127,6 +127,31 @@ def test_stores_have_asynchronous_methods(tmp_path: Path) -> None:
         assert asyncio.run(use(store)) == (b"al", (["a/b"], ["a"]), False, 5)
 
 
+@pytest.mark.parametrize("kind", ["local", "memory", "mapping", "fsspec", "url"])
+def test_what_is_only_read_can_be_written_by_a_copy(kind: str, tmp_path: Path) -> None:
+    if kind in ("fsspec", "url"):
+        pytest.importorskip("fsspec")
+    store = {
+        "local": lambda: LocalStore(tmp_path, read_only=True),
+        "memory": lambda: MemoryStore(read_only=True),
+        "mapping": lambda: MemoryStore({}, read_only=True),
+        "fsspec": lambda: zarr.storage.FsspecStore(_memory_files(), read_only=True, path="copy"),
+        "url": lambda: zarr.storage.FsspecStore.from_url("memory://url", read_only=True),
+    }[kind]()
+    writer = store.with_read_only(False)
+    asyncio.run(writer.set("a", Buffer.from_bytes(b"value")))
+    assert (store.read_only, writer.read_only, type(writer)) == (True, False, type(store))
+    assert asyncio.run(store.get("a")).to_bytes() == b"value"
+    with pytest.raises(ValueError, match="read-only mode"):
+        asyncio.run(store.set("a", Buffer.from_bytes(b"other")))
+
+
+def _memory_files() -> Any:
+    import fsspec
+
+    return fsspec.filesystem("memory")
+
+
 class Counting(WrapperStore[Any]):
     """Counts what is read."""
 

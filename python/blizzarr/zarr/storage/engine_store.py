@@ -35,7 +35,9 @@ class EngineStore(Store):
     supports_deletes = True
     supports_listing = True
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, *, read_only: bool = False) -> None:
+        # In a wrapper, which `with_read_only` can take off again.
+        engine = _read_only(engine) if read_only else engine
         super().__init__(read_only=bool(getattr(engine, "read_only", False)))
         self.engine = engine
         self.supports_deletes = bool(getattr(engine, "supports_delete", True))

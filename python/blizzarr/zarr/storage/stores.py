@@ -30,7 +30,7 @@ class LocalStore(EngineStore):
     def __init__(self, root: Path | str, *, read_only: bool = False) -> None:
         if not isinstance(root, str | os.PathLike):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
-        super().__init__(stores.LocalStore(root, read_only=read_only))
+        super().__init__(stores.LocalStore(root), read_only=read_only)
 
     @property
     def root(self) -> Path:
@@ -53,12 +53,8 @@ class MemoryStore(EngineStore):
     """
 
     def __init__(self, store_dict: MutableMapping[str, Any] | None = None, *, read_only: bool = False) -> None:
-        engine: Any
-        if store_dict is None:
-            engine = stores.MemoryStore(read_only=read_only)
-        else:
-            engine = stores.MappingStore(_Buffers(store_dict), read_only=read_only)
-        super().__init__(engine)
+        engine = stores.MemoryStore() if store_dict is None else stores.MappingStore(_Buffers(store_dict))
+        super().__init__(engine, read_only=read_only)
 
     @property
     def _store_dict(self) -> MutableMapping[str, Buffer]:
@@ -170,6 +166,11 @@ class ZipStore(EngineStore):
         """The path of the file."""
         return Path(self._given[0] if "engine" not in vars(self) else _unwrapped(self.engine).path)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZipStore) and (self.path, self.read_only) == (other.path, other.read_only)
+
+    __hash__ = EngineStore.__hash__
+
     def __str__(self) -> str:
         return f"zip://{self.path}"
 
@@ -191,7 +192,7 @@ class FsspecStore(EngineStore):
 
     def __init__(self, fs: Any, read_only: bool = False, path: str = "/", allowed_exceptions: Any = None) -> None:
         _refuse_exceptions(allowed_exceptions)
-        super().__init__(stores.FsspecStore(_synchronous(fs), "" if path == "/" else path, read_only=read_only))
+        super().__init__(stores.FsspecStore(_synchronous(fs), "" if path == "/" else path), read_only=read_only)
 
     @classmethod
     def from_url(
@@ -204,7 +205,8 @@ class FsspecStore(EngineStore):
         """Return the store of a URL; `storage_options` are those of the file system."""
         _refuse_exceptions(allowed_exceptions)
         options = {name: value for name, value in (storage_options or {}).items() if name != "asynchronous"}
-        found = cls.over(stores.FsspecStore.from_url(url, options, read_only=read_only))
+        engine = stores.FsspecStore.from_url(url, options)
+        found = cls.over(stores.read_only(engine) if read_only else engine)
         assert isinstance(found, FsspecStore)
         return found
 
