@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from blizzarr.api import create_group
 from blizzarr.array import Array
@@ -21,6 +21,8 @@ class _ZarrGroup:
     """A group with the number of its format where zarr-python has it; all else is that of the group."""
 
     group: Group
+    #: xarray asked for it until 2026.7; writers of one chunk wait for each other anyway.
+    synchronizer: ClassVar[None] = None
 
     @property
     def metadata(self) -> SimpleNamespace:

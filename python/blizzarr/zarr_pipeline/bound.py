@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array.binding import bind
+from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores.zarr_python import native_store
@@ -20,6 +21,8 @@ __all__ = ["Bound", "NotTakenError", "bound", "root_of"]
 
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
+_OBJECTS = {"VariableLengthUTF8": "string", "VariableLengthBytes": "bytes"}
+"""zarr-python's data types of elements of variable length, and the data type of ours that has the same elements."""
 _UNBOUNDED = 1 << 62
 """The length that the engine is told: zarr-python has checked indices, and a handle outlives changes of the shape."""
 
@@ -43,12 +46,16 @@ class Bound:
     document: str
     """The key of the metadata document, which writers lock."""
     binding: Binding
+    dtype: np.dtype[Any]
+    """The data type of zarr-python's buffers; for texts, NumPy's own, where `binding` has Python objects."""
     chunk: tuple[int, ...]
     """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
     inner: tuple[int, ...]
     """The shape of a chunk."""
-    is_quick: bool
+    reads_quickly: bool
     """Whether to read a few elements may take less time than handing that to another thread."""
+    writes_quickly: bool
+    """The same for writing them, which replaces what is stored together."""
 
     def place_of(self, key: str) -> tuple[int, ...]:
         """Return the position of a chunk in the grid."""
@@ -86,16 +93,19 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     meta = _translated(metadata)
     keys = meta.chunk_keys
     dtype = spec.dtype.to_native_dtype()
-    if meta.dtype.numpy != dtype:
-        raise NotTakenError(f"elements of {dtype} would be read as {meta.dtype.numpy}")
+    is_objects = meta.dtype.kind is Kind.OBJECT
+    if _OBJECTS.get(type(spec.dtype).__name__) != meta.dtype.name if is_objects else meta.dtype.numpy != dtype:
+        raise NotTakenError(f"elements of {dtype} would be read as {meta.dtype}")
     if not meta.shape or 0 in meta.write_shape:
         raise NotTakenError("it has no axes, or chunks without elements")
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
-    if dtype.hasobject or np.asarray(fill, dtype).tobytes() != meta.dtype.fill_bytes(meta.fill_value):
+    if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, dtype, meta)):
         raise NotTakenError(f"its fill value {fill!r} would be read as {meta.fill_value!r}")
     path = _array_path(place.path, len(meta.shape), keys.head, keys.separator)
     binding = bind(store, path, meta, watch=False)
     binding = binding.resized((_UNBOUNDED,) * len(meta.shape))
+    # How long objects are is not known.
+    is_near = not (is_objects or getattr(store, "remote", False))
     return Bound(
         place.store,
         root_of(place.store),
@@ -104,10 +114,20 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
         keys.separator,
         lock_key(path, meta),
         binding,
+        dtype,
         meta.write_shape,
         meta.chunk_shape,
-        prod(meta.chunk_shape) * dtype.itemsize <= _SMALL and not getattr(store, "remote", False),
+        is_near and prod(meta.chunk_shape) * dtype.itemsize <= _SMALL,
+        is_near and prod(meta.write_shape) * dtype.itemsize <= _SMALL,
     )
+
+
+def _same_object(fill: Any, meta: ArrayMeta) -> bool:
+    return type(fill) is type(meta.fill_value) and fill == meta.fill_value
+
+
+def _same_bytes(fill: Any, dtype: np.dtype[Any], meta: ArrayMeta) -> bool:
+    return not dtype.hasobject and np.asarray(fill, dtype).tobytes() == meta.dtype.fill_bytes(meta.fill_value)
 
 
 def root_of(store: Any) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from time import perf_counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.indexing.basic import Lowered
 from blizzarr.transfer import Binding, read
 from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
+from blizzarr.zarr_pipeline.pace import Pace
 from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
 
 if TYPE_CHECKING:
@@ -35,12 +36,8 @@ __all__ = ["ZarrPipeline"]
 
 _LOG = logging.getLogger("blizzarr.zarr_pipeline")
 _PRESENT = {"status": "present"}
-_FEW, _SMALL = 4, 1 << 16
-"""The most chunks, and bytes of a result, that may be read at once: in the thread of zarr-python's event loop."""
-_QUICK = 2e-4
-"""Up to how many seconds that may take: handing it to another thread takes about half as long."""
-_LATELY = 8
-"""About how many reads in a row must be slow to be believed: a busy machine makes single ones slow."""
+_FEW, _SMALL = 8, 1 << 18
+"""The most chunks and bytes of an operation that may be done at once: in the thread of zarr-python's event loop."""
 
 
 class ZarrPipeline(CodecPipeline):
@@ -59,10 +56,9 @@ class ZarrPipeline(CodecPipeline):
         self._metadata = metadata
         self._usual = usual
         self._bound: Bound | None = None
-        self._refused: Any = None
-        """The store in which the engine does not take the array."""
-        self._seconds = 0.0
-        """About how long it takes to read a few elements."""
+        self._refused: tuple[Any, str] = None, ""
+        """The store in which the engine does not take the array, and why."""
+        self._reads, self._writes = Pace(), Pace()
 
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec]) -> Self:
@@ -86,23 +82,12 @@ class ZarrPipeline(CodecPipeline):
             If the store fails.
         """
         pieces: list[Piece] = list(batch_info)
-        found = self._lowered(pieces, out, drop_axes)
-        # Whoever wants an error for a missing chunk is told by zarr-python which chunks are.
-        if found is None or not getattr(pieces[0][1].config, "read_missing_chunks", True):
-            return await self._usual.read(pieces, out, drop_axes)
-        array, lowered, elements = found
-        if elements.shape != lowered[0]:
-            return await self._usual.read(pieces, out, drop_axes)
-        is_small = array.is_quick and elements.nbytes <= _SMALL and len(pieces) <= _FEW
-        if not (is_small and (array.inner == array.chunk or chunks_of(*lowered[:2], array.inner) <= _FEW)):
-            await asyncio.to_thread(read, array.binding, lowered, elements)
-        elif self._seconds > _QUICK:
-            await asyncio.to_thread(self._read, array.binding, lowered, elements)
-        else:
-            # Whatever else is waiting in the event loop gets its turn first.
-            await asyncio.sleep(0)
-            self._read(array.binding, lowered, elements)
-        return (_PRESENT,) * len(pieces)
+        try:
+            await self._read(pieces, out, drop_axes)
+            return (_PRESENT,) * len(pieces)
+        except NotTakenError as error:
+            self._tell(pieces, error)
+        return await self._usual.read(pieces, out, drop_axes)
 
     async def write(self, batch_info: Iterable[Any], value: NDBuffer, drop_axes: tuple[int, ...] = ()) -> None:
         """Write `value` to the selection that these pieces make up.
@@ -117,67 +102,97 @@ class ZarrPipeline(CodecPipeline):
             If the store fails.
         """
         pieces: list[Piece] = list(batch_info)
-        found = self._lowered(pieces, value, drop_axes)
-        if found is None or found[0].store.read_only:
-            await self._usual.write(pieces, value, drop_axes)
-            return
-        array, (shape, axes, _), elements = found
-        if elements.shape not in (shape, ()):
-            await self._usual.write(pieces, value, drop_axes)
-            return
-        elements = np.broadcast_to(elements, shape)
-        write_empty = pieces[0][1].config.write_empty_chunks
         try:
-            await asyncio.to_thread(array.binding.handle.write, elements, axes, write_empty)
+            await self._write(pieces, value, drop_axes)
+            return
+        except NotTakenError as error:
+            self._tell(pieces, error)
+        await self._usual.write(pieces, value, drop_axes)
+
+    async def _read(self, pieces: Sequence[Piece], out: NDBuffer, drop_axes: tuple[int, ...]) -> None:
+        array, lowered, elements = self._lowered(pieces, out, drop_axes)
+        if elements.shape != lowered[0]:
+            raise NotTakenError("the selection has another shape than what it is read into")
+        # Whoever wants an error for a missing chunk is told by zarr-python which chunks are.
+        if not getattr(pieces[0][1].config, "read_missing_chunks", True):
+            raise NotTakenError("missing chunks are to be an error")
+        is_small = array.reads_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
+        if elements.dtype != array.binding.dtype:
+            await asyncio.to_thread(_read_texts, array.binding, lowered, elements)
+        elif is_small and (array.inner == array.chunk or chunks_of(*lowered[:2], array.inner) <= _FEW):
+            await self._reads.run(read, array.binding, lowered, elements)
+        else:
+            await asyncio.to_thread(read, array.binding, lowered, elements)
+
+    async def _write(self, pieces: Sequence[Piece], value: NDBuffer, drop_axes: tuple[int, ...]) -> None:
+        array, (shape, axes, _), elements = self._lowered(pieces, value, drop_axes)
+        if array.store.read_only:
+            raise NotTakenError("the store is read-only")
+        if elements.shape not in (shape, ()):
+            raise NotTakenError("the selection has another shape than what is written to it")
+        handle: Any = array.binding.handle
+        given: Any = np.broadcast_to(elements, shape), axes, pieces[0][1].config.write_empty_chunks
+        is_small = array.writes_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
+        try:
+            if not (is_small and await self._writes.run(handle.write_unless_locked, *given)):
+                await asyncio.to_thread(handle.write, *given)
         except StoreError as error:
             if error.errno != errno.ENOENT or error.key != array.document:
                 raise
             # Consolidated metadata may list an array that has no document of its own, which writers could lock.
-            _LOG.debug("zarr-python's own pipeline writes to %s, as there is nothing to lock", pieces[0][0])
-            await self._usual.write(pieces, value, drop_axes)
-
-    def _read(self, binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
-        """Read a few elements, and learn how long that takes."""
-        start = perf_counter()
-        try:
-            read(binding, lowered, out)
-        finally:
-            taken = perf_counter() - start
-            self._seconds = min(taken, self._seconds + (taken - self._seconds) / _LATELY)
+            raise NotTakenError("there is no document to lock") from error
+        except TypeError as error:
+            if not array.dtype.hasobject:
+                raise
+            raise NotTakenError(f"an element is none of its data type: {error}") from error
 
     def _lowered(
         self, pieces: Sequence[Piece], buffer: Any, drop_axes: tuple[int, ...]
-    ) -> tuple[Bound, Lowered, npt.NDArray[Any]] | None:
-        """Return the array, the selection and the memory; None if zarr-python's own pipeline is to take them."""
+    ) -> tuple[Bound, Lowered, npt.NDArray[Any]]:
+        """Return the array, the selection and the memory.
+
+        Raises
+        ------
+        NotTakenError
+            If zarr-python's own pipeline is to take them.
+        """
         if not pieces:
-            return None
+            raise NotTakenError("nothing is selected")
         place, spec = pieces[0][:2]
-        if type(place) is not StorePath or type(buffer) is not cpu.NDBuffer or spec.prototype != cpu.buffer_prototype:
-            return None
+        if type(place) is not StorePath:
+            raise NotTakenError(f"its chunks are in a {type(place).__qualname__}, not in a store")
+        if type(buffer) is not cpu.NDBuffer or spec.prototype != cpu.buffer_prototype:
+            raise NotTakenError(f"elements are wanted in a {type(buffer).__qualname__} that is not NumPy's memory")
         array = self._bound
         store = place.store
         if array is None or array.store is not store or array.root != root_of(store):
             array = self._bind(place, spec)
         elements = buffer.as_ndarray_like()
-        if array is None or spec.shape != array.chunk or not isinstance(elements, np.ndarray):
-            return None
-        if elements.dtype != array.binding.dtype:
-            return None
+        if not isinstance(elements, np.ndarray) or elements.dtype != array.dtype:
+            raise NotTakenError(f"elements of {array.dtype} are wanted as {getattr(elements, 'dtype', elements)}")
+        if spec.shape != array.chunk:
+            raise NotTakenError(f"it has a chunk of shape {spec.shape} where {array.chunk} is expected")
         found = whole(pieces, array.chunk, lambda piece: array.place_of(piece[0].path), drop_axes)
         if found is None:
-            _LOG.debug("zarr-python's own pipeline takes a selection of %s", place)
-            return None
+            raise NotTakenError("the pieces of a selection do not make up one in a known form")
         return array, (*found, False), elements
 
-    def _bind(self, place: Any, spec: Any) -> Bound | None:
-        if self._refused is not None and self._refused is place.store:
-            return None
+    def _bind(self, place: Any, spec: Any) -> Bound:
+        refused, why = self._refused
+        if refused is not None and refused is place.store:
+            raise NotTakenError(why)
         try:
-            self._bound = bound(place, self._metadata, spec)
+            self._bound = made = bound(place, self._metadata, spec)
         except (NotTakenError, BlizzarrError) as error:
-            self._refused, self._bound = place.store, None
-            _LOG.debug("zarr-python's own pipeline takes the array of %s: %s", place, error)
-        return self._bound
+            self._refused, self._bound = (place.store, str(error)), None
+            raise NotTakenError(str(error)) from error
+        return made
+
+    def _tell(self, pieces: Sequence[Piece], error: NotTakenError) -> None:
+        """Write to the log why zarr-python's own pipeline takes something, once for each array and reason."""
+        if pieces and _LOG.isEnabledFor(logging.DEBUG):
+            key = self._metadata.encode_chunk_key((0,) * len(self._metadata.shape))
+            _told(str(pieces[0][0]).rsplit("/", key.count("/") + 1)[0], str(error))
 
     # What zarr-python asks of any pipeline.
 
@@ -230,6 +245,16 @@ class ZarrPipeline(CodecPipeline):
     async def encode(self, chunk_arrays_and_specs: Iterable[Any]) -> Iterable[Buffer | None]:
         """Encode chunks without storing them."""
         return await self._usual.encode(chunk_arrays_and_specs)
+
+
+@lru_cache(1024)
+def _told(array: str, why: str) -> None:
+    _LOG.debug("zarr-python's own pipeline takes %s: %s", array, why)
+
+
+def _read_texts(binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
+    """Read objects into memory of NumPy's own type for texts."""
+    out[...] = read(binding, lowered)
 
 
 def _default() -> Any:

@@ -9,12 +9,15 @@
 //!    all begins again: [`crate::write_conditionally`].
 //! 4. A chunk that holds nothing but the fill value is deleted, unless the caller wants it stored.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::array::{clipped, Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::codec::element::Swap;
 use crate::document::Comparing;
 use crate::error::{Error, Kind, Result};
 use crate::fill::{is_fill, set_fill};
+use crate::interrupt::Interrupt;
 use crate::memory::{Origin, Target};
 use crate::panics;
 use crate::pool;
@@ -51,17 +54,42 @@ pub struct Update<'a, 'r> {
 
 /// Writes the elements of `region` (of the whole array) from `origin`.
 pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Options<'_>) -> Result<()> {
+    match &array.shards {
+        Some(shards) => write_gathered(array, shards, &[(region, origin)], options),
+        None => write_chunks(array, region, origin, options, options.interrupted),
+    }
+}
+
+/// The same for callers that others wait for: `false` if another writer has one of the chunks locked for longer than a
+/// moment ([`crate::interrupt::TICK`]). Some chunks may have been written then, and all of them are to be written again.
+pub fn write_unless_locked(array: &Array, region: &Region, origin: &Origin<'_>, options: &Options<'_>) -> Result<bool> {
+    let is_locked = AtomicBool::new(false);
+    let gives_up = || {
+        is_locked.store(true, Ordering::Relaxed);
+        Err(Error::new(Kind::Store, "another writer has the chunk locked"))
+    };
+    match write_chunks(array, region, origin, options, &gives_up) {
+        Err(_) if is_locked.load(Ordering::Relaxed) => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
+/// Writes chunks, and asks `waiting` whether to go on waiting for those that other writers have locked.
+fn write_chunks(
+    array: &Array,
+    region: &Region,
+    origin: &Origin<'_>,
+    options: &Options<'_>,
+    waiting: Interrupt<'_>,
+) -> Result<()> {
     if region.is_empty() {
         return Ok(());
-    }
-    if let Some(shards) = &array.shards {
-        return write_gathered(array, shards, &[(region, origin)], options);
     }
     let split = Split::new(region, &array.chain.shape)?;
     let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
     let inside = options.inside(split.count, threads);
     let comparing = Comparing::new(array, Some(region));
-    let locker = array.locker(&comparing, options.interrupted)?;
+    let locker = array.locker(&comparing, waiting)?;
     pool::run(threads, split.count, options.interrupted, |job, _| {
         let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut place, &mut region);

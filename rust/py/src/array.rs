@@ -6,6 +6,7 @@ use std::sync::Arc;
 use blizzarr_core::array::{Array, Interval, Keys, Options, Places};
 use blizzarr_core::check::{check, Checked, Depth};
 use blizzarr_core::error::Result;
+use blizzarr_core::memory::Origin;
 use blizzarr_core::pool;
 use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
@@ -154,21 +155,22 @@ impl ArrayHandle {
         write_empty: bool,
         threads: usize,
     ) -> PyResult<()> {
-        let py = source.py();
-        entry(py, "write", Some(&self.place), || {
-            let buffer = Buffer::reading(source)?;
-            let region = self.region(axes, &buffer)?;
-            let origin = buffer.origin();
-            let done = py.detach(|| {
-                with_options(Some(&self.array), threads, write_empty, &|options| {
-                    durability::call(|| blizzarr_core::write::write(&self.array, &region, &origin, options))
-                })
-            });
-            done.map_err(|error| raise(py, error, Some(&self.place)))
-        })
+        self.writing(source, axes, write_empty, threads, blizzarr_core::write::write)
     }
 
-    /// The same for several pairs of a source and axes: chunks that are stored together are, with all that is written of
+    /// The same for callers that others wait for: `False` if another writer has one of the chunks locked for longer than
+    /// a moment; then all of it is to be written again.
+    #[pyo3(signature = (source, axes, write_empty=false))]
+    fn write_unless_locked(
+        &self,
+        source: &Bound<'_, PyAny>,
+        axes: &Bound<'_, PyTuple>,
+        write_empty: bool,
+    ) -> PyResult<bool> {
+        self.writing(source, axes, write_empty, 0, blizzarr_core::write::write_unless_locked)
+    }
+
+    /// The same as `write` for several pairs of a source and axes: chunks that are stored together are, with all that is written of
     /// them. If parts share elements, the last one counts.
     #[pyo3(signature = (parts, write_empty=false, threads=0))]
     fn write_parts(
@@ -324,6 +326,28 @@ impl ArrayHandle {
         array.document.clone_from(document);
         array.beyond = self.array.beyond;
         Ok(array)
+    }
+
+    fn writing<T: Send>(
+        &self,
+        source: &Bound<'_, PyAny>,
+        axes: &Bound<'_, PyTuple>,
+        write_empty: bool,
+        threads: usize,
+        write: impl Fn(&Array, &Region, &Origin<'_>, &Options<'_>) -> Result<T> + Sync,
+    ) -> PyResult<T> {
+        let py = source.py();
+        entry(py, "write", Some(&self.place), || {
+            let buffer = Buffer::reading(source)?;
+            let region = self.region(axes, &buffer)?;
+            let origin = buffer.origin();
+            let done = py.detach(|| {
+                with_options(Some(&self.array), threads, write_empty, &|options| {
+                    durability::call(|| write(&self.array, &region, &origin, options))
+                })
+            });
+            done.map_err(|error| raise(py, error, Some(&self.place)))
+        })
     }
 
     fn region(&self, axes: &Bound<'_, PyTuple>, buffer: &Buffer) -> PyResult<Region> {

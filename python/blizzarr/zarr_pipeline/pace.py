@@ -1,0 +1,59 @@
+"""Where small operations are done: at once in the thread of an event loop, or in another one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import perf_counter
+from typing import ParamSpec, TypeVar
+
+__all__ = ["Pace"]
+
+_QUICK = 1e-3
+"""Up to how many seconds an operation may take there if nobody else wants to do one."""
+_SHARED = 2e-4
+"""The same if somebody does: handing it to another thread takes about half as long."""
+_LATELY = 8
+"""About how many operations in a row must be slow to be believed: a busy machine makes single ones slow."""
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+_WANTED: set[object] = set()
+"""The small operations that have begun, and have not ended."""
+
+
+class Pace:
+    """How long small operations of one kind take lately.
+
+    Examples
+    --------
+    >>> asyncio.run(Pace().run(max, 1, 2))
+    2
+    """
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    async def run(self, act: Callable[Given, Result], *given: Given.args, **more: Given.kwargs) -> Result:
+        """Do it at once if such operations were quick lately, else in another thread."""
+        this = object()
+        _WANTED.add(this)
+        try:
+            if self._seconds <= _QUICK:
+                # Whatever else is waiting in the event loop gets its turn first.
+                await asyncio.sleep(0)
+                if self._seconds <= _SHARED or len(_WANTED) == 1:
+                    return self._timed(act, *given, **more)
+            return await asyncio.to_thread(self._timed, act, *given, **more)
+        finally:
+            _WANTED.discard(this)
+
+    def _timed(self, act: Callable[Given, Result], /, *given: Given.args, **more: Given.kwargs) -> Result:
+        start = perf_counter()
+        try:
+            return act(*given, **more)
+        finally:
+            taken = perf_counter() - start
+            self._seconds = min(taken, self._seconds + (taken - self._seconds) / _LATELY)
