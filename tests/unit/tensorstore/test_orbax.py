@@ -7,6 +7,7 @@ of their own, `.envs/orbax`, which `make interop` makes and then runs this test 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -18,22 +19,34 @@ import blizzarr
 from interop.environments import ENVIRONMENTS
 
 PROGRAM = Path(__file__).parents[2] / "support" / "orbax_checkpoint.py"
+PAGE = Path(__file__).parents[3] / "docs" / "jax.md"
 
 
-def test_a_sharded_tree_is_saved_and_restored(tmp_path: Path) -> None:
+@pytest.fixture
+def python() -> str:
+    """Return an interpreter that has Orbax."""
     own = ENVIRONMENTS / "orbax"
     if find_spec("orbax") is not None:
-        python = sys.executable
-    elif (own / "made-from").exists():
-        python = str(own / "bin/python")
-    else:
-        pytest.skip("needs orbax-checkpoint and jax: python tests/interop/environments.py orbax")
-    done = subprocess.run(
-        [python, str(PROGRAM), str(tmp_path / "checkpoint")],
-        env={**os.environ, "PYTHONPATH": str(Path(blizzarr.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        return sys.executable
+    if (own / "made-from").exists():
+        return str(own / "bin/python")
+    pytest.skip("needs orbax-checkpoint and jax: python tests/interop/environments.py orbax")
+
+
+def run(command: list[str], folder: Path) -> str:
+    env = {**os.environ, "PYTHONPATH": str(Path(blizzarr.__file__).parents[1])}
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "restored what was saved"
+    return done.stdout
+
+
+def test_a_sharded_tree_is_saved_and_restored(python: str, tmp_path: Path) -> None:
+    shown = run([python, str(PROGRAM), str(tmp_path / "checkpoint")], tmp_path)
+    assert shown.splitlines()[-1] == "restored what was saved"
+
+
+def test_the_page_about_jax(python: str, tmp_path: Path) -> None:
+    """Its blocks put blizzarr in the place of TensorStore, so they run in a process of their own."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 3
+    run([python, "-c", "\n".join(blocks)], tmp_path)
