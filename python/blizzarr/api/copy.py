@@ -194,7 +194,7 @@ def copy(
         flush()
     for error in skipped:
         warn(f"not copied: {error}")
-    metadata = detect(found, place)
+    metadata = detect(found, place, form)
     assert metadata is not None
     return node_of(found, place, metadata)
 

@@ -5,6 +5,7 @@ most formats a node's documents lie beside its chunks; in the December 2022 draf
 functions here work for all formats, so that other packages need not ask which format a node has.
 """
 
+from blizzarr.formats.array_format import ArrayFormat
 from blizzarr.formats.blocks import arranged, without_blocks
 from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
@@ -39,13 +40,14 @@ from blizzarr.formats.nodes import (
     write_node,
 )
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
-from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
+from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
     "FORMATS",
     "MASKED",
+    "ArrayFormat",
     "Child",
     "Format",
     "Found",
@@ -86,6 +88,7 @@ __all__ = [
     "ome_changes",
     "own_copies_differ",
     "read_node",
+    "register_format",
     "relatives",
     "settled",
     "stored_document",

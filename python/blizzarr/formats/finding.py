@@ -1,12 +1,13 @@
 """Finding nodes in a store, whatever their format.
 
-The documents of the newest format count. Where requests are slow, the documents of all formats are requested at once; a
-store on this machine is asked for one format after the other, as most nodes have the newest.
+The documents of the newest format count. Where requests are slow, the document of the newest format is requested
+together with that of an array of the format before it, which may be out of date there; only if it is missing, all
+others are, at once. A store on this machine is asked for one format after the other, as most nodes have the newest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from errno import EACCES, EISDIR, ENOTDIR
 from typing import Any, Final
 
@@ -18,13 +19,14 @@ from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, warn, warn_of
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import each, is_remote
 
 __all__ = [
     "below",
@@ -295,7 +297,7 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[Found | Non
     """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
     try:
-        known = _documents(store, [other.document_keys(path) for other in forms])
+        known = _documents_far_away(store, path, forms)
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
@@ -305,6 +307,19 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[Found | Non
     if isinstance(found, BlizzarrError):
         raise found
     return found, known
+
+
+def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> dict[str, bytes]:
+    """Return the documents that exist at a path, by key; of older formats not all if there is one of the newest."""
+    wanted = [form.document_keys(path) for form in forms]
+    if not is_remote(store) or len(forms) == 1:
+        return _documents(store, wanted)
+    newest = V3.document_keys(path)
+    first = [*newest, V2.node_keys(path)[0]]
+    known = _documents(store, [first])
+    if not any(key in known for key in newest):
+        known |= _documents(store, [[key for key in several if key not in first] for several in wanted])
+    return known
 
 
 def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:

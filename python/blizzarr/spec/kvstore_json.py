@@ -11,7 +11,7 @@ from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Resource, resource_json
 from blizzarr.spec.context import DEFAULT_RESOURCES, ContextSpec, ResourceSpec, resource_spec
-from blizzarr.spec.driver_names import array_schemes, is_array_driver
+from blizzarr.spec.driver_table import DRIVERS, scheme_driver
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.places import PLACES, SCHEMES
@@ -83,7 +83,7 @@ def _base(value: Any) -> KvNode:
 def _driver(value: Any) -> str:
     name = as_text(value)
     if name not in PLACES:
-        if is_array_driver(name):
+        if name in DRIVERS:
             raise SpecError(f"{quote(name)} is a TensorStore driver, not a KvStore driver")
         raise SpecError(f"{quote(name)} is not a registered KvStore driver{what_there_is(name, PLACES)}")
     return name
@@ -203,7 +203,7 @@ def unsupported_scheme(scheme: str, part: str) -> SpecError:
         kind = "kvstore adapter" if place.on_top else "root kvstore"
     elif scheme == "cast":
         kind = "TensorStore adapter"
-    elif scheme == "auto" or scheme in array_schemes():
+    elif scheme == "auto" or scheme_driver(scheme) is not None:
         kind = "kvstore-based TensorStore"
     known = f": {quote(scheme)} is a {kind} URL scheme" if kind else what_there_is(scheme, SCHEMES)
     return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{known}")

@@ -10,7 +10,7 @@ from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import ContextSpec, default_resource
-from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
+from blizzarr.spec.driver_table import elsewhere, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.json_pointer import as_pointer
@@ -41,19 +41,21 @@ def spec_from_json(value: Any) -> SpecNode:
     members = Members(value)
     given = members.left
     name = given.get("driver")
-    if type(name) is str and name in DRIVERS:
+    driver = DRIVERS.find(name) if type(name) is str else None
+    if driver is not None:
+        name = driver.name
         del given["driver"]
     elif type(name) is str and name in PLACES:
         # A key-value store, whose format is detected.
         members = Members({"kvstore": value})
-        given, name = members.left, "auto"
+        given, name, driver = members.left, "auto", DRIVERS["auto"]
     else:
-        if type(name) is str and (what := elsewhere(name)) is not None and name not in DRIVER_ALIASES:
+        if type(name) is str and (what := elsewhere(name)) is not None:
             raise _unsupported(
                 f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
             )
         name = members.take("driver", _driver)
-    driver = DRIVERS[name]
+        driver = DRIVERS[name]
     context = members.take("context", ContextSpec, None) if "context" in given else None
     schema, transform = UNCONSTRAINED, None
     if not _ABOUT_ARRAYS.isdisjoint(given):
@@ -104,15 +106,15 @@ def constrain(schema: Schema, name: str, value: Any) -> None:
 
 def _driver(value: Any) -> str:
     name = as_text(value)
-    name = DRIVER_ALIASES.get(name, name)
     if name not in DRIVERS:
-        raise SpecError(f"{quote(name)} is not a registered TensorStore driver{what_there_is(name, DRIVERS)}")
-    return name
+        raise SpecError(f"{quote(name)} is not a registered TensorStore driver{what_there_is(name, _drivers())}")
+    return DRIVERS[name].name
 
 
 def _unsupported(said: str, what: str) -> UnsupportedDriverError:
-    stored = ", ".join(map(quote, FORMATS))
-    made = ", ".join(quote(name) for name in DRIVERS if name not in FORMATS)
+    drivers = _drivers().items()
+    stored = ", ".join(quote(name) for name, driver in drivers if isinstance(driver, StoredDriver))
+    made = ", ".join(quote(name) for name, driver in drivers if not isinstance(driver, StoredDriver))
     return UnsupportedDriverError(
         f"{said}: TensorStore has it, for {what}; this library reads and writes {stored}, and has {made}"
     )
@@ -190,7 +192,8 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
         if isinstance(found, KvNode) and place.on_top:
             return url_part(part, found)
         raise _misplaced("kvstore adapter" if place.on_top else "root kvstore", part, found)
-    if scheme == "auto" or scheme in array_schemes():
+    driver = DRIVERS["auto"] if scheme == "auto" else scheme_driver(scheme)
+    if driver is not None:
         if not isinstance(found, KvNode):
             raise _misplaced("kvstore-based TensorStore", part, found)
         url = split_url(part if ":" in part else f"{part}:")
@@ -202,7 +205,7 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
                     raise SpecError("Path not supported")
             # Slashes behind the scheme mean nothing here.
             path = decoded(url.authority + url.path)
-            return _array("auto" if scheme == "auto" else array_schemes()[scheme], path, found)
+            return _array(driver.name, path, found)
         except SpecError as error:
             raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
     if (what := elsewhere(scheme)) is not None:
@@ -215,8 +218,18 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
         hint = as_place(part)
     else:
         roots = [name for name, place in SCHEMES.items() if not place.on_top]
-        hint = what_there_is(scheme, roots if found is None else [*array_schemes(), "auto", "cast"])
+        hint = what_there_is(
+            scheme,
+            roots
+            if found is None
+            else [*filter(None, (driver.scheme for driver in _drivers().values())), "auto", "cast"],
+        )
     raise SpecError(f"unsupported URL scheme: {quote(scheme)}{hint}")
+
+
+def _drivers() -> dict[str, Driver]:
+    """Return all drivers by their own names."""
+    return {name: driver for name, driver in DRIVERS.items() if name == driver.name}
 
 
 def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:

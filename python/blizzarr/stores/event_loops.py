@@ -184,7 +184,7 @@ async def all_of(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T]
     items = list(items)
     if len(items) == 1:
         return [await work(items[0])]
-    limit = asyncio.Semaphore(config.concurrent_requests)
+    limit = asyncio.Semaphore(config.requests_at_once)
 
     async def one(item: T) -> R:
         async with limit:

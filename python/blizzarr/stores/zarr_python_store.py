@@ -17,6 +17,7 @@ from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only, refuses_key
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.manifest_keys import manifest_keys
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
@@ -54,6 +55,8 @@ class _Adapter(ForeignStore):
     """Why the store can never be written to; None if it can."""
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.target.is_zip and self.target.in_memory:
+            raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
         return _unpickled, (self.target.store, self.read_only, self.target.in_memory)
 
 
@@ -85,11 +88,19 @@ class _Waiting:
 
     @property
     def in_memory(self) -> bool:
-        """Whether what is written is in the memory of this process, as changes in a session of icechunk are."""
+        """Whether what is written is in the memory of this process, as changes in a session of icechunk are.
+
+        So is the directory of a zip file.
+        """
         behind = innermost(self.store)
-        if is_of(behind, "icechunk"):
+        if self.is_zip or is_of(behind, "icechunk"):
             return not self.read_only
-        return isinstance(behind, import_module(f"{self._library}.storage").MemoryStore)
+        return isinstance(behind, self._storage.MemoryStore)
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it is a zip file."""
+        return isinstance(innermost(self.store), self._storage.ZipStore)
 
     @property
     def read_only(self) -> bool:
@@ -129,7 +140,8 @@ class _Waiting:
 
     def list(self, prefix: str) -> builtins.list[str]:
         records = [key for key in [*self._records] if key.startswith(prefix)]
-        return [*self._do("list", self._list, prefix), *records]
+        # A zip file has every value that a key has ever had.
+        return [*dict.fromkeys(self._do("list", self._list, prefix)), *records]
 
     def list_dir(self, prefix: str) -> Listing:
         return self._do("list", self._list_dir, prefix)
@@ -206,6 +218,8 @@ class _Waiting:
         await all_of(self.store.delete, await self._list(prefix))
 
     async def _list(self, prefix: str) -> builtins.list[str]:
+        if self._is_manifest:
+            return [key for key in manifest_keys(innermost(self.store)._group) if key.startswith(prefix)]
         if not prefix or self._lists_all:
             found = [name.lstrip("/") for name in await _collected(self.store.list())]
             return [name for name in found if name.startswith(prefix)]
@@ -234,6 +248,10 @@ class _Waiting:
         if length is None:
             return self._abc.OffsetByteRequest(start) if start else None
         return self._abc.RangeByteRequest(start, start + length)
+
+    @property
+    def _storage(self) -> Any:
+        return import_module(f"{self._library}.storage")
 
     @property
     def _abc(self) -> Any:

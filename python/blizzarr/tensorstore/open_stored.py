@@ -9,7 +9,6 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
-from blizzarr.formats import encode, made_of
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import value_of
@@ -30,8 +29,10 @@ from blizzarr.transactions.naming import place_in
 __all__ = ["open_stored"]
 
 
-def open_stored(node: SpecNode, transaction: Transaction | None = None) -> StoredArray:
-    """Return the array that a bound spec describes, as it is in a transaction.
+def open_stored(
+    node: SpecNode, transaction: Transaction | None = None, kind: type[StoredPlace] = StoredPlace
+) -> StoredArray:
+    """Return the array that a bound spec describes, as it is in a transaction; `kind` finds and creates it.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
         mode = mode if mode._names() else OpenMode(open=True)
     mode._check()
     try:
-        return _open_as(mode, locate(node, transaction))
+        return _open_as(mode, locate(node, transaction, kind))
     except StoreError as error:
         makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
         raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
@@ -56,14 +57,14 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
 
 def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
     if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, _assumed(place), KnownMetadata())
+        return _opened(place, place.described(), KnownMetadata())
     missing: ArrayNotFoundError | None = None
     if mode.open:
         known = _known_metadata(place)
         try:
             meta = _known_or_found(place, known)
         except ArrayNotFoundError as error:
-            # A volume may have other scales than the one that is wanted.
+            # A document may have other arrays than the one that is wanted.
             if not mode.create:
                 raise
             meta, missing = None, error
@@ -74,27 +75,14 @@ def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
             return _opened(place, meta, known)
         if not mode.create:
             raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
-    if place.is_volume:
-        return _create_scale(place, mode, missing)
-    return _create(place, mode)
+    return _add(place, mode, missing) if place.shares_document else _create(place, mode)
 
 
-def _assumed(place: StoredPlace) -> ArrayMeta:
-    """Return the array that a spec describes, without looking at the store."""
-    if not place.is_volume:
-        return _created(place)
-    from blizzarr.tensorstore.volume_creation import assumed_scale
-
-    return assumed_scale(place)
-
-
-def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
-    """Create a scale of a volume; `missing` is the error if there is a similar scale that does not quite match."""
-    from blizzarr.tensorstore.volume_creation import create_scale
-
+def _add(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
+    """Add an array to a document; `missing` is the error if it has a similar array that does not quite match."""
     moment = time.time()
     try:
-        meta = create_scale(place, mode)
+        meta = place.add(mode)
     except ArrayExistsError:
         if missing is None:
             raise
@@ -107,7 +95,7 @@ def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundErro
 def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
     try:
         with prefixed(f"Error writing {place.key}"):
-            meta = _created(place)
+            meta = place.described()
     except SpecError:
         # That there is one already comes first.
         if mode.delete_existing or place.found() is None:
@@ -176,12 +164,6 @@ def _check(place: StoredPlace, meta: ArrayMeta) -> None:
     except SpecError as error:
         raise_failed_precondition(error)
         raise
-
-
-def _created(place: StoredPlace) -> ArrayMeta:
-    with prefixed('Cannot create using specified "metadata" and schema'):
-        meta = place.constraints.create(place.node.schema, place.node.options)
-        return made_of(encode(meta, place.path), meta, place.path)
 
 
 def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> StoredArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from blizzarr.errors import (
     BlizzarrError,
@@ -20,7 +20,8 @@ from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
-from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.drivers import DRIVERS
+from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec import CHANGES, Changes, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
@@ -37,7 +38,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import Form, identity_maps
 
-__all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
+__all__ = ["OPENERS", "Opens", "Request", "limited", "open", "open_node", "refuse_creating"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,14 @@ class Request:
     write: bool | None = None
     context: Context | None = None
     transaction: Transaction | None = None
+
+
+@runtime_checkable
+class Opens(Protocol):
+    """A driver in specs that opens its arrays itself."""
+
+    def open(self, node: SpecNode, request: Request) -> TensorStore:
+        """Return the array that a spec describes; the resources of the spec are bound."""
 
 
 _PLAIN: Final = Request()
@@ -144,7 +153,7 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
     try:
         if node.driver == "auto":
             return open_node(find_stored(node, request.transaction), request)
-        opened = OPENERS[node.driver](node, request)
+        opened = (OPENERS.get(node.driver) or _opener(node.driver))(node, request)
         if node.transform is None and request.transaction is None and not request.read and not request.write:
             return opened
         return _viewed(opened, node, request)
@@ -203,23 +212,16 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     return TensorStore._of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def _refuse_creating(node: SpecNode, request: Request) -> None:
+def refuse_creating(node: SpecNode, request: Request) -> None:
+    """Raise if a spec asks for creating an array that is only to be read."""
     if request.read and not request.write and node.options["mode"].create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
 
 
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
     if request.read:
-        _refuse_creating(node, request)
+        refuse_creating(node, request)
     return TensorStore._of(stored_driver(open_stored(node, request.transaction), request.transaction))
-
-
-def _open_volume(node: SpecNode, request: Request) -> TensorStore:
-    _refuse_creating(node, request)
-    from blizzarr.tensorstore.volume_driver import VolumeDriver
-
-    driver = VolumeDriver(open_stored(node, request.transaction), request.transaction)
-    return TensorStore._of(driver, driver.outside)
 
 
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
@@ -246,7 +248,11 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "cast": _open_cast,
     "downsample": _open_downsampled,
     "json": _open_json,
-    **dict.fromkeys(FORMATS, _open_stored),
-    "neuroglancer_precomputed": _open_volume,
+    **dict.fromkeys((driver.name for driver in SOUGHT), _open_stored),
 }
-"""The functions that open arrays, by the name of the driver."""
+"""The functions that open arrays, by the name of the driver; `_opener` knows those of other packages."""
+
+
+def _opener(name: str) -> Callable[[SpecNode, Request], TensorStore]:
+    driver = DRIVERS[name]
+    return driver.open if isinstance(driver, Opens) else _open_stored

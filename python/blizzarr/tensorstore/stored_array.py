@@ -35,8 +35,6 @@ __all__ = ["StoredArray"]
 
 _LOOKS = 4
 """The number of attempts to read the document while other threads do so."""
-_KINDS = {"n5": "N5", "neuroglancer_precomputed": "volume"}
-"""The kinds of arrays in errors; all others are called zarr."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
@@ -81,6 +79,12 @@ class StoredArray:
         return type(self.node.options["metadata"])
 
     @property
+    def _driver(self) -> StoredDriver:
+        driver = DRIVERS[self.node.driver]
+        assert isinstance(driver, StoredDriver), "others store nothing"
+        return driver
+
+    @property
     def part(self) -> Field | None:
         """The selected part of each element; None if the whole element is a single value."""
         options = self.node.options
@@ -121,7 +125,7 @@ class StoredArray:
             When the array is gone, or another is in its place: its chunks would mean something else.
         """
         array = self.array
-        # Of a volume that very scale, whatever a spec would choose by now.
+        # That very array of its document, whatever a spec would choose by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
         found = find_one(array.store, array.path, forms)
         if found is None or not isinstance(found.meta, ArrayMeta):
@@ -133,8 +137,9 @@ class StoredArray:
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self.array.metadata):
             new, old = map(self._compatible, (meta, self.array.metadata))
-            kind = _KINDS.get(self.node.driver, "zarr")
-            raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
+            raise ConstraintError(
+                f"Updated {self._kind.title} metadata {new} is incompatible with existing metadata {old}"
+            )
 
     def within(self, transaction: Transaction) -> StoredArray:
         """Return the array as a transaction will leave it."""
@@ -196,8 +201,7 @@ class StoredArray:
     def said(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
-        kind, driver = self._kind, DRIVERS[self.node.driver]
-        assert isinstance(driver, StoredDriver), "others store nothing"
+        kind, driver = self._kind, self._driver
         mode: OpenMode = self.node.options["mode"]
         options = {
             **kind.options_of(meta, self.node.options),

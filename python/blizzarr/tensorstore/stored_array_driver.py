@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 
@@ -30,6 +30,7 @@ from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
@@ -53,6 +54,9 @@ _QUICK_BYTES = 1 << 20
 
 class StoredArrayDriver(Driver):
     """An array in a store."""
+
+    place: ClassVar[type[StoredPlace]] = StoredPlace
+    """What finds the array again where a driver is unpickled."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         self._outside = stored
@@ -360,4 +364,4 @@ class StoredArrayDriver(Driver):
 def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
     from blizzarr.tensorstore.open_stored import open_stored
 
-    return kind(open_stored(node)).allowed(readable, writable)
+    return kind(open_stored(node, kind=kind.place)).allowed(readable, writable)

@@ -266,11 +266,21 @@ class Array(Node):
         return found
 
     def _write(self, way: str, selection: Any, value: Any, fields: Any = None) -> None:
-        lower = self._lower(way)
+        lower, given = self._lower(way), self._given(value)
         if fields is None:
-            self.engine._set(lower, selection, _given(value))
+            self.engine._set(lower, selection, given)
         else:
-            write_field(self.engine, lower, selection, single_field(fields), _given(value))
+            write_field(self.engine, lower, selection, single_field(fields), given)
+
+    def _given(self, value: Any) -> Any:
+        """Return elements as blizzarr takes them: objects in the place of NumPy's texts."""
+        if isinstance(value, Array):
+            return value.engine[...]
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if kind == "O" and self.dtype.kind == "T":
+            # What is no text becomes one, as the NaN of pandas.
+            value, kind = np.asarray(value).astype(self.dtype), "T"
+        return np.asarray(value).astype(object) if kind == "T" else value
 
     get_basic_selection = _reader("basic", "the elements that integers and slices select")
     get_orthogonal_selection = _reader("orthogonal", "as `oindex` does")
@@ -327,7 +337,7 @@ class Array(Node):
     @translating()
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape."""
-        return self.engine.append(_given(data), axis)
+        return self.engine.append(self._given(data), axis)
 
     @property
     def _nshards(self) -> int:
@@ -368,11 +378,3 @@ class Selector:
     def __setitem__(self, selection: Any, value: Any) -> None:
         fields, selection = split_fields(selection)
         self.array._write(self._way, selection, value, fields)
-
-
-def _given(value: Any) -> Any:
-    """Return elements as blizzarr takes them: objects in the place of NumPy's texts."""
-    if isinstance(value, Array):
-        return value.engine[...]
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return np.asarray(value).astype(object) if kind == "T" else value

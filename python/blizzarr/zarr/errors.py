@@ -6,6 +6,7 @@ zarr.errors.ContainsArrayError`` and ``except blizzarr.errors.NodeExistsError`` 
 
 from __future__ import annotations
 
+import errno
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -173,6 +174,8 @@ def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any
         found = error.reason.removeprefix("no array or group here: ")
         error.reason = f"No {kind} found in store {error.store} at path {(error.array or '/')[1:]!r}: {found}"
         return also(error, wanted)
+    if isinstance(error, errors.StoreError) and error.errno == errno.ENOTDIR:
+        return also(error, wanted)
     if isinstance(error, errors.NodeExistsError):
         path = (error.array or "/").strip("/")
         is_array = store is not None and isinstance(detect(store, path), ArrayMeta)
@@ -202,6 +205,8 @@ def also(error: errors.BlizzarrError, kind: type[Exception]) -> errors.BlizzarrE
     if isinstance(error, kind):
         return error
     error.__class__ = _both(type(error), kind)  # type: ignore[arg-type]
+    # Programs show the first argument.
+    error.args = (str(error),)
     return error
 
 

@@ -44,6 +44,7 @@ def _mode(store: Any, mode: str | None) -> str:
     return mode or ("r" if getattr(inner, "read_only", False) else "a")
 
 
+@translating(GroupNotFoundError)
 def open(
     store: Any = None, *, mode: Any = None, zarr_format: Any = None, path: str | None = None, **options: Any
 ) -> Any:
@@ -60,15 +61,14 @@ def open(
     found, place = engine_place(store, path, mode, options.pop("storage_options", None))
     zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
     if mode in ("r", "r+", "a"):
-        with translated(GroupNotFoundError):
-            try:
-                engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
-            except blizzarr.errors.NodeNotFoundError:
-                if mode != "a":
-                    raise
-            else:
-                if isinstance(engine, blizzarr.Array):
-                    return Array(engine, options.get("config"))
+        try:
+            engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
+        except blizzarr.errors.NodeNotFoundError:
+            if mode != "a":
+                raise
+        else:
+            if isinstance(engine, blizzarr.Array):
+                return Array(engine, options.get("config"))
     return open_group(found, mode=mode, zarr_format=zarr_format, path=place, **options)
 
 

@@ -15,13 +15,13 @@ from blizzarr.zarr.arguments import array_options
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.awaitable import AsyncGroup
 from blizzarr.zarr.creating import creating
-from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, deprecated, translated, translating
+from blizzarr.zarr.errors import GroupNotFoundError, deprecated, translated, translating
 from blizzarr.zarr.info import GroupInfo
 from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
 from blizzarr.zarr.node import Node, described
-from blizzarr.zarr.storage.store_path import engine_place, normalize_path
-from blizzarr.zarr.sync import in_thread
+from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
+from blizzarr.zarr.sync import in_thread, sync
 from blizzarr.zarr.tree import TreeRepr
 
 __all__ = ["Group", "node_of"]
@@ -143,7 +143,7 @@ class Group(Node):
         inner = normalize_path(path)
         if not inner:
             return self
-        with translated(NodeNotFoundError):
+        with translated(GroupNotFoundError):
             found: Array | Group = node_of(self.engine[inner])
             return found
 
@@ -331,10 +331,16 @@ class Group(Node):
         self.create_array(name, data=value, overwrite=True)
 
     def __delitem__(self, name: str) -> None:
-        """Remove a member and everything in it; nothing happens if there is none."""
+        """Remove a member and everything in it, also files of other programs; nothing happens if there is none."""
         inner = normalize_path(name)
-        if inner in self.engine:
+        if inner not in self.engine:
+            return
+        try:
             del self.engine[inner]
+        except blizzarr.errors.NodeExistsError:
+            with blizzarr.config.set(keep_foreign_files=True):
+                del self.engine[inner]
+            sync(StorePath(self.store, join_paths([self.engine.path, inner])).delete_dir())
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
         """Replace all attributes, as zarr-python does, and return the group."""

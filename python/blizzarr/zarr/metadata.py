@@ -248,6 +248,14 @@ class ConsolidatedMetadata(Metadata):
         nodes = {path: node.to_dict() for path, node in self.flattened_metadata.items()}
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": nodes}
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
+        """Return the metadata that a document says."""
+        nodes = data.get("metadata")
+        if not isinstance(nodes, Mapping):
+            raise TypeError(f"expected an object as metadata of consolidated metadata, found {nodes!r:.80}")
+        return _nested({path: _engine_of(node) for path, node in nodes.items()})
+
 
 class GroupMetadata(_NodeMetadata):
     """The metadata of a group.
@@ -300,7 +308,7 @@ class GroupMetadata(_NodeMetadata):
         """Return the metadata that a document says."""
         found = data.get("consolidated_metadata")
         if isinstance(found, Mapping):
-            found = _nested({path: _engine_of(node) for path, node in found["metadata"].items()})
+            found = ConsolidatedMetadata.from_dict(found)
         return cls(data.get("attributes"), data.get("zarr_format", 3), found)
 
 

@@ -40,6 +40,9 @@ class SyncMixin:
     def _sync(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return sync(coroutine)
 
+    def _sync_iter(self, async_iterator: AsyncIterator[T]) -> list[T]:
+        return list(sync(collect_aiterator(async_iterator)))
+
 
 async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:
     """Run a function that may take long in a thread, and wait for it without holding up the event loop."""

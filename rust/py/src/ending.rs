@@ -32,7 +32,8 @@ pub fn call<'py, A>(
     named: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>>
 where
-    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+    PyErr: From<A::Error>,
 {
     let py = callable.py();
     let arguments = arguments.into_pyobject(py)?;

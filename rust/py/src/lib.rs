@@ -16,6 +16,7 @@ mod elements;
 mod ending;
 mod errors;
 mod foreign;
+mod objects;
 mod reducing;
 mod request;
 mod results;
@@ -137,6 +138,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;
+    module.add_class::<objects::ObjectClient>()?;
+    module.add_function(wrap_pyfunction!(objects::object_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_exists, module)?)?;

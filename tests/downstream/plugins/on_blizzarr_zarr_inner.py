@@ -69,6 +69,9 @@ class _Finder(MetaPathFinder, Loader):
         try:
             return sys.meta_path[1].find_spec(fullname, path, target)  # type: ignore[attr-defined]
         except ModuleNotFoundError:
+            above, _, name = fullname.rpartition(".")
+            if name in dir(sys.modules.get(above)):
+                return None  # of a function or a class there is no module
             return PathFinder.find_spec(fullname, path) or ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

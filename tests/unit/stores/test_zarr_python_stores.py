@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import ReadOnlyError, StoreError
+from blizzarr.errors import ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import Store
 from blizzarr.stores.event_loops import result_of
 from blizzarr.stores.impossible_keys import is_impossible
@@ -270,3 +271,27 @@ def test_an_error_for_a_key_is_never_a_missing_chunk() -> None:
         assert is_impossible(key, refused, None)
         assert not is_impossible(key, ConnectionError("invalid zarr key format"), None)
         assert not is_impossible(key, ValueError("closed"), storage.MemoryStore())
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")  # zipfile itself says so
+def test_a_zip_file_that_zarr_python_writes(tmp_path: Path) -> None:
+    with storage.ZipStore(tmp_path / "a.zip", mode="w") as theirs:
+        array = blizzarr.create_group(theirs).create_array("x", shape=(4, 4), chunks=(2, 2), dtype="i4", fill_value=-1)
+        array[:] = np.arange(16).reshape(4, 4)
+        array[0, 0] = 100
+        array.attrs["units"] = "m"
+        # The directory of the file has both values of what was written twice.
+        report = blizzarr.check(theirs)
+        assert (report.ok, report.chunks, len(report.findings)) == (True, 4, 0)
+        with pytest.raises(UnsupportedOperationError, match="cannot delete"):
+            del blizzarr.open_group(theirs)["x"]
+        with pytest.raises(StoreError, match="a zip file that is being written cannot be pickled"):
+            pickle.dumps(array)
+    expected = np.arange(16).reshape(4, 4)
+    expected[0, 0] = 100
+    assert np.array_equal(zarr.open_group(storage.ZipStore(tmp_path / "a.zip"), mode="r")["x"][:], expected)
+    with storage.ZipStore(tmp_path / "a.zip", mode="a") as theirs:
+        blizzarr.open_array(theirs, path="x")[3] = 0
+        blizzarr.copy(np.arange(3), theirs, path="y")
+    assert blizzarr.open(tmp_path / "a.zip")["x"][3].tolist() == [0] * 4
+    assert blizzarr.open(tmp_path / "a.zip")["y"][:].tolist() == [0, 1, 2]

@@ -285,6 +285,9 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         to_zarr(counted(), tmp_path / "c.zarr", mode="w", append_dim="x")
     with pytest.raises(TypeError, match="must be either a string or None"):
         to_zarr(xr.Dataset({3: 1}), tmp_path / "d.zarr")
+    pairs = xr.Dataset(coords={"a": ("x", [1, 2]), "b": ("x", [3, 4])}).set_index(x=["a", "b"])
+    with pytest.raises(NotImplementedError, match="MultiIndex"):
+        to_zarr(pairs, tmp_path / "f.zarr")
     empty = xr.Dataset({"t": (("y", "x"), np.zeros((2, 0)))}).chunk()
     to_zarr(empty, tmp_path / "e.zarr")
     assert opened(tmp_path / "e.zarr").sizes == {"y": 2, "x": 0}

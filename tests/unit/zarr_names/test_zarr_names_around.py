@@ -66,7 +66,7 @@ def test_errors_are_of_both_worlds() -> None:
         root["x"][5]
 
 
-def test_texts_of_errors_name_the_place_once() -> None:
+def test_texts_of_errors_name_the_place_once(tmp_path: Path) -> None:
     store = MemoryStore()
     with pytest.raises(zarr.errors.GroupNotFoundError) as missing:
         zarr.open(store, path="a", mode="r")
@@ -79,6 +79,10 @@ def test_texts_of_errors_name_the_place_once() -> None:
     with pytest.raises(zarr.errors.ContainsArrayError) as there:
         zarr.create_group(store, path="a")
     assert str(there.value).count(str(store.engine)) == 1
+    assert there.value.args == (str(there.value),)
+    (tmp_path / "a.txt").write_text("text")
+    with pytest.raises(zarr.errors.GroupNotFoundError, match="expected a directory"):
+        zarr.open(tmp_path / "a.txt", mode="r")
     assert str(zarr.errors.GroupNotFoundError("s", "p")) == "No group found in store 's' at path 'p'"
     assert str(zarr.errors.NodeTypeValidationError("a", "b", "c")) == "Invalid value for 'a'. Expected 'b'. Got 'c'."
 
@@ -142,6 +146,15 @@ def test_stores_of_users_are_called_for_every_value(make: Any) -> None:
     assert (store.reads if make is Counting else store.counter["get"]) > 2
 
 
+def test_wrappers_open_the_store_in_them(capsys: pytest.CaptureFixture[str]) -> None:
+    store = zarr.core.sync.sync(LoggingStore.open(MemoryStore, log_level="INFO", read_only=True))
+    assert (type(store), type(store._store), store.read_only) == (LoggingStore, MemoryStore, True)
+    zarr.core.sync.sync(store.exists("a"))
+    assert "Calling MemoryStore.exists(a)" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="Unexpected byte_range"):
+        zarr.core.sync.sync(store.get("a", None, (0, 2)))
+
+
 def test_views_are_awaited() -> None:
     async def use() -> Any:
         root = await zarr.api.asynchronous.open_group(store={}, mode="w")
@@ -156,6 +169,7 @@ def test_views_are_awaited() -> None:
     z = zarr.array([1, 2])
     assert z.async_array == z._async_array
     assert zarr.Array(z.async_array) == z
+    assert z.async_array.with_config({"order": "F"}).config.order == "F"
 
 
 _SCRIPT = """

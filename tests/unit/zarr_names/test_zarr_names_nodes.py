@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numcodecs
@@ -149,6 +150,9 @@ def test_consolidated_metadata() -> None:
         zarr.consolidate_metadata(store)
     found = zarr.open_consolidated(store).metadata.consolidated_metadata
     assert list(found.flattened_metadata) == ["a", "a/x"]
+    assert type(found).from_dict(found.to_dict()) == found
+    with pytest.raises(TypeError, match="expected an object as metadata"):
+        type(found).from_dict({"metadata": []})
     assert found.metadata["a"].consolidated_metadata.metadata["x"].shape == (2,)
 
 
@@ -307,3 +311,22 @@ def test_data_types_are_shown_as_in_zarr_python() -> None:
     assert records.to_json(2)["name"] == [["a", ">i4"], ["b", "<U2"]]
     assert repr(zarr.dtype.DateTime64(unit="s")) == "DateTime64(endianness='little', scale_factor=1, unit='s')"
     assert zarr.dtype.VariableLengthUTF8().to_json(2) == {"name": "|O", "object_codec_id": "vlen-utf8"}
+
+
+def test_a_member_is_deleted_with_files_of_other_programs(tmp_path: Path) -> None:
+    """spatialdata keeps Parquet files in groups."""
+    root = zarr.open_group(tmp_path / "a.zarr")
+    root.create_group("points").create_array("x", data=np.arange(3))
+    table = tmp_path / "a.zarr" / "points" / "points.parquet" / "part.0.parquet"
+    table.parent.mkdir()
+    table.write_bytes(b"parquet")
+    del root["points"]
+    assert (list(root), table.exists()) == ([], False)
+    assert not blizzarr.config.keep_foreign_files
+
+
+def test_what_is_no_text_becomes_one() -> None:
+    """As in zarr-python, for the NaN of pandas."""
+    z = zarr.create_array({}, shape=2, dtype=str)
+    z[:] = np.array(["a", np.nan], dtype=object)
+    assert z[:].tolist() == ["a", "nan"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
@@ -17,7 +17,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["AutoDriver"]
+__all__ = ["AUTO", "AutoDriver"]
 
 
 class AutoDriver(Driver):
@@ -65,3 +65,6 @@ class AutoDriver(Driver):
         if node.kvstore is None:
             raise SpecError("Invalid kvstore spec")
         return f"{kvstore_url(node.kvstore)}|auto:"
+
+
+AUTO: Final = AutoDriver()

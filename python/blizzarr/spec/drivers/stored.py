@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.formats import Format, format_named
 from blizzarr.json_values import MISSING, copied, quote
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.kvstore_json import kvstore_json, kvstore_of, kvstore_url
 from blizzarr.spec.kvstore_node import KvNode
@@ -26,7 +27,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["StoredDriver", "directory", "kvstore_members"]
+__all__ = ["DRAFT", "N5", "SOUGHT", "ZARR1", "ZARR2", "ZARR3", "StoredDriver", "directory", "kvstore_members"]
 
 
 def kvstore_members(members: Members) -> KvNode | None:
@@ -52,19 +53,54 @@ def directory(kvstore: KvNode | None) -> KvNode | None:
 
 
 class StoredDriver(Driver):
-    """Arrays of one format."""
+    """Stored arrays.
+
+    Parameters
+    ----------
+    name
+        The name of the driver.
+    formats
+        The names of the formats that the driver reads; it writes the first.
+    constraints
+        The class of the constraints on metadata; by default constraints are members of the documents, which are JSON.
+    scheme
+        The scheme of URLs that mean the driver; by default its name.
+    """
 
     resources: ClassVar = ("data_copy_concurrency", "cache_pool")
     optional_resources: ClassVar = ("metadata_cache_pool",)
 
-    def __init__(self, name: str, scheme: str) -> None:
+    def __init__(
+        self, name: str, formats: Sequence[str], constraints: type[MetadataConstraints] | None = None, scheme: str = ""
+    ) -> None:
         self.name = name  # type: ignore[misc]
-        self.scheme = scheme
+        self.scheme = scheme or name  # type: ignore[misc]
+        self.formats = tuple(formats)
+        self._constraints = constraints
 
     @cached_property
     def constraints(self) -> type[MetadataConstraints]:
         """The class of the constraints on metadata."""
-        return METADATA[self.name]
+        found = self._constraints or METADATA.get(self.name)
+        if found is None:
+            from blizzarr.spec.metadata.older import document_constraints
+
+            found = document_constraints(self.name, self.formats[0])
+        return found
+
+    @property
+    def codec_class(self) -> type[DriverCodec] | None:  # type: ignore[override]
+        """The class of the codec in a schema."""
+        return self.constraints.codec_class
+
+    def formats_of(self, node: SpecNode) -> tuple[Format, ...]:
+        """Return the formats that an array may have which a spec describes; new arrays get the first."""
+        return self.forms
+
+    @cached_property
+    def forms(self) -> tuple[Format, ...]:
+        """The formats, where they do not depend on the spec; otherwise `formats_of` tells them."""
+        return tuple(format_named(name) for name in self.formats)
 
     @cached_property
     def nothing(self) -> MetadataConstraints:
@@ -223,3 +259,12 @@ def _mode(members: Members) -> OpenMode:
         assume_metadata=assume,
         assume_cached_metadata=cached and not assume,
     )
+
+
+ZARR3: Final = StoredDriver("zarr3", ("v3",))
+ZARR2: Final = StoredDriver("zarr", ("v2",), scheme="zarr2")
+N5: Final = StoredDriver("n5", ("n5",))
+ZARR1: Final = StoredDriver("zarr1", ("v1",))
+DRAFT: Final = StoredDriver("zarr3_draft", ("v3_draft", "v3_draft_zarr_python"))
+SOUGHT: Final = (ZARR3, ZARR2, N5, ZARR1, DRAFT)
+"""The drivers whose formats are looked for first where a spec names no driver."""

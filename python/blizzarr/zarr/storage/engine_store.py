@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from blizzarr.stores import Store as EngineStoreLike
 from blizzarr.stores import StoreWrapper, read_only
 from blizzarr.stores.keys import check_key
-from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store
+from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, check_prototype
 from blizzarr.zarr.sync import in_thread
 
@@ -211,4 +211,6 @@ def _range(part: ByteRequest) -> tuple[int, int | None]:
         return part.start, part.end - part.start
     if isinstance(part, OffsetByteRequest):
         return part.offset, None
-    return -part.suffix, None
+    if isinstance(part, SuffixByteRequest):
+        return -part.suffix, None
+    raise ValueError(f"Unexpected byte_range, got {part!r}; expected a RangeByteRequest, or another of zarr.abc.store")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections import Counter
 from functools import wraps
@@ -97,7 +98,7 @@ class LoggingStore(WrapperStore[S]):
     log_level
         The level of the messages.
     log_handler
-        Where the messages go; by default to the standard error.
+        Where the messages go; by default to the standard output.
     """
 
     counter: Counter[str]
@@ -109,10 +110,17 @@ class LoggingStore(WrapperStore[S]):
         self.logger = logging.getLogger(f"LoggingStore({store})")
         self.logger.setLevel(log_level)
         if not self.logger.handlers:
-            handler = log_handler or logging.StreamHandler()
+            handler = log_handler or logging.StreamHandler(sys.stdout)
             handler.setLevel(log_level)
             handler.setFormatter(logging.Formatter("%(asctime)s - %(name)s - %(levelname)s - %(message)s"))
             self.logger.addHandler(handler)
+
+    @classmethod
+    async def open(
+        cls, store_cls: Any, log_level: str = "DEBUG", log_handler: logging.Handler | None = None, **kwargs: Any
+    ) -> Self:
+        """Make a store of another class, open it, and return one that logs its calls."""
+        return cls(await store_cls.open(**kwargs), log_level, log_handler)
 
     def _with_store(self, store: S) -> LoggingStore[S]:
         return type(self)(store, self.log_level, self.log_handler)

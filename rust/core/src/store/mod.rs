@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pool;
 use crate::scratch;
 use ranges::ByteRange;
 use version::{Status, Version};
@@ -101,6 +102,11 @@ pub trait Store: Send + Sync {
     /// Whether a request takes long for any reason, so that many requests at once are faster than one by one.
     fn remote(&self) -> bool {
         false
+    }
+
+    /// How many requests are made at once, at most, if each takes long.
+    fn requests(&self) -> usize {
+        pool::requests()
     }
 
     /// The name of the value, which is the same for all handles in this process, with a slash between a prefix and the
