@@ -197,6 +197,7 @@ def test_unsafe_is_where_it_may_be() -> None:
             if count:
                 assert count == path.read_text().count("\n#![allow(unsafe_code)]\n") == 1, path
                 allowed.add(prefix + path.relative_to(sources).as_posix().removesuffix(".rs").removesuffix("/mod"))
+    assert "#![forbid(unsafe_code)]" in (PACKAGE.parents[1] / "rust/object/src/lib.rs").read_text()
     listed = re.search(r"^`unsafe` is denied.*?\n\n", ARCHITECTURE, re.DOTALL | re.MULTILINE)
     assert listed
     assert set(re.findall(r"`([\w/]+)`", listed[0])) - {"unsafe"} == allowed

@@ -107,9 +107,9 @@ def copied(value: Any) -> Any:
 
     Examples
     --------
-    >>> said = {"headers": ["a"]}
-    >>> copied(said)["headers"].append("b")
-    >>> said
+    >>> given = {"headers": ["a"]}
+    >>> copied(given)["headers"].append("b")
+    >>> given
     {'headers': ['a']}
     """
     kind = type(value)

@@ -155,9 +155,9 @@ def copy(
     form = _format(what, found, place, zarr_format)
     options["zarr_format"] = form.name
     lost: Lost | None = skip_damaged if callable(skip_damaged) else None
-    told: list[BlizzarrError] = []
+    skipped: list[BlizzarrError] = []
     if skip_damaged is True:
-        lost = told.append
+        lost = skipped.append
     if isinstance(what, Array | np.ndarray):
         check_layout(options, [("", what)])
         jobs = [ArrayCopy.plan(what, found, place, layout_for(options, "", what))]
@@ -192,7 +192,7 @@ def copy(
     flush = getattr(found, "flush", None)
     if flush is not None and not getattr(found, "shows_at_once", False):
         flush()
-    for error in told:
+    for error in skipped:
         warn(f"not copied: {error}")
     metadata = detect(found, place, form)
     assert metadata is not None

@@ -15,7 +15,7 @@ from blizzarr.stores import StoreLike, check_writable, resolve
 
 if TYPE_CHECKING:
     from blizzarr.upgrading.plan import Upgrade
-    from blizzarr.upgrading.run import Told
+    from blizzarr.upgrading.run import Advance
 
 __all__ = ["upgrade"]
 
@@ -26,7 +26,7 @@ def upgrade(
     *,
     to: ZarrFormat = "v3",
     dry_run: bool = False,
-    progress: Told | None = None,
+    progress: Advance | None = None,
     executor: Any = None,
     **unknown: Never,
 ) -> Upgrade:

@@ -22,13 +22,13 @@ from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, Found, format_of, read_node
 from blizzarr.stores import Store
 
-__all__ = ["Progress", "Seen", "check", "look"]
+__all__ = ["Inventory", "Progress", "check", "look"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """A callback with the number of stored objects that are done, and their total number."""
 
 
-class Seen:
+class Inventory:
     """Intermediate results of a check, which repairs use."""
 
     def __init__(self, surveyed: Survey, nodes: Nodes, keys: Sorted) -> None:
@@ -57,7 +57,7 @@ def check(
 
 def look(
     store: Store, path: str, *, fast: bool, progress: Progress | None, workers: Workers | None = None
-) -> tuple[Report, Seen]:
+) -> tuple[Report, Inventory]:
     """Return the report, and the intermediate results for repairs."""
     began = time.monotonic()
     report = Report(str(store), named(path), fast)
@@ -81,19 +81,19 @@ def look(
     total = sum(map(len, keys.chunks.values()))
     done = 0
 
-    def told(count: int) -> None:
+    def advance(count: int) -> None:
         nonlocal done
         done += count
         if progress is not None:
             progress(done, total)
 
-    told(0)
+    advance(0)
     for place, positions in keys.chunks.items():
         if positions:
-            found += verify(store, place, arrays[place], positions, report, fast=fast, told=told, workers=workers)
+            found += verify(store, place, arrays[place], positions, report, fast=fast, advance=advance, workers=workers)
     report.add(found)
     report.seconds = time.monotonic() - began
-    return report, Seen(surveyed, nodes, keys)
+    return report, Inventory(surveyed, nodes, keys)
 
 
 def _prefixes(store: Store, path: str) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def verify(
     report: Report,
     *,
     fast: bool,
-    told: Callable[[int], None],
+    advance: Callable[[int], None],
     workers: Workers | None = None,
 ) -> list[Finding]:
     """Verify the objects at these grid positions of one array, count them in `report`, and return the findings."""
@@ -57,13 +57,13 @@ def verify(
     try:
         engine_handle(store, path, meta)
     except (BlizzarrError, LookupError) as error:
-        said = error.reason if isinstance(error, BlizzarrError) else str(error)
-        told(len(positions))
-        return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {said}")]
+        message = error.reason if isinstance(error, BlizzarrError) else str(error)
+        advance(len(positions))
+        return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {message}")]
     places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
     batches = _timed(places) if workers is None else _even(places, meta, workers)
     followed, first = 0, None
-    for verified in spread(workers, partial(_verified, store, path, meta, fast), batches, told):
+    for verified in spread(workers, partial(_verified, store, path, meta, fast), batches, advance):
         report.objects += verified.objects
         report.bytes += verified.bytes
         report.chunks += verified.chunks
@@ -95,14 +95,14 @@ class _Verified(NamedTuple):
 
 
 def _verified(
-    store: Store, path: str, meta: ArrayMeta, fast: bool, batch: Batch, told: Callable[[int], object]
+    store: Store, path: str, meta: ArrayMeta, fast: bool, batch: Batch, advance: Callable[[int], object]
 ) -> _Verified:
     # A handle for elements of variable length may keep what it decodes: a new one for each batch frees that memory.
     handle = engine_handle(store, path, meta)
     objects, _, size, chunks, errors, left_out, shared, (followed, first) = handle.verify(batch, fast)
     found = [_finding(meta, path, error) for error in errors]
     found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
-    told(len(batch))
+    advance(len(batch))
     return _Verified(objects, size, chunks, left_out, found, followed, first)
 
 
@@ -145,11 +145,11 @@ def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
     if not isinstance(error, BlizzarrError):
         # An interrupt, or a bug in a store or codec written in Python.
         raise error
-    said = f"{error.codec}: {error.reason}" if error.codec else error.reason
+    message = f"{error.codec}: {error.reason}" if error.codec else error.reason
     kind = _kind(meta, error)
     repairable = KINDS[kind].repairable and (isinstance(error, ChecksumError) or _has_index(meta, error))
     inner = () if error.chunk is None else error.chunk[len(meta.shape) :]
-    return Finding(kind, named(path), said, error.key, error.chunk, error.codec, repairable, inner)
+    return Finding(kind, named(path), message, error.key, error.chunk, error.codec, repairable, inner)
 
 
 def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:

@@ -152,16 +152,16 @@ class _Array:
                 made.chunks.setdefault(self.path, []).append(position)
                 return
             made.outside.setdefault(self.path, []).append(key)
-            said = f"the array of shape {self.meta.shape} has {_times(self.grid)} chunks"
-            found.append(Finding("outside", named(self.path), said, key=key, chunk=position, repairable=True))
+            message = f"the array of shape {self.meta.shape} has {_times(self.grid)} chunks"
+            found.append(Finding("outside", named(self.path), message, key=key, chunk=position, repairable=True))
             return
         name = key[len(self.prefix) :]
         if self.loose.fullmatch(name):
-            said = f"chunks have keys without zeros in front, like {self.keys.name((0,) * len(self.grid))}"
-            found.append(Finding("chunk-key", named(self.path), said, key=key))
+            message = f"chunks have keys without zeros in front, like {self.keys.name((0,) * len(self.grid))}"
+            found.append(Finding("chunk-key", named(self.path), message, key=key))
         elif self.other.fullmatch(name):
-            said = f"expected chunks with keys like {self.keys.name((0,) * len(self.grid))}, found {name}"
-            found.append(Finding("chunk-encoding", named(self.path), said, key=key))
+            message = f"expected chunks with keys like {self.keys.name((0,) * len(self.grid))}, found {name}"
+            found.append(Finding("chunk-encoding", named(self.path), message, key=key))
         else:
             found.append(_stray(key, named(self.path)))
 
@@ -202,8 +202,10 @@ def _sort_strays(strays: Iterable[tuple[str, str | None]], found: list[Finding])
         else:
             data.setdefault(place, []).append(key)
     for place, keys in data.items():
-        said = f"{len(keys):,} object{'s' if len(keys) > 1 else ''} with keys like chunks, and no document of an array"
-        found.append(Finding("no-document", named(place), said, key=keys[0]))
+        message = (
+            f"{len(keys):,} object{'s' if len(keys) > 1 else ''} with keys like chunks, and no document of an array"
+        )
+        found.append(Finding("no-document", named(place), message, key=keys[0]))
 
 
 def _original(store: Store, array: _Array, key: str) -> str | None:
@@ -240,8 +242,8 @@ def _sort_others(
         key = None if array is None else _original(store, array, name)
         position = None if array is None or key is None else array.position(key)
         if position is not None and array is not None and array.is_inside(position):
-            said = f"expected a file, found {what}"
-            found.append(Finding("no-file", named(array.path), said, key=name, chunk=position))
+            message = f"expected a file, found {what}"
+            found.append(Finding("no-file", named(array.path), message, key=name, chunk=position))
         elif (place := _node_of(name, nodes)) is not None:
             found.append(Finding("no-file", named(place), f"expected a document, found {what}", key=name))
         elif name in surveyed.others:

@@ -24,7 +24,8 @@ def find_leftovers(store: Store, surveyed: Survey, keys: Sorted) -> list[Finding
         # The survey has already reported directories that cannot be listed.
         with suppress(BlizzarrError):
             names.update(local.leftovers(directory))
-    said = "a writer that died has left it; nobody reads it"
+    message = "a writer that died has left it; nobody reads it"
     return [
-        Finding("leftover", named(keys.owner_of(name) or ""), said, key=name, repairable=True) for name in sorted(names)
+        Finding("leftover", named(keys.owner_of(name) or ""), message, key=name, repairable=True)
+        for name in sorted(names)
     ]

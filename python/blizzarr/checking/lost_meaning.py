@@ -46,10 +46,10 @@ def find_lost(store: Store, start: str, nodes: Nodes) -> list[Finding]:
     return found
 
 
-def _finding(kind: str, path: str, said: str, nodes: Nodes) -> Finding:
+def _finding(kind: str, path: str, message: str, nodes: Nodes) -> Finding:
     own = format_of(nodes.metas[path]).node_keys(path)
     key = next((key for key in own if key in nodes.documents[path]), None)
-    return Finding(kind, named(path), said, key=key, repairable=True)
+    return Finding(kind, named(path), message, key=key, repairable=True)
 
 
 def mend_lost(store: Store, report: Report, nodes: Mapping[str, Node], *, dry_run: bool) -> Iterator[Repair]:

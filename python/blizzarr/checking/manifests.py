@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
-from blizzarr.checking.check import Progress, Seen, look
+from blizzarr.checking.check import Inventory, Progress, look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import named
 from blizzarr.checking.quarantine import outermost
@@ -50,7 +50,7 @@ def check_and_record(
     file = os.fsdecode(file)
     _refuse_inside(store, path, file)
 
-    def recorded(report: Report, _: Seen, second: Progress) -> Checksums:
+    def recorded(report: Report, _: Inventory, second: Progress) -> Checksums:
         if not report.ok:
             return Checksums(file, "not recorded")
         manifest = record(store, path, second, workers)
@@ -81,13 +81,13 @@ def check_against(
     file = os.fsdecode(file)
     manifest = read_manifest(file)
 
-    def compared(report: Report, seen: Seen, second: Progress) -> Checksums:
-        told = {finding.key for finding in report.of_kind("unreadable", "no-file")}
-        nodes = _Nodes(seen, path)
+    def compared(report: Report, inventory: Inventory, second: Progress) -> Checksums:
+        reported = {finding.key for finding in report.of_kind("unreadable", "no-file")}
+        nodes = _Nodes(inventory, path)
         report.add(
             nodes.finding(difference)
             for difference in compare(store, path, manifest, second, workers)
-            if difference.kind != "unreadable" or difference.key not in told
+            if difference.kind != "unreadable" or difference.key not in reported
         )
         return Checksums(file, "compared", len(manifest.digests), manifest.recorded)
 
@@ -97,7 +97,7 @@ def check_against(
 def _checked(
     store: Store,
     path: str,
-    checksums: Callable[[Report, Seen, Progress], Checksums],
+    checksums: Callable[[Report, Inventory, Progress], Checksums],
     *,
     fast: bool,
     progress: Progress | None,
@@ -106,8 +106,8 @@ def _checked(
     """Check a node, and then its checksums, which are the second half of the progress."""
     began = time.monotonic()
     halves = _Halves(progress)
-    report, seen = look(store, path, fast=fast, progress=halves.first, workers=workers)
-    report.manifest = checksums(report, seen, halves.second)
+    report, inventory = look(store, path, fast=fast, progress=halves.first, workers=workers)
+    report.manifest = checksums(report, inventory, halves.second)
     report.seconds = time.monotonic() - began
     return report
 
@@ -115,9 +115,9 @@ def _checked(
 class _Nodes:
     """Turns differences from a manifest, which name keys, into findings, which name nodes and chunks."""
 
-    def __init__(self, seen: Seen, path: str) -> None:
+    def __init__(self, inventory: Inventory, path: str) -> None:
         self._path = path
-        self._metas = seen.nodes.arrays()
+        self._metas = inventory.nodes.arrays()
         self._arrays: Mapping[str, str] = {chunk_prefix(place, meta): place for place, meta in self._metas.items()}
 
     def finding(self, difference: Difference) -> Finding:

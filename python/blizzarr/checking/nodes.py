@@ -147,19 +147,19 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
         own = [key for key in form.node_keys(path) if key in documents]
         others = [key for key in documents if key not in form.document_keys(path)]
         if others:
-            said = f"{', '.join(own)} ({form.name}) counts, {', '.join(others)} is ignored"
-            found.append(Finding("two-formats", place, said, key=own[0] if own else None))
+            message = f"{', '.join(own)} ({form.name}) counts, {', '.join(others)} is ignored"
+            found.append(Finding("two-formats", place, message, key=own[0] if own else None))
         if len(own) > 1:
-            said = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
-            found.append(Finding("two-formats", place, said, key=own[1]))
+            message = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
+            found.append(Finding("two-formats", place, message, key=own[1]))
         doubts = [notice.text for notice in here.notices if notice.kind != "two-nodes"]
     elif here is not None:
         nodes.unreadable.add(path)
         found.append(_document(place, here, documents))
         doubts = getattr(here, "__notes__", ())
     elif documents and not kinds:
-        said = f"{', '.join(documents)} without a document that makes an array or a group"
-        found.append(Finding("no-document", place, said, key=next(iter(documents))))
+        message = f"{', '.join(documents)} without a document that makes an array or a group"
+        found.append(Finding("no-document", place, message, key=next(iter(documents))))
     else:
         _miss_entry(nodes, documents, found)
     key = kinds[0] if kinds else None
@@ -173,8 +173,8 @@ def _miss_entry(nodes: Nodes, documents: Iterable[str], found: list[Finding]) ->
         if entry not in nodes.entries or not any(form.node_of(key) is not None for key in documents):
             continue
         if all(finding.key != entry for finding in found):
-            said = "not there, and without it no document of the hierarchy is read"
-            found.append(Finding("no-document", "/", said, key=entry))
+            message = "not there, and without it no document of the hierarchy is read"
+            found.append(Finding("no-document", "/", message, key=entry))
         return
 
 
@@ -182,12 +182,12 @@ def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) 
     """Return one finding with all problems of the documents of a node."""
     key = error.key or next(iter(documents), None)
     problems = getattr(error, "problems", ())
-    said = "; ".join(map(str, problems)) if problems else error.reason or str(error)
+    message = "; ".join(map(str, problems)) if problems else error.reason or str(error)
     if isinstance(error, UnknownExtensionError | LimitError):
-        return Finding("not-supported", place, said, key=key)
+        return Finding("not-supported", place, message, key=key)
     kind = "document" if isinstance(error, MetadataError) else "unreadable"
     kind = "archive" if isinstance(error, ArchiveError) else kind
-    return Finding(kind, place, said, key=key)
+    return Finding(kind, place, message, key=key)
 
 
 def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
@@ -197,8 +197,8 @@ def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
         needed = format_of(meta).groups_above(path)
         for above in _between(start, ancestors(path)):
             if isinstance(nodes.metas.get(above), ArrayMeta):
-                said = f"below the array {named(above)}, where no node may be"
-                found.append(Finding("unreachable", named(path), said, key=next(iter(nodes.documents[path]), None)))
+                message = f"below the array {named(above)}, where no node may be"
+                found.append(Finding("unreachable", named(path), message, key=next(iter(nodes.documents[path]), None)))
                 break
             if above in needed and above not in nodes.metas and above not in nodes.unreadable:
                 missing.setdefault(above, []).append(path)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from blizzarr.array.exclusive import exclusive
-from blizzarr.checking.check import Progress, Seen, look
+from blizzarr.checking.check import Inventory, Progress, look
 from blizzarr.checking.chunks import engine_handle
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
@@ -65,25 +65,25 @@ def check_and_repair(
                 "skip_damaged=True",
                 store=str(store),
             )
-    report, seen = look(store, path, fast=fast, progress=progress, workers=workers)
+    report, inventory = look(store, path, fast=fast, progress=progress, workers=workers)
     if not how.dry_run and any(finding.repairable or finding.kind in _CHUNKS for finding in report.findings):
         how.quarantine.check()
-    report.repairs += _shards(store, report, seen, how)
-    report.repairs += _outside(store, seen, how)
-    report.repairs += mend_lost(store, report, seen.nodes.metas, dry_run=how.dry_run)
-    report.repairs += _consolidated(store, report, seen, how)
+    report.repairs += _shards(store, report, inventory, how)
+    report.repairs += _outside(store, inventory, how)
+    report.repairs += mend_lost(store, report, inventory.nodes.metas, dry_run=how.dry_run)
+    report.repairs += _consolidated(store, report, inventory, how)
     report.repairs += _leftovers(store, report, how)
     report.dry_run = how.dry_run
     return report
 
 
-def _shards(store: Store, report: Report, seen: Seen, how: Repairs) -> Iterator[Repair]:
+def _shards(store: Store, report: Report, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
     """Repair each damaged object once, however many findings it has."""
     damaged: dict[tuple[str, str], Finding] = {}
     for finding in report.of_kind(*_CHUNKS):
         if (finding.repairable or how.quarantine_damaged) and finding.key is not None and finding.chunk is not None:
             damaged.setdefault((finding.path, finding.key), finding)
-    arrays = seen.nodes.arrays()
+    arrays = inventory.nodes.arrays()
     for (path, key), finding in damaged.items():
         meta = arrays[path[1:]]
         assert finding.chunk is not None
@@ -99,7 +99,7 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
         )
     except BlizzarrError as error:
         return Repair(finding.kind, path, key, error.reason or str(error), False)
-    said = {
+    message = {
         "rebuilt": f"rebuilt from {_some(count, 'intact inner chunk')}, {_some(len(lost), 'inner chunk')} lost",
         "removed": "moved away, as nothing of it can be saved; it reads as fill value",
         "hopeless": "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away",
@@ -108,13 +108,13 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
     }[outcome]
     # Which inner chunks a shard had cannot be known without its index.
     lost_places = (place,) if outcome == "removed" else tuple((*place, *inner) for inner in lost)
-    return Repair(finding.kind, path, key, said, outcome != "hopeless", next(iter(kept), None), lost_places, place)
+    return Repair(finding.kind, path, key, message, outcome != "hopeless", next(iter(kept), None), lost_places, place)
 
 
-def _outside(store: Store, seen: Seen, how: Repairs) -> Iterator[Repair]:
+def _outside(store: Store, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
     """Move away chunks outside the shape of their array, while its shape is locked."""
-    arrays = seen.nodes.arrays()
-    for path, keys in seen.keys.outside.items():
+    arrays = inventory.nodes.arrays()
+    for path, keys in inventory.keys.outside.items():
         meta = arrays[path]
         if how.dry_run:
             yield from (Repair("outside", named(path), key, "moved away", True) for key in keys)
@@ -149,12 +149,12 @@ def _move_outside(
         yield Repair("outside", named(path), key, "moved away", True, place)
 
 
-def _consolidated(store: Store, report: Report, seen: Seen, how: Repairs) -> Iterator[Repair]:
+def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
     """Rebuild wrong consolidated metadata, inner groups first, since a change removes those of the groups above."""
     wrong = {finding.path[1:]: finding for finding in report.of_kind("consolidated")}
     mended = {repair.path[1:] for repair in report.repairs if repair.kind in REPAIRED}
     above = {group for path in wrong.keys() | mended for group in ancestors(path)}
-    before = {path for path, group in seen.nodes.groups().items() if group.consolidated is not None}
+    before = {path for path, group in inventory.nodes.groups().items() if group.consolidated is not None}
     found = {path: find_quietly(store, path) for path in above | wrong.keys()}
     groups = {path: one.meta for path, one in found.items() if isinstance(one, Found)}
     for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
@@ -185,8 +185,9 @@ def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
         return
     sweep = getattr(store, "sweep", None)
     if how.dry_run or sweep is None:
-        said = "removed, if its writer is dead" if how.dry_run else "this store cannot tell whether its writer is dead"
-        yield from (Repair("leftover", finding.path, finding.key, said, how.dry_run) for finding in leftovers)
+        unknown = "this store cannot tell whether its writer is dead"
+        message = "removed, if its writer is dead" if how.dry_run else unknown
+        yield from (Repair("leftover", finding.path, finding.key, message, how.dry_run) for finding in leftovers)
         return
     removed: set[str] = set()
     for directory in {(finding.key or "").rpartition("/")[0] for finding in leftovers}:
@@ -196,8 +197,8 @@ def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
             yield Repair("leftover", named(directory), None, error.reason or str(error), False)
     for finding in leftovers:
         gone = finding.key in removed
-        said = "removed" if gone else "its writer may still be at work; it stays"
-        yield Repair("leftover", finding.path, finding.key, said, gone)
+        message = "removed" if gone else "its writer may still be at work; it stays"
+        yield Repair("leftover", finding.path, finding.key, message, gone)
 
 
 def _some(count: int, noun: str) -> str:

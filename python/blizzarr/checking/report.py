@@ -170,8 +170,8 @@ class Report:
     def verdict(self) -> str:
         """Return the number of findings of each severity as text, or "nothing is wrong"."""
         counts = [(self.count(severity), str(severity)) for severity in Severity]
-        said = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
-        return ", ".join(said) or "nothing is wrong"
+        parts = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+        return ", ".join(parts) or "nothing is wrong"
 
     def __str__(self) -> str:
         lines = [str(finding) for finding in self.findings[:SHOWN]]

@@ -86,12 +86,12 @@ class Elements:
             self.box = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs)
 
     def __str__(self) -> str:
-        said = f"{self.different:,} of {self.compared:,} differ, in {_count(self.chunks, 'chunk')}"
+        text = f"{self.different:,} of {self.compared:,} differ, in {_count(self.chunks, 'chunk')}"
         if self.box:
-            said += f", within [{', '.join(f'{start}:{stop}' for start, stop in self.box)}]"
+            text += f", within [{', '.join(f'{start}:{stop}' for start, stop in self.box)}]"
         if self.largest is not None:
-            said += f", by at most {self.largest:{'.6g' if isinstance(self.largest, float) else ','}}"
-        return said
+            text += f", by at most {self.largest:{'.6g' if isinstance(self.largest, float) else ','}}"
+        return text
 
     def examples(self) -> Iterator[str]:
         """Yield the first elements that differ as text."""
@@ -131,9 +131,9 @@ class Difference:
     chunk: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
-        said = f"{self.path}: {TITLES[self.kind]}: {self.message}"
+        text = f"{self.path}: {TITLES[self.kind]}: {self.message}"
         examples = self.elements.examples() if self.elements is not None else ()
-        return "\n".join(map(printable, [said, *(f"    {example}" for example in examples)]))
+        return "\n".join(map(printable, [text, *(f"    {example}" for example in examples)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -188,9 +188,9 @@ class Comparison:
 
     def verdict(self) -> str:
         """Return the number of differences as text, or "the same"."""
-        said = [_count(len(self.differences), "difference")] if self.differences else []
-        said += [f"{len(self.unreadable):,} could not be compared"] if self.unreadable else []
-        return ", ".join(said) or "the same"
+        parts = [_count(len(self.differences), "difference")] if self.differences else []
+        parts += [f"{len(self.unreadable):,} could not be compared"] if self.unreadable else []
+        return ", ".join(parts) or "the same"
 
     def summary(self) -> str:
         """Return one line: what was compared, how long it took, and the number of differences."""

@@ -60,28 +60,28 @@ def diff(
             made.groups += 1
             _add_metadata(made, name, metadata)
             if name in lost:
-                said = f"those of OME-Zarr 0.4 in {lost[name]}, where readers of v3 expect 0.5; check --repair helps"
-                made.add(Difference("attributes", path, said))
+                message = f"those of OME-Zarr 0.4 in {lost[name]}, where readers of v3 expect 0.5; check --repair helps"
+                made.add(Difference("attributes", path, message))
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
     total, done = sum(size_of(one) for _, one, other in pairs if one.shape == other.shape), 0
 
-    def told(came: int) -> None:
+    def advance(came: int) -> None:
         nonlocal done
         done += came
         if progress is not None:
             progress(done, total)
 
-    told(0)
+    advance(0)
     for name, one, other in pairs:
         path = f"/{name}"
         _add_metadata(made, name, metadata)
         if one.shape != other.shape:
             continue
         if not comparable(one.dtype, other.dtype):
-            told(size_of(one))
+            advance(size_of(one))
             continue
-        elements, unreadable = compare_elements(path, one, other, tolerance, shown, told, workers)
+        elements, unreadable = compare_elements(path, one, other, tolerance, shown, advance, workers)
         made.elements += elements.compared
         made.unreadable += unreadable
         if elements.different:

@@ -30,11 +30,11 @@ def compare_elements(
     b: Array,
     tolerance: Tolerance,
     shown: int,
-    told: Callable[[int], None],
+    advance: Callable[[int], None],
     workers: Workers | None = None,
 ) -> tuple[Elements, list[Difference]]:
     """Return how the elements of two arrays of the same shape differ, and what could not be read."""
-    return _Comparing(path, a, b, tolerance, shown).run(told, workers)
+    return _Comparing(path, a, b, tolerance, shown).run(advance, workers)
 
 
 Unreadable: TypeAlias = dict[tuple[str, str | None, tuple[int, ...] | None], Difference]
@@ -49,13 +49,13 @@ class _Comparing:
         self.tolerance, self.shown = tolerance, shown
         self.unreadable: Unreadable = {}
 
-    def run(self, told: Callable[[int], None], workers: Workers | None) -> tuple[Elements, list[Difference]]:
+    def run(self, advance: Callable[[int], None], workers: Workers | None) -> tuple[Elements, list[Difference]]:
         total = Elements()
         if not self.a.size:
             return total, []
         parts = plan(self.a, self.b)
         work = partial(_compare_some, self.path, self.a, self.b, self.tolerance, self.shown, parts.regions, parts.alone)
-        for found, unreadable in spread(workers, work, parts.pieces(workers), told):
+        for found, unreadable in spread(workers, work, parts.pieces(workers), advance):
             total.add(found, self.shown)
             for key, difference in unreadable.items():
                 if len(self.unreadable) < TOLD:
@@ -63,7 +63,7 @@ class _Comparing:
         left = self.a.size - total.compared - total.unread
         if left:
             total.add(self._left(parts, left), self.shown)
-            told(left * self.a.dtype.itemsize)
+            advance(left * self.a.dtype.itemsize)
         for side, array in (("A", self.a), ("B", self.b)):
             try:
                 # Bytes that are alike were not decoded, and where nothing is stored, nothing was read.
@@ -72,7 +72,7 @@ class _Comparing:
                 self.unreadable[side, error.key, None] = Difference("unreadable", self.path, f"{side}: {error}")
         return total, list(self.unreadable.values())
 
-    def some(self, regions: Regions, alone: bool, cells: Sequence[Cell], told: Callable[[int], object]) -> Elements:
+    def some(self, regions: Regions, alone: bool, cells: Sequence[Cell], advance: Callable[[int], object]) -> Elements:
         """Compare the regions of these cells; with `alone` the stored bytes first."""
         total = Elements()
         for cell, alike in stored_alike(self.a, self.b, cells) if alone else ((cell, False) for cell in cells):
@@ -83,7 +83,7 @@ class _Comparing:
             else:
                 for found in self._compare(region):
                     total.add(found, self.shown)
-            told(count * self.a.dtype.itemsize)
+            advance(count * self.a.dtype.itemsize)
         return total
 
     def _left(self, parts: Parts, count: int) -> Elements:
@@ -128,10 +128,10 @@ class _Comparing:
     def _tell(self, name: str, error: BlizzarrError) -> None:
         key = (name, error.key, error.chunk)
         if key not in self.unreadable and len(self.unreadable) < TOLD:
-            said = f"{error.codec}: {error.reason}" if error.codec else error.reason
+            message = f"{error.codec}: {error.reason}" if error.codec else error.reason
             place = f" {error.key}" if error.key else ""
             self.unreadable[key] = Difference(
-                "unreadable", self.path, f"{name}{place}: {said}", None, error.key, error.chunk
+                "unreadable", self.path, f"{name}{place}: {message}", None, error.key, error.chunk
             )
 
     def _differing(self, region: Region, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Elements:
@@ -161,10 +161,10 @@ def _compare_some(
     regions: Regions,
     alone: bool,
     cells: Sequence[Cell],
-    told: Callable[[int], object],
+    advance: Callable[[int], object],
 ) -> tuple[Elements, Unreadable]:
     comparing = _Comparing(path, a, b, tolerance, shown)
-    return comparing.some(regions, alone, cells, told), comparing.unreadable
+    return comparing.some(regions, alone, cells, advance), comparing.unreadable
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:

@@ -103,15 +103,15 @@ def _attributes(path: str, a: ArrayMeta | GroupMeta, b: ArrayMeta | GroupMeta) -
         # What it says is compared with the fill values.
         one, other = without_masked(one), without_masked(other)
     both = sorted(one.keys() & other.keys())
-    told = {
+    differing = {
         "only in A": sorted(one.keys() - other.keys()),
         "only in B": sorted(other.keys() - one.keys()),
         # As text, in which a number is not a truth value, and not a number is itself.
         "differ": [name for name in both if _text(one[name]) != _text(other[name])],
     }
-    said = [f"{what}: {', '.join(map(repr, names))}" for what, names in told.items() if names]
-    if said:
-        yield Difference("attributes", path, "; ".join(said))
+    parts = [f"{what}: {', '.join(map(repr, names))}" for what, names in differing.items() if names]
+    if parts:
+        yield Difference("attributes", path, "; ".join(parts))
 
 
 def _said(meta: ArrayMeta | GroupMeta) -> Mapping[str, Any]:
@@ -134,5 +134,5 @@ def _layouts(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
     )
     for name, one, other in facts:
         if one != other:
-            said = "not the same" if name == "codecs" else f"{one or 'none'} against {other or 'none'}"
-            yield Difference("layout", path, f"{name}: {said}")
+            parts = "not the same" if name == "codecs" else f"{one or 'none'} against {other or 'none'}"
+            yield Difference("layout", path, f"{name}: {parts}")

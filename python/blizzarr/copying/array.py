@@ -28,10 +28,10 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import lasting_place_of
 
-__all__ = ["ArrayCopy", "Source", "Told", "size_of"]
+__all__ = ["Advance", "ArrayCopy", "Source", "size_of"]
 
 Source: TypeAlias = Array | npt.NDArray[Any]
-Told: TypeAlias = Callable[[int], None]
+Advance: TypeAlias = Callable[[int], None]
 """Called with the number of bytes, as in memory, that were copied since the last call."""
 
 
@@ -91,7 +91,7 @@ class ArrayCopy:
 
     def run(
         self,
-        told: Told,
+        advance: Advance,
         *,
         resume: bool = False,
         overwrite: bool = False,
@@ -115,7 +115,7 @@ class ArrayCopy:
         steps = cells if positions is None else positions
         done = 0
         if resume and self._is_complete(record):
-            told(size_of(self.source))
+            advance(size_of(self.source))
             return target
         # Before anything is copied, so that a resumed copy finds changes from now on.
         state = source_state(self.source, positions)
@@ -128,27 +128,27 @@ class ArrayCopy:
         if positions is not None:
             assert isinstance(self.source, Array)
             total, count = size_of(self.source), max(1, len(positions))
-            told(total * done // count)
+            advance(total * done // count)
 
             def stored(number: int, came: int) -> None:
                 record.write(mark, state, number)
-                told(total * number // count - total * (number - came) // count)
+                advance(total * number // count - total * (number - came) // count)
 
             copy_stored(self.source, target, positions, done, stored, workers)
             if not positions:
-                told(total)
+                advance(total)
         else:
             chosen = regions if cells is None else map(regions.region, cells)
-            told(sum(_bytes(region, target) for region in islice(chosen, done)))
+            advance(sum(_bytes(region, target) for region in islice(chosen, done)))
 
             def copied(number: int, came: int) -> None:
                 record.write(mark, state, number)
-                told(came)
+                advance(came)
 
             once = None if lost is None else _once(lost)
             copy_elements(self.source, target, regions, cells, done, copied, once, workers)
             if cells is not None:
-                told(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
+                advance(size_of(self.source) - sum(_bytes(regions.region(cell), target) for cell in cells))
         record.finish()
         return target
 
@@ -213,11 +213,11 @@ class ArrayCopy:
 
 def _once(lost: Lost) -> Lost:
     """Return a function that tells of each chunk only once: several regions may need it."""
-    told: set[tuple[str | None, tuple[int, ...] | None]] = set()
+    reported: set[tuple[str | None, tuple[int, ...] | None]] = set()
 
     def tell(error: BlizzarrError) -> None:
-        if (error.key, error.chunk) not in told:
-            told.add((error.key, error.chunk))
+        if (error.key, error.chunk) not in reported:
+            reported.add((error.key, error.chunk))
             lost(error)
 
     return tell

@@ -92,14 +92,14 @@ def copy_elements(
     chosen = regions if cells is None else map(regions.region, cells)
     came = 0
 
-    def told(size: int) -> None:
+    def advance(size: int) -> None:
         nonlocal came
         came = size
 
     work = partial(_copy_region, source, target, lost is not None)
     # An array of NumPy is in the memory of this process.
     workers = workers if isinstance(source, Array) else None
-    for number, errors in enumerate(spread(workers, work, islice(chosen, done, None), told), done + 1):
+    for number, errors in enumerate(spread(workers, work, islice(chosen, done, None), advance), done + 1):
         for error in errors:
             assert lost is not None
             lost(error)
@@ -111,7 +111,7 @@ def copy_elements(
 
 
 def _copy_region(
-    source: Array | npt.NDArray[Any], target: Array, skip: bool, region: Region, told: Callable[[int], object]
+    source: Array | npt.NDArray[Any], target: Array, skip: bool, region: Region, advance: Callable[[int], object]
 ) -> list[BlizzarrError]:
     """Copy the elements of a region; with `skip` return the errors of chunks that cannot be decoded."""
     damaged: list[Region] = []
@@ -121,7 +121,7 @@ def _copy_region(
     # Where the target has none, the fill value of the source is there already.
     for piece in () if target.metadata.fill_undefined else damaged:
         target[piece] = target.metadata.fill_value
-    told(np.size(part) * target.dtype.itemsize)
+    advance(np.size(part) * target.dtype.itemsize)
     return errors
 
 

@@ -97,5 +97,5 @@ def _is_path(name: object) -> bool:
 
 def _refuse(option: str, expected: str, found: object, known: Iterable[str | None]) -> None:
     names = list(dict.fromkeys(name for name in known if name is not None))
-    said = hint(str(found), names) if names else "there are none"
-    raise ValueError(f"{option}: expected {expected}, found {found!r}; {said}")
+    advice = hint(str(found), names) if names else "there are none"
+    raise ValueError(f"{option}: expected {expected}, found {found!r}; {advice}")

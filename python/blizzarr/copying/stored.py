@@ -76,18 +76,18 @@ def copy_stored(
     """
     _compare(source, target)
 
-    def told(came: int) -> None:
+    def advance(came: int) -> None:
         nonlocal done
         done += came
         after(done, came)
 
     count = BATCH if workers is None else max(1, min(BATCH, -(-len(positions) // workers.ahead)))
     batches = (positions[start : start + count] for start in range(done, len(positions), count))
-    for _ in spread(workers, partial(_copy_some, source, target), batches, told):
+    for _ in spread(workers, partial(_copy_some, source, target), batches, advance):
         pass
 
 
-def _copy_some(source: Array, target: Array, batch: Sequence[Cell], told: Callable[[int], object]) -> None:
+def _copy_some(source: Array, target: Array, batch: Sequence[Cell], advance: Callable[[int], object]) -> None:
     """Copy the objects at these positions."""
     old, new = source.metadata, target.metadata
     old_prefix, new_prefix = chunk_prefix(source.path, old), chunk_prefix(target.path, new)
@@ -105,7 +105,7 @@ def _copy_some(source: Array, target: Array, batch: Sequence[Cell], told: Callab
         for came, _ in enumerate(pool.map(as_durable_as_here(one), batch), 1):
             if came == len(batch) or time.monotonic() - then >= _PAUSE:
                 _compare(source, target)
-                told(came - before)
+                advance(came - before)
                 before, then = came, time.monotonic()
 
 

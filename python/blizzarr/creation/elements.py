@@ -159,9 +159,9 @@ def check_fill(fill_value: Any, chain: CodecChain) -> Any:
         return fill_value
     refusal = codec.refuses_fill(fill_value)
     if refusal is None and codec.element_type == "object":
-        said = stored_value(DataType.parse("object").fill_to_json(fill_value), "fill_value")
-        if codec.same_fill(fill_value, said):
-            return said
+        stored = stored_value(DataType.parse("object").fill_to_json(fill_value), "fill_value")
+        if codec.same_fill(fill_value, stored):
+            return stored
         refusal = "an object that JSON gives back, as documents have it", repr(fill_value)
     if refusal is not None:
         raise MetadataError(problems=[Problem("fill_value", *refusal)])

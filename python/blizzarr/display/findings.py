@@ -68,8 +68,8 @@ def repairs_tree(report: Report, limit: int) -> Tree:
     tree = Tree(Text(f"{done}: {sum(repair.done for repair in report.repairs):,}", style="bold"), guide_style="dim")
     for repair in report.repairs[:NODES]:
         style = "green" if repair.done and not repair.lost else "yellow" if repair.done else "red"
-        said = Text.assemble((done if repair.done else "not repaired", style), "  ", printable(str(repair)))
-        leaf = tree.add(said)
+        text = Text.assemble((done if repair.done else "not repaired", style), "  ", printable(str(repair)))
+        leaf = tree.add(text)
         if repair.kept is not None:
             leaf.add(Text(f"kept: {printable(repair.kept)}", style="italic"))
         for chunk in repair.lost[:limit]:

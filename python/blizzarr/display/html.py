@@ -122,8 +122,8 @@ def _bar(raw: int | None, found: Stored | None) -> str:
         return ""
     assert found is not None
     percent = min(100.0, 100 * found.bytes / raw)
-    said = f"{percent:.3g} % of the raw size is stored"
-    return f'<div class="bzr-bar" title="{said}"><i style="width:{percent:.2f}%"></i></div>'
+    markup = f"{percent:.3g} % of the raw size is stored"
+    return f'<div class="bzr-bar" title="{markup}"><i style="width:{percent:.2f}%"></i></div>'
 
 
 def _grid(meta: ArrayMeta) -> str:
@@ -171,14 +171,14 @@ def _node(store: Store, path: str, inside: Mapping[str, list[Child]], child: Chi
         found = stored(store, chunk_prefix(join(path, child.name), child.meta), _FEW, _PATIENCE / 10)
         summary = f"{shape_text(child.meta.shape)}  {child.meta.dtype}"
         pale = ", ".join(filter(None, (_named(child.meta), ratio_text(facts.raw_bytes(child.meta), found))))
-        said = f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">{escape(pale)}</span>'
+        markup = f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">{escape(pale)}</span>'
         leaf = f'<div class="bzr-leaf">{_facts(child.meta, found)}</div>'
-        return f"<details><summary>{name}{said}</summary>{leaf}</details>"
+        return f"<details><summary>{name}{markup}</summary>{leaf}</details>"
     branch = _branch(store, path, inside, child.name)
     if not branch:
         return f'<span class="bzr-flat">{name}</span> <span class="bzr-pale">group</span>'
-    said = f'<span class="bzr-pale">{len(inside[child.name]):,}</span>'
-    return f"<details open><summary>{name}{said}</summary>{branch}</details>"
+    markup = f'<span class="bzr-pale">{len(inside[child.name]):,}</span>'
+    return f"<details open><summary>{name}{markup}</summary>{branch}</details>"
 
 
 def _named(meta: ArrayMeta) -> str:

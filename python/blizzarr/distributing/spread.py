@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
-from blizzarr.distributing.workers import Told, Work, Workers, is_lost
+from blizzarr.distributing.workers import Advance, Work, Workers, is_lost
 from blizzarr.errors import WorkerLostError
 
 __all__ = ["spread"]
@@ -20,7 +20,7 @@ _TIMES: Final = 4
 """How many times a piece is given out, as often as Dask does: a piece that kills each of its workers ends the work."""
 
 
-def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], told: Told) -> Iterator[R]:
+def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], advance: Advance) -> Iterator[R]:
     """Yield the results of work on each piece, in the order of the pieces.
 
     Only as many pieces are made as are given out at a time, see `Workers.ahead`. Without workers, each is done here,
@@ -29,14 +29,14 @@ def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], told:
     Parameters
     ----------
     workers
-        Where the work is done.
+        The workers; None does the work in this thread.
     work
-        Called with a piece, and with a function that it calls with how much it has done. Other processes need it
-        pickled. It must be such that it can be repeated, also while a first attempt is still going on.
+        A function that is called with a piece, and with a function to which it reports its progress. It is pickled for
+        other processes. A piece may be done again, even while a first attempt is still going on.
     pieces
         The pieces.
-    told
-        Called in this thread with how much was done: without workers at once, otherwise before each result.
+    advance
+        A function that is called in this thread with the progress: at once without workers, else before each result.
 
     Raises
     ------
@@ -47,8 +47,8 @@ def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], told:
 
     Examples
     --------
-    >>> def double(number, told):
-    ...     told(1)
+    >>> def double(number, advance):
+    ...     advance(1)
     ...     return 2 * number
     >>> done = []
     >>> list(spread(None, double, range(3), done.append)), done
@@ -56,7 +56,7 @@ def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], told:
     """
     if workers is None:
         for piece in pieces:
-            yield work(piece, told)
+            yield work(piece, advance)
         return
     send = workers.sender(work)
     left = iter(pieces)
@@ -76,7 +76,7 @@ def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], told:
             continue
         waiting.popleft()
         result, came = first.future.result()
-        told(came)
+        advance(came)
         yield result
 
 

@@ -22,14 +22,14 @@ from blizzarr.stores import Store
 from blizzarr.stores.impossible_keys import innermost, is_of
 from blizzarr.stores.place import is_in_memory
 
-__all__ = ["Told", "Work", "Workers", "is_lost", "refuse_memory", "workers_of"]
+__all__ = ["Advance", "Work", "Workers", "is_lost", "refuse_memory", "workers_of"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-Told: TypeAlias = Callable[[int], object]
+Advance: TypeAlias = Callable[[int], object]
 """Called with how much was done since the last call."""
-Work: TypeAlias = Callable[[T, Told], R]
-"""What is done with a piece; it calls `Told`."""
+Work: TypeAlias = Callable[[T, Advance], R]
+"""What is done with a piece; it calls `Advance`."""
 
 _LEAST: Final = 64
 _EACH: Final = 4
@@ -86,7 +86,7 @@ class Workers:
             _pickled(store, store)
 
     def sender(self, work: Work[T, R]) -> Callable[[T], Future[tuple[R, int]]]:
-        """Return a function that gives a piece out, for its result and the sum of what was told.
+        """Return a function that gives a piece out, for its result and the sum of its calls of `Advance`.
 
         Raises
         ------
@@ -235,10 +235,10 @@ def is_lost(error: BaseException | None) -> bool:
 
 
 def summed(work: Work[T, R], piece: T) -> tuple[R, int]:
-    """Return the result of work on a piece, and the sum of what it has told."""
-    told: list[int] = []
-    result = work(piece, told.append)
-    return result, sum(told)
+    """Return the result of work on a piece, and the sum of the counts that it has reported."""
+    counts: list[int] = []
+    result = work(piece, counts.append)
+    return result, sum(counts)
 
 
 def _elsewhere(call: str, pickled: bytes, settings: Settings, piece: T) -> tuple[Any, int]:

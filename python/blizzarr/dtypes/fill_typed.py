@@ -129,10 +129,10 @@ def encode(dtype: DataType, value: Any, endian: str | None = None, problems: Pro
     if kind not in (Kind.FLOAT, Kind.COMPLEX):
         return fill_json.encode(dtype, value)
     exact = fill_json.encode(dtype, value)
-    said = [_named(part) for part in exact] if type(exact) is list else _named(exact)
-    if said != exact and problems is not None:
+    spelled = [_named(part) for part in exact] if type(exact) is list else _named(exact)
+    if spelled != exact and problems is not None:
         problems.add("fill_value", 'a value that reads back: no NaN but "NaN", without sign and payload, does', exact)
-    return said
+    return spelled
 
 
 def _named(exact: Any) -> Any:

@@ -27,6 +27,7 @@ from blizzarr.codecs import BloscCodec, GzipCodec
 from blizzarr.codecs.blosc import SHUFFLE_NUMBER
 from blizzarr.codecs.codec import Option
 from blizzarr.codecs.numcodecs.compressors import PRESET, BZ2Codec
+from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc
 from blizzarr.problems import Problems
 
 __all__ = ["from_v1", "to_v1"]
@@ -35,7 +36,7 @@ _DEFLATE: Final = ("zlib", GzipCodec.option("level"))
 _LEVELS: Final = {"zlib": _DEFLATE, "gzip": _DEFLATE, "bz2": ("bz2", BZ2Codec.option("level"))}
 """The codec and its levels."""
 _OBJECTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "blosc": {"cname": "lz4", "clevel": 5, "shuffle": 1},
+    "blosc": {name: NumcodecsBlosc().configuration()[name] for name in ("cname", "clevel", "shuffle")},
     # The numbers of Python's lzma module: the container XZ, no check.
     "lzma": {"format": 1, "check": 0, "preset": 1, "filters": None},
 }

@@ -104,9 +104,9 @@ def _below(store: Store, path: str, meta: GroupMeta) -> dict[str, Node]:
     nodes = {child.name: child.meta for child in children if child.meta is not None}
     others = [name for name, node in nodes.items() if format_of(node).zarr_format != format_of(meta).zarr_format]
     if others:
-        said = f"found {others[0]!r} in {nodes[others[0]].format}, and {len(others) - 1:,} more of other formats"
+        found = f"found {others[0]!r} in {nodes[others[0]].format}, and {len(others) - 1:,} more of other formats"
         raise NodeTypeError(
-            f"expected nodes of one format to consolidate, as the group is in {meta.format}, {said}; upgrade these",
+            f"expected nodes of one format to consolidate, as the group is in {meta.format}, {found}; upgrade these",
             array="/" + path,
             store=str(store),
         )

@@ -15,9 +15,9 @@ from blizzarr.stores import Store
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
-__all__ = ["Told", "digests"]
+__all__ = ["Advance", "digests"]
 
-Told: TypeAlias = Callable[[int, int], None]
+Advance: TypeAlias = Callable[[int, int], None]
 """A callback with the number of objects that are done, and their total number."""
 
 AHEAD = 256
@@ -25,12 +25,12 @@ AHEAD = 256
 
 
 def digests(
-    store: Store, keys: Sequence[str], progress: Told | None = None, workers: Workers | None = None
+    store: Store, keys: Sequence[str], progress: Advance | None = None, workers: Workers | None = None
 ) -> Iterator[tuple[str, str | StoreError | None]]:
     """Yield each key with the SHA-256 of its value, `None` if there is no value, or the error if it cannot be read."""
     done = 0
 
-    def told(count: int) -> None:
+    def advance(count: int) -> None:
         nonlocal done
         done += count
         if progress is not None:
@@ -38,12 +38,12 @@ def digests(
 
     batches = (keys[start : start + AHEAD] for start in range(0, len(keys), AHEAD))
     start = 0
-    for found in spread(workers, partial(_digests, store), batches, told):
+    for found in spread(workers, partial(_digests, store), batches, advance):
         yield from zip(keys[start : start + AHEAD], found, strict=True)
         start += AHEAD
 
 
-def _digests(store: Store, keys: Sequence[str], told: Callable[[int], object]) -> list[str | StoreError | None]:
+def _digests(store: Store, keys: Sequence[str], advance: Callable[[int], object]) -> list[str | StoreError | None]:
     def one(key: str) -> str | StoreError | None:
         try:
             value = store.get(key)
@@ -54,5 +54,5 @@ def _digests(store: Store, keys: Sequence[str], told: Callable[[int], object]) -
     threads = config.threads or os.cpu_count() or 1
     with Threads(at_once(store, otherwise=threads)) as pool:
         found = list(pool.map(one, keys))
-    told(len(keys))
+    advance(len(keys))
     return found

@@ -10,7 +10,7 @@ from blizzarr.distributing import Workers
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.formats import chunk_prefix, read_node
 from blizzarr.hierarchy.belongings import Belongings, belongings
-from blizzarr.recording.digests import Told, digests
+from blizzarr.recording.digests import Advance, digests
 from blizzarr.recording.manifest import Manifest
 from blizzarr.stores import Store
 
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
     error: StoreError | None = None
 
 
-def record(store: Store, path: str, progress: Told | None = None, workers: Workers | None = None) -> Manifest:
+def record(store: Store, path: str, progress: Advance | None = None, workers: Workers | None = None) -> Manifest:
     """Record the checksums of all stored objects of a node and of everything below it: documents and chunks.
 
     Raises
@@ -48,7 +48,7 @@ def record(store: Store, path: str, progress: Told | None = None, workers: Worke
 
 
 def compare(
-    store: Store, path: str, manifest: Manifest, progress: Told | None = None, workers: Workers | None = None
+    store: Store, path: str, manifest: Manifest, progress: Advance | None = None, workers: Workers | None = None
 ) -> Iterator[Difference]:
     """Yield the objects that changed, appeared or vanished since the manifest was recorded.
 

@@ -184,8 +184,8 @@ def _undefined(store: Store, node: NodeUpgrade) -> list[str]:
     missing = count - sum(all(map(int.__lt__, place, grid)) for _, place in stored_chunks(store, node.path, old))
     if missing <= 0:
         return []
-    said = "where the fill value is null, zarr-python 2 reads any values; a copy stores them"
-    return [f"{_count(missing, 'chunk')} of {count:,} {'is' if missing == 1 else 'are'} not stored: {said}"]
+    message = "where the fill value is null, zarr-python 2 reads any values; a copy stores them"
+    return [f"{_count(missing, 'chunk')} of {count:,} {'is' if missing == 1 else 'are'} not stored: {message}"]
 
 
 def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:

@@ -27,9 +27,9 @@ from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
 from blizzarr.upgrading.record import KEY, Record
 
-__all__ = ["Told", "run"]
+__all__ = ["Advance", "run"]
 
-Told = Callable[[int, int], None]
+Advance = Callable[[int, int], None]
 """A callback with the number of steps that are done, and their total number."""
 
 T = TypeVar("T")
@@ -42,17 +42,19 @@ _BY_ITSELF: Final = 64
 class _Counter:
     """Counts steps, and reports them."""
 
-    def __init__(self, total: int, told: Told | None) -> None:
-        self._done, self._total, self._told = 0, total, told
+    def __init__(self, total: int, advance: Advance | None) -> None:
+        self._done, self._total, self._advance = 0, total, advance
         self(0)
 
     def __call__(self, more: int = 1) -> None:
         self._done += more
-        if self._told is not None:
-            self._told(self._done, self._total)
+        if self._advance is not None:
+            self._advance(self._done, self._total)
 
 
-def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False, workers: Workers | None = None) -> None:
+def run(
+    upgrade: Upgrade, advance: Advance | None = None, *, switched: bool = False, workers: Workers | None = None
+) -> None:
     """Run a planned upgrade; with `switched` (the new documents count already) only the removal of what is old."""
     store, nodes = upgrade.store, upgrade.nodes
     moves = [move for node in nodes if node.moves_chunks for move in _moves(store, node)]
@@ -65,7 +67,7 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False, w
         (1 if switched else 2) * len(moves)
         + (0 if switched else sum(map(len, stored[0] + stored[1])))
         + sum(map(len, outdated)),
-        told,
+        advance,
     )
 
     def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
@@ -94,10 +96,10 @@ def run(upgrade: Upgrade, told: Told | None = None, *, switched: bool = False, w
 
 
 def _change(
-    work: Callable[[Store, Sequence[T]], None], store: Store, some: Sequence[T], told: Callable[[int], object]
+    work: Callable[[Store, Sequence[T]], None], store: Store, some: Sequence[T], advance: Callable[[int], object]
 ) -> None:
     work(store, some)
-    told(len(some))
+    advance(len(some))
 
 
 def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:

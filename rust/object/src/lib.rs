@@ -9,6 +9,8 @@
 //! 5. [`write`] makes those that change what is stored, some of them on the condition that an object is of a version.
 //! 6. [`reader`] is the engine's view of one value.
 
+#![forbid(unsafe_code)]
+
 pub mod client;
 pub mod exchange;
 pub mod failure;

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
+from blizzarr.codecs import BloscCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import SpecError
 from blizzarr.formats.document import load
@@ -211,7 +212,7 @@ class N5Constraints(Constraints):
         compression = chosen.codec.compression
         if compression is None:
             shuffle = 2 if field.size == 1 else 1
-            made = {"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": shuffle}
+            made = {"type": "blosc", **BloscCodec().configuration(), "shuffle": shuffle}
             compression = options_of(made, Problems())
         document |= {
             "dimensions": list(chosen.shape),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs.configs import codec_from_config
+from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc
 from blizzarr.dtypes import DataType, fill_typed
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.formats.v2_elements import decode_dtype, decode_fill
@@ -29,7 +30,7 @@ __all__ = ["ZarrCodec", "ZarrConstraints"]
 
 _KEY: Final = ".zarray"
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "blosc": {"cname": "lz4", "clevel": 5, "shuffle": -1, "blocksize": 0},
+    "blosc": NumcodecsBlosc(shuffle=-1).configuration(),
     "bz2": {"level": 1},
     "gzip": {"level": 1},
     "zlib": {"level": 1},

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from blizzarr.codecs import BloscCodec
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump
 from blizzarr.spec.arguments import prefixed
@@ -175,7 +176,7 @@ def _resolve_blosc(codec: Codec, itemsize: int | None) -> Codec:
             )
         shuffle, typesize = (shuffle, itemsize) if itemsize is not None else ("noshuffle", None)
     shuffle = shuffle or ("bitshuffle" if typesize == 1 else "shuffle")
-    found = {"cname": "lz4", "clevel": 5, "blocksize": 0, **codec.options, "shuffle": shuffle}
+    found = {**BloscCodec().configuration(), **codec.options, "shuffle": shuffle}
     # Without shuffling the size of elements does not matter.
     found.pop("typesize", None)
     if shuffle != "noshuffle":
