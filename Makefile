@@ -4,7 +4,7 @@ PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
-RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
+RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/object/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
 .PHONY: help demo test lint types rust unit interop downstream fixtures soak fuzz miri model bench docs wheel clean
 
@@ -48,7 +48,7 @@ types: $(VENV)/tested  ## mypy, strict
 	$(BIN)/mypy
 
 rust:  ## tests of the engine, without Python
-	cargo test --quiet --package blizzarr-core
+	cargo test --quiet --package blizzarr-core --package blizzarr-object
 
 unit: $(VENV)/tested  ## tests of the package
 	$(BIN)/python -m pytest --numprocesses auto

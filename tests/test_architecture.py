@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import blizzarr
 
 PACKAGE = Path(blizzarr.__file__).parent
+ARCHITECTURE = (PACKAGE.parents[1] / "ARCHITECTURE.md").read_text()
 
 # Each floor may import from the floors before it, and from its own.
 FLOORS: list[set[str]] = [
@@ -26,7 +29,9 @@ FLOORS: list[set[str]] = [
         "size_text",
         "bounded_cache",
         "lazy_imports",
+        "registry",
         "fork",
+        "equality",
         "futures",
     },
     {"dtypes", "indexing", "stores", "caching", "transactions", "distributing"},
@@ -52,19 +57,22 @@ FLOORS: list[set[str]] = [
     {"display"},
     {"api"},
     {"tensorstore", "dask", "xarray", "zarr_pipeline"},
-    {"for_zarr"},
+    {"for_zarr", "neuroglancer"},
     {"cli", "testing", "zarr"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
-# Against the arrows, within functions: what a method of an array needs only when it is called.
+# Against the arrows, within functions or in annotations. ARCHITECTURE.md says why.
 LATE = {
     ("array", "attributes"),
-    ("array", "comparing"),
     ("array", "display"),
     ("creation", "copying"),
     ("group", "display"),
+    ("group_members", "group"),
 }
+
+# Packages whose modules need each other when their functions run; at import, no module does.
+KNOTS = {"array", "codecs", "dtypes", "futures", "spec", "stores", "tensorstore", "zarr"}
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
@@ -115,9 +123,83 @@ def test_arrows_make_no_circle() -> None:
         late |= {(room, other) for other in every if (room, other) in LATE}
         assert not {(room, other) for other in at_once} & LATE, f"{module} imports at once what it should import late"
     assert late == LATE
-    # The annotation of a method that `Group` inherits.
-    arrows["group_members"].remove("group")
     tuple(TopologicalSorter(arrows).static_order())
+
+
+def test_neuroglancer_is_a_package_like_others() -> None:
+    """Volumes are known to the rest of the package by the rows of two tables only, as entry points would make them."""
+    rows = {"formats/table.py": 1, "spec/driver_table.py": 2}
+    for module in MODULES:
+        if not module.startswith("neuroglancer/"):
+            source = (PACKAGE / module).read_text()
+            assert source.count("blizzarr.neuroglancer") == rows.get(module, 0), module
+
+
+def test_exceptions_have_reasons() -> None:
+    """Each import against the arrows is listed in ARCHITECTURE.md, with what it is for."""
+    listed = re.findall(r"^\* `(\w+)` → `(\w+)`: \S.+", ARCHITECTURE, re.MULTILINE)
+    assert sorted(listed) == sorted(LATE)
+
+
+def module_arrows(late: bool) -> dict[str, set[str]]:
+    """The modules of its own package that each module imports, at once or also late; not those of `__init__`."""
+    names = {f"blizzarr.{path.removesuffix('.py').replace('/', '.')}": path for path in MODULES}
+    arrows: dict[str, set[str]] = {}
+    for name, path in names.items():
+        room = ".".join(name.split(".")[:2])
+        tree: ast.AST = ast.parse((PACKAGE / path).read_text())
+        others = set()
+        for node in ast.walk(tree if late else AtOnce().visit(tree)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                others |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        arrows[name] = {other for other in others & names.keys() - {name} if other.startswith(f"{room}.")}
+    return arrows
+
+
+def test_packages_have_no_circle() -> None:
+    """No modules of a package import each other in a circle at once, and within functions only in listed packages."""
+    tuple(TopologicalSorter(module_arrows(late=False)).static_order())
+    calm = {name: others for name, others in module_arrows(late=True).items() if name.split(".")[1] not in KNOTS}
+    tuple(TopologicalSorter(calm).static_order())
+
+
+PLACE = re.compile(r"blizzarr(\.\w+)+:\w+")
+
+
+def places() -> Iterator[tuple[str, str]]:
+    """The strings ``"module:name"`` of lazy tables, each with the module that it is in."""
+    for module in MODULES:
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and PLACE.fullmatch(node.value):
+                yield module, node.value
+
+
+def test_lazy_tables_are_right() -> None:
+    """What a string names is there, and an arrow may go there."""
+    found = list(places())
+    assert len(found) > 40
+    for module, place in found:
+        name, _, attribute = place.partition(":")
+        assert hasattr(import_module(name), attribute), f"{module}: there is no {place}"
+        room, other = module.split("/")[0].removesuffix(".py"), name.split(".")[1]
+        if other != "neuroglancer":  # which the tables name as entry points name other packages
+            assert room == other or FLOOR[other] <= FLOOR[room], f"{module} names {place}, on a floor above"
+
+
+def test_unsafe_is_where_it_may_be() -> None:
+    """A lint denies `unsafe`, but for the modules that ARCHITECTURE.md lists."""
+    allowed = set()
+    for crate, prefix in (("core", ""), ("py", "py/")):
+        sources = PACKAGE.parents[1] / "rust" / crate / "src"
+        assert "#![deny(unsafe_code)]" in (sources / "lib.rs").read_text()
+        for path in sources.rglob("*.rs"):
+            count = path.read_text().count("allow(unsafe_code)")
+            if count:
+                assert count == path.read_text().count("\n#![allow(unsafe_code)]\n") == 1, path
+                allowed.add(prefix + path.relative_to(sources).as_posix().removesuffix(".rs").removesuffix("/mod"))
+    listed = re.search(r"^`unsafe` is denied.*?\n\n", ARCHITECTURE, re.DOTALL | re.MULTILINE)
+    assert listed
+    assert set(re.findall(r"`([\w/]+)`", listed[0])) - {"unsafe"} == allowed
 
 
 def test_only_formats_know_versions() -> None:

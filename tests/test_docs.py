@@ -23,6 +23,8 @@ from typing import Any
 import pytest
 
 from blizzarr.cli import main
+from blizzarr.formats.table import UNSOUGHT
+from blizzarr.spec.driver_table import DRIVERS
 
 ROOT = Path(__file__).parents[1]
 # The demo downloads what it shows; `make demo` runs it.
@@ -38,6 +40,14 @@ def settings_of_zarr_python() -> Iterator[None]:
     yield
     if "zarr" in sys.modules:
         sys.modules["zarr"].config.reset()
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page registers is not there for other pages."""
+    for table in (DRIVERS, UNSOUGHT):
+        monkeypatch.setattr(table, "places", dict(table.places))
+        monkeypatch.setattr(table, "_here", dict(table._here))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])

@@ -54,6 +54,37 @@ class MemoryStore(NativeStore):
         deleted where it has none.
         """
 
+class ObjectClient:
+    """A store of objects, reached without Python."""
+
+    def __init__(
+        self,
+        protocol: str,
+        bucket: str,
+        prefix: str,
+        *,
+        options: list[tuple[str, str]],
+        client: list[tuple[str, str]],
+        headers: list[tuple[str, str]],
+        retry: tuple[int, float, float, float, float],
+        total: float,
+        limit: str,
+        go_on: Callable[[bool], object],
+        provider: Callable[[], Any] | None = None,
+    ) -> None: ...
+    def get(self, key: str) -> tuple[bytes, str] | None: ...
+    def get_ranges(
+        self, key: str, ranges: Sequence[tuple[int, int | None]], version: str | None = None
+    ) -> tuple[builtins.list[bytes], str] | None: ...
+    def head(self, key: str) -> tuple[int, str] | None: ...
+    def list(self, prefix: str, direct: bool) -> tuple[builtins.list[tuple[str, int]], builtins.list[str]]: ...
+    def put(self, key: str, value: Buffer) -> str: ...
+    def put_if(self, key: str, value: Buffer, version: str | None) -> tuple[str, str | None]: ...
+    def delete(self, keys: builtins.list[str]) -> None: ...
+
+def object_traffic() -> list[tuple[str, str, int]]:
+    """What this process has asked of object stores, and sent to them: ``(protocol, what, sum)``."""
+
 class RenamedStore:
     """A native store whose values lie under other keys: `rename(key)` says which."""
 

@@ -35,9 +35,10 @@ class Config:
 
     threads: int = 0
     """The number of threads that read and write chunks; 0 means one per core."""
-    concurrent_requests: int = 32
-    """The number of requests to a remote store (see `blizzarr.stores.Store`) that are made at once, however small the
-    chunks, as far as they fit into 256 MiB; never less than `threads`."""
+    concurrent_requests: int = 0
+    """The most requests to a remote store (see `blizzarr.stores.Store`) that are made at once, however small the
+    chunks, as far as they fit into 256 MiB; never less than `threads`. 0 leaves it to the store: object stores and
+    servers of HTTP get as many as they answer well, at most 256, and all others 32."""
     write_empty_chunks: bool = False
     """Store chunks that hold nothing but the fill value. By default they are deleted, as a missing chunk reads so."""
     chunk_bytes: int = 1 << 20
@@ -71,8 +72,8 @@ class Config:
     """
 
     def __post_init__(self) -> None:
-        positive = ("concurrent_requests", "chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
-        for name, least in (("threads", 0), *((name, 1) for name in positive)):
+        positive = ("chunk_bytes", "shard_bytes", "copy_bytes", "element_bytes")
+        for name, least in (("threads", 0), ("concurrent_requests", 0), *((name, 1) for name in positive)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ValueError(f"expected {name} to be an integer of at least {least}, found {value!r}")
@@ -109,6 +110,11 @@ class Config:
 
             raise no_attribute(self, f"{type(self).__name__!r} object", name, CONFIG)
 
+    @property
+    def requests_at_once(self) -> int:
+        """How many requests are made at once to a remote store that does not tell how many it answers well."""
+        return self.concurrent_requests or _REQUESTS
+
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:
         """Change settings, by name or in a mapping. As the context of a ``with`` block, restore them at its end.
 
@@ -144,6 +150,8 @@ class Config:
                 _ENGINE[name](value)
             object.__setattr__(self, name, value)
 
+
+_REQUESTS: Final = 32
 
 _LAST: Final = fields(Config)[-1].name
 """The last setting, after which all of them are set."""

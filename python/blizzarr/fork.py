@@ -1,4 +1,4 @@
-"""Forks wait for imports of other threads.
+"""Forks wait for imports of other threads, and locks that are free in a forked child.
 
 A forked child would wait forever for a module that another thread was importing at the time of the fork, as that thread
 does not exist in the child. So a fork waits, up to `_PATIENCE` seconds, until no other thread imports a module of this
@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import time
 from importlib import _bootstrap
-from threading import get_ident
+from threading import RLock, get_ident
 from typing import Final
 
-__all__: list[str] = []
+__all__ = ["ForkedLock"]
 
 _PATIENCE: Final = 5.0
 """The longest wait in seconds: an import may itself wait for the thread that forks."""
@@ -36,3 +36,24 @@ def _wait_for_imports() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_wait_for_imports)
+
+
+class ForkedLock:
+    """A reentrant lock that is free in a forked child, where the thread that had it does not exist.
+
+    Examples
+    --------
+    >>> locked = ForkedLock()
+    >>> with locked.lock, locked.lock:
+    ...     pass
+    """
+
+    __slots__ = ("lock",)
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = RLock()

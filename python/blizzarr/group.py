@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Never, Self
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
 from blizzarr.caching import CachedStore, CachePool, Recheck
-from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_group, lengths_of
+from blizzarr.creation.describe import (
+    CreateOptions,
+    ShapeLike,
+    ZarrFormat,
+    check_option_names,
+    describe_group,
+    lengths_of,
+)
 from blizzarr.creation.elements import can_hold
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
@@ -239,7 +246,13 @@ class Group(GroupMembers):
         return tuple(self.require_group(name) for name in names)
 
     def create_array(
-        self, name: str, *, shape: ShapeLike | None = None, dtype: Any = None, data: Any = None, **options: Any
+        self,
+        name: str,
+        *,
+        shape: ShapeLike | None = None,
+        dtype: Any = None,
+        data: Any = None,
+        **options: Unpack[CreateOptions],
     ) -> Array:
         """Create an array, filled with `data` if given; missing groups on the path are created, too.
 
@@ -272,7 +285,7 @@ class Group(GroupMembers):
         return array
 
     def require_array(
-        self, name: str, *, shape: ShapeLike, dtype: Any = None, exact: bool = False, **options: Any
+        self, name: str, *, shape: ShapeLike, dtype: Any = None, exact: bool = False, **options: Unpack[CreateOptions]
     ) -> Array:
         """Return the array of this name; create it if there is none.
 

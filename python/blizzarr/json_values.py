@@ -59,10 +59,11 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     if kind is list:
         return [plain(element, depth - 1) for element in value]
     if kind is dict:
-        return {
-            name if type(name) is str and name.isascii() else _text(str(name)): plain(member, depth - 1)
-            for name, member in value.items()
-        }
+        members = {}
+        for name, member in value.items():
+            key = name if type(name) is str and name.isascii() else _text(str(name))
+            members[key] = member if type(member) is str and member.isascii() else plain(member, depth - 1)
+        return members
     if isinstance(value, int):
         return _integer(value)
     if isinstance(value, float):

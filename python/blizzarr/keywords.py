@@ -28,20 +28,32 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
 """Advice on keywords of other libraries, for functions that have the keyword in the first column."""
 
 
-def name_keywords(function: Callable[..., Any], names: Iterable[str] = ()) -> None:
+def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[str, Any] = ()) -> None:
     """Make a function that takes any keyword show, in its signature, only those that it understands.
+
+    Parameters
+    ----------
+    function
+        The function.
+    names
+        The keywords; with a mapping, each has its value as the default, otherwise None.
 
     Examples
     --------
     >>> def paint(wall, **how): ...
-    >>> name_keywords(paint, ["colour"])
+    >>> name_keywords(paint, {"colour": "white"})
     >>> signature(paint)
-    <Signature (wall, *, colour=None)>
+    <Signature (wall, *, colour='white')>
     """
+    defaults = names if isinstance(names, Mapping) else dict.fromkeys(names)
     found = signature(function)
     kept = [row for row in found.parameters.values() if row.kind is not Parameter.VAR_KEYWORD]
     there = {row.name for row in kept}
-    added = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names if name not in there]
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+        if name not in there
+    ]
     shown: Any = function
     shown.__signature__ = found.replace(parameters=[*kept, *added])
 

@@ -208,8 +208,8 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
 def write_parts(binding: Binding, parts: Sequence[tuple[Lowered, npt.NDArray[Any]]]) -> None:
     """Write several selections, each with elements of its shape and the array's data type.
 
-    Chunks that are stored together (in shards of Neuroglancer) are gathered from all of them, and replaced once. If
-    selections share elements, the last one counts.
+    Chunks that share a stored value are gathered from all of them, and the value is replaced once. If selections share
+    elements, the last one counts.
     """
     pairs = [(as_source(source, shape, binding.dtype), axes) for (shape, axes, _), source in parts]
     try:

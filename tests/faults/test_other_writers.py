@@ -50,7 +50,7 @@ def cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (
         dask.config.set({"distributed.worker.daemon": True}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None, processes=True) as made,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0", processes=True) as made,
         distributed.Client(made) as client,
     ):
         yield client

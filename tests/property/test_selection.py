@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blizzarr.errors import SelectionError
-from blizzarr.indexing import Selection, lower_basic, numpy_style, orthogonal, selection_of, vectorised
-from blizzarr.testing.reference import apply
+from blizzarr.indexing import Form, Map, lower_basic, lower_form, numpy_style, orthogonal, selection_of, vectorised
+from blizzarr.testing.reference import apply, selection_of_axes
 from blizzarr.transfer import read, write
+from blizzarr.views.compose import compose
 from support.engines import ENGINES, bind, contents
 from support.keys import basic_keys, numpy_keys, orthogonal_keys, shapes, values
 
@@ -150,7 +151,7 @@ def test_the_short_way_means_the_long_way(engine: str, data: st.DataObject) -> N
     key = data.draw(basic_keys(shape))
     short = lower_basic(key, shape)
     try:
-        selection = selection_of(key, shape)
+        selection = selection_of(key, Form.of_shape(shape))
     except SelectionError:
         assert short is None
         return
@@ -158,27 +159,27 @@ def test_the_short_way_means_the_long_way(engine: str, data: st.DataObject) -> N
     if short is not None:
         assert short[0] == selection.shape
         array = counted(shape)
-        np.testing.assert_array_equal(apply(Selection.from_axes(*short[:2]), array), apply(selection, array))
+        np.testing.assert_array_equal(apply(selection_of_axes(*short[:2]), array), apply(selection, array))
 
 
 @quick
 @given(data=st.data())
 def test_selecting_twice_is_one_composed_selection(engine: str, data: st.DataObject) -> None:
-    """``array[first][second]`` equals one read through ``first.compose(second)``, for all kinds of both."""
+    """``array[first][second]`` equals one read of the second key behind the first, and of both composed."""
     array = counted(data.draw(shapes))
     first_key = data.draw(numpy_keys(array.shape))
     try:
-        first = selection_of(first_key, array.shape)
+        first = selection_of(first_key, Form.of_shape(array.shape))
         second_key = data.draw(numpy_keys(first.shape))
-        second = selection_of(second_key, first.shape)
+        both = selection_of(second_key, first)
     except SelectionError:
         return
-    both = first.compose(second)
     expected = np.asarray(np.asarray(array[first_key])[second_key])
     np.testing.assert_array_equal(apply(both, array), expected, strict=True)
-    if both.outputs:
-        found = read(bind(engine, array, data.draw), (both.shape, both.axes(), False))
-        np.testing.assert_array_equal(found, expected, strict=True)
+    found = read(bind(engine, array, data.draw), lower_form(both, array.shape))
+    np.testing.assert_array_equal(found, expected, strict=True)
+    composed = compose(first, selection_of(second_key, Form.of_shape(first.shape)))
+    np.testing.assert_array_equal(apply(composed, array), expected, strict=True)
 
 
 @quick
@@ -186,17 +187,17 @@ def test_selecting_twice_is_one_composed_selection(engine: str, data: st.DataObj
 def test_composition_associates(engine: str, data: st.DataObject) -> None:
     """The order in which views of views are composed does not matter; the identity changes nothing."""
     array = counted(data.draw(shapes))
-    chain = [Selection.identity(array.shape)]
+    chain = [Form.of_shape(array.shape)]
     try:
         for _ in range(3):
-            chain.append(selection_of(data.draw(numpy_keys(chain[-1].shape)), chain[-1].shape))
+            chain.append(selection_of(data.draw(numpy_keys(chain[-1].shape)), Form.of_shape(chain[-1].shape)))
     except SelectionError:
         return
-    _, a, b, c = chain
-    left = a.compose(b).compose(c)
-    right = a.compose(b.compose(c))
+    whole, a, b, c = chain
+    left = compose(compose(a, b), c)
+    right = compose(a, compose(b, c))
     np.testing.assert_array_equal(apply(left, array), apply(right, array), strict=True)
-    for same in (a.compose(Selection.identity(a.shape)), Selection.identity(array.shape).compose(a)):
+    for same in (compose(a, Form.of_shape(a.shape)), compose(whole, a)):
         np.testing.assert_array_equal(apply(same, array), apply(a, array), strict=True)
 
 
@@ -207,13 +208,12 @@ def test_diagonals_and_repeats_reach_the_engine(engine: str, data: st.DataObject
     rank = data.draw(st.integers(1, 4))
     array = counted((5,) * rank)
     lengths = tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)))
-    outputs = []
+    maps: list[Map] = []
     for _ in range(rank):
         dim = data.draw(st.integers(0, len(lengths) - 1))
-        key = selection_of(data.draw(st.sampled_from([slice(0, 5), slice(4, None, -1), [3, 0, 2, 2, 1]])), (5,))
-        inner = Selection(lengths, (selection_of(slice(None), (lengths[dim],)).outputs[0],))
-        moved = type(inner.outputs[0])(dim, 0, 1)
-        outputs += key.compose(Selection(lengths, (moved,))).outputs
-    selection = Selection(lengths, tuple(outputs))
-    found = read(bind(engine, array, data.draw), (lengths, selection.axes(), False))
+        key = data.draw(st.sampled_from([slice(0, 5), slice(4, None, -1), [3, 0, 2, 2, 1]]))
+        inner = Form.of_shape(lengths)._replace(maps=((dim, 0, 1),))
+        maps += compose(selection_of(key, Form.of_shape((5,))), inner).maps
+    selection = Form.of_shape(lengths)._replace(maps=tuple(maps))
+    found = read(bind(engine, array, data.draw), lower_form(selection, array.shape))
     np.testing.assert_array_equal(found, apply(selection, array), strict=True)

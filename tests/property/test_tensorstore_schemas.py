@@ -12,7 +12,7 @@ import tensorstore as ts
 from blizzarr import views
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.schema_under import schema_under
+from blizzarr.spec.schema_of_base import schema_of_base
 from unit.spec.oracle import outcome
 
 CASES = 1500
@@ -141,7 +141,7 @@ def theirs_under(schema: dict[str, Any], steps: list[tuple[str, Any]], rank: int
 def ours_under(schema: dict[str, Any], steps: list[tuple[str, Any]], rank: int) -> dict[str, Any]:
     """The same by this library."""
     transform = viewed(Ours, views.IndexTransform(input_rank=rank), steps)
-    found = schema_under(Schema(schema), transform).to_json()
+    found = schema_of_base(Schema(schema), transform).to_json()
     # The rank of the array is said by the transform.
     found.pop("rank")
     return found

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from blizzarr.indexing import Lowered, Selection
+from blizzarr.indexing import Form, Lowered, lower_form
 from blizzarr.testing.reference import ReferenceHandle
 from blizzarr.transfer import Binding, read, write
 
@@ -35,7 +35,7 @@ def layouts(draw: st.DrawFn, rank: int, itemsize: int) -> tuple[tuple[int, ...],
 
 
 def whole(shape: tuple[int, ...]) -> Lowered:
-    return shape, Selection.identity(shape).axes(), False
+    return lower_form(Form.of_shape(shape), shape)
 
 
 def bind(engine: str, array: npt.NDArray[Any], draw: st.DrawFn) -> Binding:

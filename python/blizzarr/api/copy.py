@@ -96,8 +96,7 @@ def copy(
         source.
     executor
         Where the work is done, in parts: a `concurrent.futures.Executor`, or a client of Dask. By default it is done
-        here, on all cores. See `docs/clusters.md`. Arrays of
-        NumPy are in the memory of this process, and copied here.
+        here, on all cores. See `docs/clusters.md`. Arrays of NumPy are in the memory of this process, and copied here.
     **options
         Options of `create_array` that the copy has instead of those of the source: `chunks`, `shards`, `codecs`,
         `compressors`, `dtype`, ...; for a group, in each of its arrays. `chunks` and `shards` may also be mappings from
@@ -195,7 +194,7 @@ def copy(
         flush()
     for error in told:
         warn(f"not copied: {error}")
-    metadata = detect(found, place)
+    metadata = detect(found, place, form)
     assert metadata is not None
     return node_of(found, place, metadata)
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Never
+from collections.abc import Mapping
+from typing import Any, Never, Unpack
 
 from blizzarr.api.open import Mode
 from blizzarr.array import Array
-from blizzarr.creation.chunking import ChunksLike, ShardsLike
-from blizzarr.creation.describe import ChunkKeysLike, ShapeLike, ZarrFormat, describe_group
+from blizzarr.creation.describe import (
+    DEFAULTS,
+    ArrayOptions,
+    CreateOptions,
+    ShapeLike,
+    ZarrFormat,
+    check_option_names,
+    describe_group,
+)
 from blizzarr.creation.like import like
 from blizzarr.creation.make import choose_format, make_array
 from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import find_or_create, place_node
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords, name_keywords, unknown_keywords
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import StoreLike, resolve
@@ -36,7 +43,6 @@ __all__ = [
 ]
 
 
-@exact_keywords
 def create_array(
     store: StoreLike | None = None,
     *,
@@ -44,21 +50,8 @@ def create_array(
     shape: ShapeLike | None = None,
     dtype: Any = None,
     data: Any = None,
-    chunks: ChunksLike = "auto",
-    shards: ShardsLike = None,
-    filters: Any = "auto",
-    compressors: Any = "auto",
-    serializer: Any = "auto",
-    codecs: Any = None,
-    fill_value: Any = ...,
-    order: Literal["C", "F"] | None = None,
-    chunk_key_encoding: ChunkKeysLike = None,
-    dimension_names: Iterable[str | None] | None = None,
-    storage_transformers: Any = None,
-    attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    zarr_format: ZarrFormat = None,
-    **unknown: Never,
+    **options: Unpack[ArrayOptions],
 ) -> Array:
     """Create an array, filled with `data` if given.
 
@@ -141,34 +134,21 @@ def create_array(
     >>> a.shape, a.chunks, a[1, ::2].tolist()
     ((3, 4), (3, 2), [4, 6])
     """
-    if unknown:
-        raise unknown_keywords(create_array, unknown)
+    check_option_names(options)
     found, path = _place(store, name, overwrite)
-    return make_array(
-        found,
-        path,
-        shape=shape,
-        dtype=dtype,
-        data=data,
-        chunks=chunks,
-        shards=shards,
-        filters=filters,
-        compressors=compressors,
-        serializer=serializer,
-        codecs=codecs,
-        fill_value=fill_value,
-        order=order,
-        chunk_key_encoding=chunk_key_encoding,
-        dimension_names=dimension_names,
-        storage_transformers=storage_transformers,
-        attributes=attributes,
-        overwrite=overwrite,
-        zarr_format=zarr_format,
-    )
+    return make_array(found, path, shape=shape, dtype=dtype, data=data, overwrite=overwrite, **options)
+
+
+name_keywords(create_array, DEFAULTS)
 
 
 def create(
-    shape: ShapeLike, *, store: StoreLike | None = None, path: str | None = "", dtype: Any = None, **options: Any
+    shape: ShapeLike,
+    *,
+    store: StoreLike | None = None,
+    path: str | None = "",
+    dtype: Any = None,
+    **options: Unpack[CreateOptions],
 ) -> Array:
     """Create an array, shape first, with float64 as the default data type; options and errors as for `create_array`."""
     return create_array(store, name=path, shape=shape, dtype="float64" if dtype is None else dtype, **options)

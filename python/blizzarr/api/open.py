@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, Never, TypeAlias
+from typing import Any, Final, Literal, Never, TypeAlias
 
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
 from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
-from blizzarr.formats import detect, find_implied, format_named, is_complete, read_node
+from blizzarr.formats import Format, detect, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
@@ -19,6 +19,8 @@ from blizzarr.stores import Store, StoreLike, resolve
 __all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
 
 Mode: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
+_READING: Final = ("r", "r+")
+"""The modes that create nothing."""
 
 
 def open(
@@ -73,6 +75,11 @@ def open(
     if options:
         _check_options("open", mode, options)
     found, place = resolve(store, mode, path)
+    if mode in _READING and not options:
+        try:
+            return node_of(found, place, read_node(found, place))
+        except NodeNotFoundError as error:
+            return _of_a_root_above(found, place, None, error)
 
     def find() -> Array | Group | None:
         return _existing(found, place, mode, options.get("zarr_format"))
@@ -217,17 +224,22 @@ def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> A
             # A new group of another format would hide everything in this one.
             metadata = implied.meta
         return None if metadata is None else node_of(store, path, metadata)
-    if mode not in ("r", "r+"):
+    if mode not in _READING:
         return None
     try:
         return node_of(store, path, read_node(store, path, form))
-    except NodeNotFoundError:
-        from blizzarr.hierarchy.root_above import root_above
+    except NodeNotFoundError as error:
+        return _of_a_root_above(store, path, form, error)
 
-        elsewhere = root_above(store, path)
-        if elsewhere is None:
-            raise
-        return node_of(*elsewhere, read_node(*elsewhere, form))
+
+def _of_a_root_above(store: Store, path: str, form: Format | None, missing: NodeNotFoundError) -> Array | Group:
+    """Return the node of a hierarchy whose root is above the store; raise the error `missing` if there is none."""
+    from blizzarr.hierarchy.root_above import root_above
+
+    elsewhere = root_above(store, path)
+    if elsewhere is None:
+        raise missing
+    return node_of(*elsewhere, read_node(*elsewhere, form))
 
 
 def _as_group(node: Array | Group, use_consolidated: bool | None) -> Group:

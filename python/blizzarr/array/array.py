@@ -21,7 +21,7 @@ from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
 from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
-from blizzarr.indexing import Lowered, Selection, lower_basic
+from blizzarr.indexing import Form, Lowered, lower_basic
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import check_writable
 from blizzarr.transfer import Binding, read, write
@@ -174,7 +174,7 @@ class Array(AsNumpy):
         >>> np.asarray(view[0, :3])
         array([11, 10,  9])
         """
-        return LazyArray(self, Selection.identity(self._shape))
+        return LazyArray(self, Form.of_shape(self._shape))
 
     @property
     def blocks(self) -> Selector:

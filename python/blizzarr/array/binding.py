@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import LimitError
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
-from blizzarr.model.chunk_places import Intervals, Shards
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
@@ -68,7 +66,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
             named=outside,
             document=document,
             edges=_edges(metadata),
-            **_places(keys.places),
+            **keys.native,
         )
 
     if metadata.dtype.kind is Kind.OBJECT:
@@ -86,13 +84,6 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     element = handle.element if at_hand else None
     return Binding(handle, dtype, metadata.fill_undefined or None, element, lifetime, document, metadata.order)
-
-
-def _places(places: Intervals | Shards | None) -> dict[str, Any]:
-    """Return the arguments of the engine for chunk keys that are not made of indices."""
-    if isinstance(places, Intervals):
-        return {"intervals": places.native}
-    return {} if places is None else {"morton": places.bits, "shards": places.native}
 
 
 def _edges(metadata: ArrayMeta) -> list[_native.Chain]:

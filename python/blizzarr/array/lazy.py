@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import OutOfBoundsError, SelectionError
-from blizzarr.indexing import Dialect, IndexArrayMap, Selection, StridedMap, selection_of
+from blizzarr.indexing import ArrayMap, Dialect, Form, lower_form, selection_of
+from blizzarr.indexing.layout import permute
 from blizzarr.stores import check_writable
 from blizzarr.transfer import read, write
 
@@ -44,7 +45,7 @@ class LazyArray:
 
     __slots__ = ("__weakref__", "_array", "_selection")
 
-    def __init__(self, array: Array, selection: Selection) -> None:
+    def __init__(self, array: Array, selection: Form) -> None:
         self._array = array
         self._selection = selection
 
@@ -68,7 +69,7 @@ class LazyArray:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._selection.shape)
+        return self._selection.rank
 
     @property
     def size(self) -> int:
@@ -92,9 +93,10 @@ class LazyArray:
         ((5,), (10, 20))
         """
         lengths = list(self.shape)
-        for output, length in zip(self._selection.outputs, self._array.chunks, strict=True):
-            if isinstance(output, StridedMap) and output.step:
-                lengths[output.dim] = min(lengths[output.dim], max(1, length // abs(output.step)))
+        for map_, length in zip(self._selection.maps, self._array.chunks, strict=True):
+            if isinstance(map_, tuple):
+                dim, _, stride = map_
+                lengths[dim] = min(lengths[dim], max(1, length // abs(stride)))
         return tuple(max(1, length) for length in lengths)
 
     def __len__(self) -> int:
@@ -131,19 +133,13 @@ class LazyArray:
 
     def _picked(self, key: Any, dialect: Dialect) -> LazyArray:
         try:
-            inner = selection_of(key, self.shape, dialect)
+            return LazyArray(self._array, selection_of(key, self._selection, dialect))
         except SelectionError as error:
             error.array, error.store = self._array.name, str(self._array.store)
             raise
-        return LazyArray(self._array, self._selection.compose(inner))
 
     def transpose(self, *axes: int | Sequence[int] | None) -> LazyArray:
         """Return the view with its axes in this order; reversed if no order is given.
-
-        Raises
-        ------
-        ValueError
-            If the order is not a permutation of the axes.
 
         Raises
         ------
@@ -158,11 +154,7 @@ class LazyArray:
         >>> blizzarr.create_array({}, shape=(2, 3, 4), dtype="int8").lazy.transpose(1, 2, 0).shape
         (3, 4, 2)
         """
-        order = _axis_order(axes, self.ndim)
-        places = {axis: place for place, axis in enumerate(order)}
-        outputs = tuple(StridedMap(places[axis], 0, 1) for axis in range(self.ndim))
-        inner = Selection(tuple(self.shape[axis] for axis in order), outputs)
-        return LazyArray(self._array, self._selection.compose(inner))
+        return LazyArray(self._array, permute(self._selection, _axis_order(axes, self.ndim)))
 
     @property
     def T(self) -> LazyArray:  # noqa: N802
@@ -195,9 +187,9 @@ class LazyArray:
             If `out` has another shape or data type, or is read-only.
         """
         array = self._array
-        lowered = self.shape, self._selection.axes(), False
         try:
             binding = array._binding or array._bind()
+            lowered = lower_form(self._selection, array.shape)
             found: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)
@@ -227,9 +219,9 @@ class LazyArray:
     def _write(self, value: npt.ArrayLike) -> None:
         array = self._array
         check_writable(array._store, array._path)
-        lowered = self.shape, self._selection.axes(), False
         try:
-            write(array._binding or array._bind(), lowered, value)
+            binding = array._binding or array._bind()
+            write(binding, lower_form(self._selection, array.shape), value)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)
             raise
@@ -244,11 +236,11 @@ class LazyArray:
         return int(self.read().item())
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
-        outputs = tuple(
-            (output.dims, output.array.tobytes()) if isinstance(output, IndexArrayMap) else output
-            for output in self._selection.outputs
+        maps = tuple(
+            (map_.offset, map_.stride, map_.dims, map_.array.tobytes()) if isinstance(map_, ArrayMap) else map_
+            for map_ in self._selection.maps
         )
-        return (*self._array.__dask_tokenize__(), self.shape, repr(outputs))
+        return (*self._array.__dask_tokenize__(), self.shape, repr(maps))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LazyArray, (self._array, self._selection)

@@ -167,7 +167,7 @@ def append(
             region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
             if grows_first:
                 try:
-                    published = _publish(store, path, metadata, old, new, found)
+                    published = _publish(store, path, metadata, old, new, found, appends=True)
                 except UnknownOutcomeError:
                     # If it was made longer, to do so again would leave a gap.
                     raise
@@ -178,7 +178,7 @@ def append(
                 write(binding.resized(new), (added.shape, region, False), added)
                 return published
             write(binding.resized(new).beyond(), (added.shape, region, False), added)
-            published = _publish(store, path, metadata, old, new, found)
+            published = _publish(store, path, metadata, old, new, found, appends=True)
             adopt(published)
             return published
 
@@ -252,14 +252,22 @@ def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Fo
 
 
 def _publish(
-    store: Store, path: str, metadata: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], known: Found
+    store: Store,
+    path: str,
+    metadata: ArrayMeta,
+    old: tuple[int, ...],
+    new: tuple[int, ...],
+    known: Found,
+    *,
+    appends: bool = False,
 ) -> ArrayMeta:
     def change(found: ArrayMeta) -> ArrayMeta:
         # Somebody may have replaced the array since it was looked at.
         check_same(store, path, metadata, found)
         return _with_shape(as_array_meta(found, path), old, new, store, path)
 
-    return revise(store, path, change, known)
+    # Two that append as much make the array as long as each other.
+    return revise(store, path, change, known, repeatable=not appends)
 
 
 def _with_shape(found: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], store: Store, path: str) -> ArrayMeta:

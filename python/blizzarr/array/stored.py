@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
-from blizzarr.model.chunk_keys import INDEX
-from blizzarr.model.chunk_places import Intervals
 from blizzarr.stores import Store
 from blizzarr.stores.requests import each
 from blizzarr.stores.within import kept_within, refuse_out
@@ -24,27 +20,15 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     """
     prefix = chunk_prefix(path, metadata)
     keys = metadata.chunk_keys
-    head = prefix + (keys.head if metadata.shape else keys.scalar)
-    pattern = _indices(keys.separator, len(metadata.shape))
     # The longest prefix that all of them have, so that documents and nodes beside them are not listed.
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = kept_within(store)
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
-        if isinstance(keys.places, Intervals):
-            place = keys.places.position(key[len(head) :].split(keys.separator)) if key.startswith(head) else None
-            if place is not None:
-                yield key, (*place, *[0] * (len(metadata.shape) - len(place)))
-            continue
-        found = pattern.fullmatch(key, len(head))
-        if found is not None and key.startswith(head):
-            yield key, tuple(map(int, found.groups()))
+        position = keys.position(key[len(prefix) :], len(metadata.shape)) if key.startswith(prefix) else None
+        if position is not None:
+            yield key, position
         elif kept is not None:
             refuse_out(kept, key)  # chunks behind such a link are not missing
-
-
-@cache
-def _indices(separator: str, rank: int) -> re.Pattern[str]:
-    return re.compile(re.escape(separator).join([f"({INDEX})"] * rank))
 
 
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:

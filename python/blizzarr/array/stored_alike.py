@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array.binding import bind
+from blizzarr.equality import differing
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MappingStore
 from blizzarr.transfer import read, write
@@ -30,9 +31,6 @@ def stored_alike(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: Arr
 
     NaN equals NaN, at any depth of an element. The arrays have the same shape and data type.
     """
-    # Comparing imports arrays.
-    from blizzarr.comparing.values import differing
-
     if not found.dtype.hasobject and found.tobytes() == given.tobytes():
         return True
     return not differing(found, given).any() or not differing(found, _read_back(given, metadata)).any()
@@ -40,8 +38,6 @@ def stored_alike(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: Arr
 
 def written_in_part(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
     """Return whether `found` is `given` but for elements, at least one, that read as the fill value."""
-    from blizzarr.comparing.values import differing
-
     everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
     fill = read(bind(_Scratch({}), "", metadata.with_shape(given.shape)), everything)
     blank = ~differing(found, np.asarray(fill, found.dtype))

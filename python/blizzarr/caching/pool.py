@@ -75,7 +75,7 @@ class CachePool:
     __slots__ = ("__weakref__", "_limit", "_name", "native")
 
     def __init__(self, limit: int) -> None:
-        if isinstance(limit, bool) or not isinstance(limit, Integral):
+        if type(limit) is not int and (isinstance(limit, bool) or not isinstance(limit, Integral)):
             raise TypeError(f"expected a limit in bytes, found {limit!r}")
         limit = int(limit)
         if not 0 <= limit <= _MOST:

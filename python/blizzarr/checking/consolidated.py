@@ -13,6 +13,7 @@ from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
+from blizzarr.stores.listing import list_sorted
 
 __all__ = ["check_consolidated"]
 
@@ -52,12 +53,12 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
 
 def _last_copies(nodes: Nodes, path: str, meta: GroupMeta, keys: Sequence[str]) -> list[str]:
     """Return the names of arrays that have chunks, but no document except the copy in the consolidated metadata."""
-    known, found = nodes.metas.keys() | nodes.unreadable, []
+    known, found, ordered = nodes.metas.keys() | nodes.unreadable, [], sorted(keys)
     for name in meta.consolidated or ():
         full = join(path, name)
         if full not in known and isinstance(_copy(meta, name), ArrayMeta):
             prefix = format_of(meta).chunk_prefix(full)
-            found += [name] * any(key.startswith(prefix) for key in keys)
+            found += [name] * bool(list_sorted(ordered, prefix))
     return found
 
 

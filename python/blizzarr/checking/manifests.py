@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from blizzarr.checking.check import Progress, Seen, look
 from blizzarr.checking.finding import Finding
@@ -47,19 +47,17 @@ def check_and_record(
     PathError
         The file would lie inside the data.
     """
-    began = time.monotonic()
     file = os.fsdecode(file)
     _refuse_inside(store, path, file)
-    halves = _Halves(progress)
-    report, _ = look(store, path, fast=fast, progress=halves.first, workers=workers)
-    if report.ok:
-        manifest = record(store, path, halves.second, workers)
+
+    def recorded(report: Report, _: Seen, second: Progress) -> Checksums:
+        if not report.ok:
+            return Checksums(file, "not recorded")
+        manifest = record(store, path, second, workers)
         write_manifest(file, manifest)
-        report.manifest = Checksums(file, "recorded", len(manifest.digests), manifest.recorded)
-    else:
-        report.manifest = Checksums(file, "not recorded")
-    report.seconds = time.monotonic() - began
-    return report
+        return Checksums(file, "recorded", len(manifest.digests), manifest.recorded)
+
+    return _checked(store, path, recorded, fast=fast, progress=progress, workers=workers)
 
 
 def check_against(
@@ -80,19 +78,36 @@ def check_against(
     ConflictError
         The manifest was recorded for another node.
     """
-    began = time.monotonic()
     file = os.fsdecode(file)
     manifest = read_manifest(file)
+
+    def compared(report: Report, seen: Seen, second: Progress) -> Checksums:
+        told = {finding.key for finding in report.of_kind("unreadable", "no-file")}
+        nodes = _Nodes(seen, path)
+        report.add(
+            nodes.finding(difference)
+            for difference in compare(store, path, manifest, second, workers)
+            if difference.kind != "unreadable" or difference.key not in told
+        )
+        return Checksums(file, "compared", len(manifest.digests), manifest.recorded)
+
+    return _checked(store, path, compared, fast=fast, progress=progress, workers=workers)
+
+
+def _checked(
+    store: Store,
+    path: str,
+    checksums: Callable[[Report, Seen, Progress], Checksums],
+    *,
+    fast: bool,
+    progress: Progress | None,
+    workers: Workers | None,
+) -> Report:
+    """Check a node, and then its checksums, which are the second half of the progress."""
+    began = time.monotonic()
     halves = _Halves(progress)
     report, seen = look(store, path, fast=fast, progress=halves.first, workers=workers)
-    told = {finding.key for finding in report.of_kind("unreadable", "no-file")}
-    nodes = _Nodes(seen, path)
-    report.add(
-        nodes.finding(difference)
-        for difference in compare(store, path, manifest, halves.second, workers)
-        if difference.kind != "unreadable" or difference.key not in told
-    )
-    report.manifest = Checksums(file, "compared", len(manifest.digests), manifest.recorded)
+    report.manifest = checksums(report, seen, halves.second)
     report.seconds = time.monotonic() - began
     return report
 

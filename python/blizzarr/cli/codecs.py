@@ -81,17 +81,6 @@ UpgradeOption: TypeAlias = Annotated[
     str, typer.Option("--to", help="The format that it will have, see copy --help.", callback=_known_format)
 ]
 
-_MAIN_OPTION: Final = {
-    "blosc": "cname",
-    "bz2": "level",
-    "gzip": "level",
-    "lz4": "acceleration",
-    "lzma": "preset",
-    "transpose": "order",
-    "zlib": "level",
-    "zstd": "level",
-}
-
 
 def parse_lengths(text: str | None, option: str) -> Any:
     """Parse lengths, a size, or ``"auto"``; `None` if the option was not given.
@@ -186,7 +175,7 @@ def parse_codec(text: str) -> Any:
     for option in filter(None, options.split(",")):
         key, equals, value = option.partition("=")
         if not equals:
-            key, value = _MAIN_OPTION.get(name.strip(), ""), option
+            key, value = _main_option(name.strip()), option
         if not key:
             from blizzarr.codecs.user import codec_of
 
@@ -197,6 +186,17 @@ def parse_codec(text: str) -> Any:
         parts = [parse_value(part) for part in value.split(";")]
         configuration[key.strip()] = parts if len(parts) > 1 else parts[0]
     return {"name": name.strip(), "configuration": configuration}
+
+
+def _main_option(name: str) -> str:
+    """Return the option whose name may be left out: the first of a codec; empty if there is none."""
+    from blizzarr.codecs import CATALOGUE
+    from blizzarr.codecs.numcodecs.row import PREFIX
+
+    if name == "lzma":
+        return "preset"
+    row = CATALOGUE.get(name) or CATALOGUE.get(PREFIX + name)
+    return row.options[0].name if row is not None and row.options else ""
 
 
 def codec_arguments(texts: list[str] | None) -> dict[str, Any]:

@@ -8,64 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blizzarr.codecs.catalogue import CATALOGUE
-from blizzarr.codecs.chain import MAX_CODECS, MAX_DEPTH, CodecChain
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
-from blizzarr.codecs.objects import ObjectCodec
-from blizzarr.codecs.transpose import TransposeCodec
+from blizzarr.codecs.catalogue import CATALOGUE as CATALOGUE
+from blizzarr.codecs.catalogue import EXPORTED
+from blizzarr.codecs.chain import MAX_CODECS as MAX_CODECS
+from blizzarr.codecs.chain import MAX_DEPTH as MAX_DEPTH
+from blizzarr.codecs.chain import CodecChain as CodecChain
+from blizzarr.codecs.codec import Chunk as Chunk
+from blizzarr.codecs.codec import Codec as Codec
+from blizzarr.codecs.codec import Option as Option
+from blizzarr.codecs.codec import Stage as Stage
+from blizzarr.codecs.codec import Step as Step
+from blizzarr.codecs.objects import ObjectCodec as ObjectCodec
 from blizzarr.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from blizzarr.codecs.blosc import BloscCodec
-    from blizzarr.codecs.bytes import BytesCodec
-    from blizzarr.codecs.crc32c import Crc32cCodec
-    from blizzarr.codecs.gzip import GzipCodec
-    from blizzarr.codecs.n5 import N5Codec
-    from blizzarr.codecs.numcodecs import ZlibCodec
-    from blizzarr.codecs.objects import VlenBytesCodec, VlenUtf8Codec
-    from blizzarr.codecs.sharding import MAX_INDEX_BYTES, ShardingCodec
-    from blizzarr.codecs.zstd import ZstdCodec
-
-__all__ = [
-    "CATALOGUE",
-    "MAX_CODECS",
-    "MAX_DEPTH",
-    "MAX_INDEX_BYTES",
-    "BloscCodec",
-    "BytesCodec",
-    "Chunk",
-    "Codec",
-    "CodecChain",
-    "Crc32cCodec",
-    "GzipCodec",
-    "N5Codec",
-    "ObjectCodec",
-    "Option",
-    "ShardingCodec",
-    "Stage",
-    "Step",
-    "TransposeCodec",
-    "VlenBytesCodec",
-    "VlenUtf8Codec",
-    "ZlibCodec",
-    "ZstdCodec",
-]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        [
-            "blizzarr.codecs.blosc:BloscCodec",
-            "blizzarr.codecs.bytes:BytesCodec",
-            "blizzarr.codecs.crc32c:Crc32cCodec",
-            "blizzarr.codecs.gzip:GzipCodec",
-            "blizzarr.codecs.n5:N5Codec",
-            "blizzarr.codecs.numcodecs:ZlibCodec",
-            "blizzarr.codecs.objects:VlenBytesCodec",
-            "blizzarr.codecs.objects:VlenUtf8Codec",
-            "blizzarr.codecs.sharding:MAX_INDEX_BYTES",
-            "blizzarr.codecs.sharding:ShardingCodec",
-            "blizzarr.codecs.zstd:ZstdCodec",
-        ],
-        "CODECS",
-    )
+    from blizzarr.codecs.catalogue import *  # noqa: F403
+else:
+    __getattr__, __dir__ = lazy_names(__name__, EXPORTED, "CODECS")
+    __all__ = [name for name in __dir__() if name[0].isupper() and name not in ("EXPORTED", "TYPE_CHECKING")]

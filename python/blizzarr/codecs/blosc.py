@@ -13,10 +13,11 @@ from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, on
 from blizzarr.dtypes import Kind
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["BloscCodec"]
+__all__ = ["SHUFFLES", "SHUFFLE_NUMBER", "BloscCodec"]
 
-_SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
-"""Each at the index of its number in Blosc itself."""
+SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
+"""The ways to shuffle, each at the index of its number in Blosc itself; older formats have the number."""
+SHUFFLE_NUMBER: Final = integer("shuffle", 0, len(SHUFFLES) - 1)
 _WIDEST: Final = 255
 """The largest element size in bytes; Blosc treats wider elements as single bytes."""
 
@@ -57,7 +58,7 @@ class BloscCodec(Codec):
     options: ClassVar[tuple[Option, ...]] = (
         one_of("cname", ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")),
         integer("clevel", 0, 9),
-        one_of("shuffle", _SHUFFLES),
+        one_of("shuffle", SHUFFLES),
         integer("typesize", 0, 2**31 - 1, required=False),
         integer("blocksize", 0, 2**31 - 1),
     )
@@ -92,5 +93,5 @@ class BloscCodec(Codec):
     def step(self, chunk: Chunk) -> Step:
         resolved = self.resolve(chunk)
         assert resolved.shuffle is not None
-        shuffle = _SHUFFLES.index(resolved.shuffle)
+        shuffle = SHUFFLES.index(resolved.shuffle)
         return ("blosc", self.cname, self.clevel, shuffle, resolved.typesize or 1, self.blocksize)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from blizzarr.codecs.codec import Codec
 from blizzarr.codecs.numcodecs import ROWS
+from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.codecs.objects import NAMED
 from blizzarr.lazy_imports import LazyTable
 
-__all__ = ["CATALOGUE", "supplier"]
+if TYPE_CHECKING:
+    # What `blizzarr.codecs` exports; it is imported when it is first needed.
+    from blizzarr.codecs.blosc import BloscCodec as BloscCodec
+    from blizzarr.codecs.bytes import BytesCodec as BytesCodec
+    from blizzarr.codecs.crc32c import Crc32cCodec as Crc32cCodec
+    from blizzarr.codecs.gzip import GzipCodec as GzipCodec
+    from blizzarr.codecs.n5 import N5Codec as N5Codec
+    from blizzarr.codecs.numcodecs.compressors import ZlibCodec as ZlibCodec
+    from blizzarr.codecs.objects import VlenBytesCodec as VlenBytesCodec
+    from blizzarr.codecs.objects import VlenUtf8Codec as VlenUtf8Codec
+    from blizzarr.codecs.sharding import MAX_INDEX_BYTES as MAX_INDEX_BYTES
+    from blizzarr.codecs.sharding import ShardingCodec as ShardingCodec
+    from blizzarr.codecs.transpose import TransposeCodec as TransposeCodec
+    from blizzarr.codecs.zstd import ZstdCodec as ZstdCodec
 
 CATALOGUE: Final = LazyTable[type[Codec]](
     {
@@ -27,6 +41,16 @@ CATALOGUE: Final = LazyTable[type[Codec]](
     }
 )
 """The codecs by name. Each is imported when it is first needed: most arrays have two or three of them."""
+
+EXPORTED: Final = {
+    # `categorize` is also a codec of numcodecs.
+    *(place for name, place in CATALOGUE.places.items() if not name.startswith(PREFIX) and name != "categorize"),
+    # Documents of v3 do not name these, or do so with a prefix.
+    "blizzarr.codecs.n5:N5Codec",
+    "blizzarr.codecs.numcodecs.compressors:ZlibCodec",
+    "blizzarr.codecs.sharding:MAX_INDEX_BYTES",
+}
+"""The places of what `blizzarr.codecs` has by the name of its class."""
 
 _KNOWN: Final[dict[str, str]] = {
     "bitround": "rounds floating-point numbers; zarrs reads it",

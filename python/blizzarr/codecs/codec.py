@@ -12,7 +12,7 @@ differ in their table of options and in up to four methods:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -66,6 +66,10 @@ class Option:
     accepts: Callable[[Any], bool]
     required: bool = True
     """True if documents must have it; users may leave out options with a default."""
+
+    def optional(self) -> Option:
+        """Return the option for documents that may leave it out."""
+        return replace(self, required=False)
 
 
 def integer(name: str, low: int, high: int, required: bool = True) -> Option:
@@ -123,6 +127,17 @@ class Codec:
                 raise MetadataError(
                     problems=[Problem(f"{type(self).__name__}.{option.name}", option.expected, describe(value))]
                 )
+
+    @classmethod
+    def option(cls, name: str) -> Option:
+        """Return an option by its name; formats that spell the codec in another way share its values.
+
+        Raises
+        ------
+        StopIteration
+            If the codec has no such option.
+        """
+        return next(option for option in cls.options if option.name == name)
 
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:

@@ -6,6 +6,6 @@
 
 from blizzarr.comparing.comparison import Comparison, Difference, Elements
 from blizzarr.comparing.diff import Progress, diff
-from blizzarr.comparing.values import Tolerance
+from blizzarr.equality import Tolerance
 
 __all__ = ["Comparison", "Difference", "Elements", "Progress", "Tolerance", "diff"]

@@ -10,9 +10,9 @@ from blizzarr.array import Array
 from blizzarr.comparing.comparison import Comparison, Difference
 from blizzarr.comparing.elements import compare_elements
 from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
-from blizzarr.comparing.values import EXACT, Tolerance, comparable
 from blizzarr.copying.array import size_of
 from blizzarr.distributing import Workers
+from blizzarr.equality import EXACT, Tolerance, comparable
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
 from blizzarr.group_members import as_stored, members_and_errors

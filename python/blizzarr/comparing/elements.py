@@ -13,9 +13,9 @@ import numpy.typing as npt
 from blizzarr.array import Array
 from blizzarr.comparing.comparison import Difference, Elements
 from blizzarr.comparing.parts import Parts, cut, plan, stored_alike
-from blizzarr.comparing.values import Mask, Tolerance, differing, is_number, largest
 from blizzarr.copying.regions import Cell, Region, Regions
 from blizzarr.distributing import Workers, spread
+from blizzarr.equality import Mask, Tolerance, differing, is_number, largest
 from blizzarr.errors import BlizzarrError
 
 __all__ = ["compare_elements"]

@@ -37,7 +37,8 @@ def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
     return (
         source.shape == target.shape
         and source.dtype == target.dtype
-        and source.write_shape == target.write_shape
+        and source.chunk_grid == target.chunk_grid
+        and not source.chunk_keys.share_values
         and source.codecs.to_json() == target.codecs.to_json()
         and source.dtype.fill_identity(source.fill_value) == target.dtype.fill_identity(target.fill_value)
         # Where the copy leaves undefined what is not stored, it has to be stored.
@@ -46,7 +47,9 @@ def same_layout(source: ArrayMeta, target: ArrayMeta) -> bool:
 
 
 def stored_objects(source: Array) -> list[tuple[int, ...]] | None:
-    """Return the positions in the grid of the objects that are stored, sorted; None if the store cannot list them."""
+    """Return the positions in the grid of the objects that are stored, sorted; None if listings do not show them."""
+    if source.metadata.chunk_keys.share_values:
+        return None
     grid = source.metadata.chunk_grid.shape(source.shape)
     try:
         return sorted(

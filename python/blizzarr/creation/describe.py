@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from blizzarr.dtypes.fill_user import zero
 from blizzarr.dtypes.typestr import with_field_orders
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import Format, arranged, format_named
-from blizzarr.keywords import unknown_keywords
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
 if TYPE_CHECKING:
@@ -46,25 +45,48 @@ _OPTIONS_OF_MAKING: Final = ("data", "overwrite")
 """Options of `create_array` that do not describe the array."""
 
 
-def describe_array(
-    *,
-    shape: ShapeLike,
-    dtype: Any,
-    chunks: ChunksLike = "auto",
-    shards: ShardsLike = None,
-    filters: Any = "auto",
-    serializer: Any = "auto",
-    compressors: Any = "auto",
-    codecs: Any = None,
-    fill_value: Any = ...,
-    order: Literal["C", "F"] | None = None,
-    chunk_key_encoding: ChunkKeysLike = None,
-    dimension_names: Iterable[str | None] | None = None,
-    storage_transformers: Any = None,
-    attributes: Mapping[str, Any] | None = None,
-    zarr_format: ZarrFormat = None,
-    **unknown: Any,
-) -> ArrayMeta:
+class ArrayOptions(TypedDict, total=False):
+    """The options of `blizzarr.create_array` that describe an array; its documentation explains them."""
+
+    chunks: ChunksLike
+    shards: ShardsLike
+    filters: Any
+    compressors: Any
+    serializer: Any
+    codecs: Any
+    fill_value: Any
+    order: Literal["C", "F"] | None
+    chunk_key_encoding: ChunkKeysLike
+    dimension_names: Iterable[str | None] | None
+    storage_transformers: Any
+    attributes: Mapping[str, Any] | None
+    zarr_format: ZarrFormat
+
+
+class CreateOptions(ArrayOptions, total=False):
+    """The options of `blizzarr.create_array` that describe an array, and what to do if something is in its place."""
+
+    overwrite: bool
+
+
+DEFAULTS: Final[ArrayOptions] = {
+    "chunks": "auto",
+    "shards": None,
+    "filters": "auto",
+    "compressors": "auto",
+    "serializer": "auto",
+    "codecs": None,
+    "fill_value": ...,
+    "order": None,
+    "chunk_key_encoding": None,
+    "dimension_names": None,
+    "storage_transformers": None,
+    "attributes": None,
+    "zarr_format": None,
+}
+
+
+def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptions]) -> ArrayMeta:
     """Return the metadata of an array; see `create_array` for the parameters.
 
     Raises
@@ -82,15 +104,17 @@ def describe_array(
     >>> meta.chunk_shape, meta.shard_shape, meta.order
     ((100, 1000), (500, 1000), 'F')
     """
-    if unknown:
-        raise unknown_options(unknown)
-    form = format_named(zarr_format)
+    check_option_names(options)
+    given: ArrayOptions = {**DEFAULTS, **options}
+    filters, serializer, compressors = given["filters"], given["serializer"], given["compressors"]
+    codecs, shards, order, fill_value = given["codecs"], given["shards"], given["order"], given["fill_value"]
+    form = format_named(given["zarr_format"])
     if codecs is not None:
         _check_alone(shards=shards, filters=filters, serializer=serializer, compressors=compressors, order=order)
     lengths = _shape(shape)
     kind = decide_type(_element_type(dtype, form), filters, serializer, compressors, codecs)
     shards, index_location = index_location_of(shards)
-    chunk_shape = resolve_chunks(chunks, lengths, kind.usual_bytes, shards)
+    chunk_shape = resolve_chunks(given["chunks"], lengths, kind.usual_bytes, shards)
     shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.usual_bytes)
     if codecs is None:
         chain = CodecChain.from_user(
@@ -115,18 +139,24 @@ def describe_array(
         shape=lengths,
         dtype=kind,
         chunk_grid=RegularGrid(shard_shape or chunk_shape),
-        chunk_keys=form.chunk_keys(_chunk_keys(chunk_key_encoding)),
+        chunk_keys=form.chunk_keys(_chunk_keys(given["chunk_key_encoding"])),
         fill_value=check_fill(fill, chain),
         codecs=chain,
-        attributes=check_attributes(attributes),
-        dimension_names=_names(dimension_names, len(lengths)),
-        storage_transformers=() if storage_transformers is None else _transformers(storage_transformers, len(lengths)),
+        attributes=check_attributes(given["attributes"]),
+        dimension_names=_names(given["dimension_names"], len(lengths)),
+        storage_transformers=_transformers(given["storage_transformers"], len(lengths)),
         format=form.name,
         fill_undefined=undefined,
     )
 
 
+name_keywords(describe_array, DEFAULTS)
+_ALL_OPTIONS: Final = {"shape", "dtype", *DEFAULTS, *_OPTIONS_OF_MAKING}
+
+
 def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
+    if given is None:
+        return ()
     from blizzarr.transformers import transformers_of
 
     return transformers_of(given, rank)
@@ -151,14 +181,9 @@ def check_option_names(names: Collection[str], name: str = "create_array") -> No
     """
     if not names:
         return
-    unknown = set(names) - set(signature(describe_array).parameters) - set(_OPTIONS_OF_MAKING)
+    unknown = set(names) - _ALL_OPTIONS
     if unknown:
-        raise unknown_options(unknown, name)
-
-
-def unknown_options(names: Iterable[str], name: str = "create_array") -> TypeError:
-    """Make the error about options that `create_array` does not have, for the function called `name`."""
-    return unknown_keywords(describe_array, names, name=name, more=_OPTIONS_OF_MAKING)
+        raise unknown_keywords(describe_array, unknown, name=name, more=_OPTIONS_OF_MAKING)
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.objects import check_objects
 from blizzarr.config import config
-from blizzarr.creation.describe import ShapeLike, ZarrFormat, check_option_names, describe_array, lengths_of
+from blizzarr.creation.describe import (
+    ArrayOptions,
+    ShapeLike,
+    ZarrFormat,
+    check_option_names,
+    describe_array,
+    lengths_of,
+)
 from blizzarr.creation.elements import as_data, check_convertible, type_of
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import find_again, format_named
@@ -32,7 +39,7 @@ def make_array(
     dtype: Any = None,
     data: Any = None,
     overwrite: bool = False,
-    **options: Any,
+    **options: Unpack[ArrayOptions],
 ) -> Array:
     """Create an array; see `blizzarr.create_array` for the parameters and errors.
 

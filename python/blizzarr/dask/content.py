@@ -28,7 +28,7 @@ def content_token(array: Array, *more: Any) -> str:
     """
     store, metadata = unwrapped(array.store), array.metadata
     known = isinstance(store, LocalStore | MemoryStore) and not metadata.storage_transformers
-    if not known or metadata.chunk_keys.places or prod(metadata.chunk_grid.shape(array.shape)) > _CHUNKS:
+    if not known or metadata.chunk_keys.share_values or prod(metadata.chunk_grid.shape(array.shape)) > _CHUNKS:
         return uuid4().hex
     keys = sorted(key for key, _ in stored_chunks(store, array.path, metadata))
     versions = [(key, store.version(key)) for key in keys]  # type: ignore[attr-defined]

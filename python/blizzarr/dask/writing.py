@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any, Literal
 
 import dask.array as da
+import numpy as np
 
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
@@ -14,6 +15,7 @@ from blizzarr.creation.make import refuse_to_lose
 from blizzarr.dask.other_processes import check_tasks_share
 from blizzarr.dask.sources import sources
 from blizzarr.group import Group
+from blizzarr.model.names import join
 from blizzarr.stores import resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
@@ -68,8 +70,8 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the lengths of chunks are not known, or the shapes do not fit; with ``overwrite=True``, if the tasks read
-        what would be removed.
+        If the lengths of chunks are not known, elements are masked, or the shapes do not fit; with ``overwrite=True``,
+        if the tasks read what would be removed.
     NodeExistsError
         If there is a node already, and not ``overwrite=True``.
     NodeNotFoundError
@@ -96,6 +98,11 @@ def to_zarr(
             f"expected an array of Dask, found {type(array).__name__}; make one with dask.array.asarray(...), or store "
             "it without Dask, with blizzarr.create_array(..., data=...)"
         )
+    if isinstance(array._meta, np.ma.MaskedArray):
+        raise ValueError(
+            "expected an array without a mask, which would be lost, found a masked one; say what stands for what is "
+            "masked: dask.array.ma.filled(array, value)"
+        )
     if any(isnan(length) for length in array.shape):
         raise ValueError("expected chunks of known lengths, found unknown ones; call compute_chunk_sizes() first")
     if isinstance(target, Array) or region is not None:
@@ -117,7 +124,7 @@ def to_zarr(
         }
         path = (component or "").strip("/")
         if isinstance(target, Group):
-            store, place = target.store, "/".join(filter(None, (target.path, path)))
+            store, place = target.store, join(target.path, path)
         else:
             mode: Literal["w", "a"] = "w" if overwrite else "a"
             store, place = resolve(with_storage_options(target, storage_options), mode, path)
@@ -152,7 +159,7 @@ def _existing(target: Any, component: str | None, storage_options: Mapping[str, 
             raise ValueError(f"expected no component with an array, found {component!r}")
         return target
     if isinstance(target, Group):
-        return open_array(target.store, mode="r+", path="/".join(filter(None, (target.path, path))))
+        return open_array(target.store, mode="r+", path=join(target.path, path))
     return open_array(with_storage_options(target, storage_options), mode="r+", path=path)
 
 

@@ -1,1 +1,1 @@
-"""Arrays and groups as people look at them: facts and sizes, HTML for notebooks, pictures."""
+"""Arrays and groups for people to look at: facts and sizes, HTML for notebooks, pictures."""

@@ -1,4 +1,4 @@
-"""A picture that panels, lines and text are put on."""
+"""A picture on which panels, lines and text are drawn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAPER: Final = 255
 
 
 class Canvas:
-    """White paper of a given size; what runs over the edge is cut off.
+    """White paper of a given size; drawings beyond its edges are cut off.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Canvas:
     def line(
         self, xs: NDArray[np.floating[Any]], ys: NDArray[np.floating[Any]], colour: Colour, width: float = 1.6
     ) -> None:
-        """A line through points, its edges smoothed; it is broken where a coordinate is not a number."""
+        """A smoothed line through points, with a gap at each coordinate that is not a number."""
         for x0, y0, x1, y1 in zip(xs[:-1], ys[:-1], xs[1:], ys[1:], strict=True):
             if np.isfinite((x0, y0, x1, y1)).all():
                 self._segment(float(x0), float(y0), float(x1), float(y1), colour, width / 2)
@@ -80,17 +80,17 @@ class Canvas:
         ys, xs = np.mgrid[top : top + room.shape[0], left : left + room.shape[1]]
         dx, dy = x1 - x0, y1 - y0
         length = dx * dx + dy * dy
-        # How far along the segment the nearest point lies, then how far away that is.
+        # The position of the nearest point along the segment, then the distance to that point.
         along = np.clip(((xs - x0) * dx + (ys - y0) * dy) / length, 0, 1) if length else np.zeros(xs.shape)
         distance = np.hypot(xs - x0 - along * dx, ys - y0 - along * dy)
         cover = np.clip(radius + 0.5 - distance, 0, 1)[..., None]
-        # Ink that is already there stays: neighbouring segments overlap at their joint.
+        # Ink that is already on the paper stays: neighbouring segments overlap at their joint.
         inked = room * (1 - cover) + np.array(colour) * cover
         room[:] = np.minimum(room, np.rint(inked).astype(np.uint8))
 
 
 def ticks(low: float, high: float, wanted: int) -> list[float]:
-    """About so many round numbers from `low` to `high`.
+    """About `wanted` round numbers from `low` to `high`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """A tick's number, short.
+    """The number of a tick as short text.
 
     Examples
     --------

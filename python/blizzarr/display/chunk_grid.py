@@ -1,4 +1,4 @@
-"""A drawing of how an array is cut into chunks and shards, as SVG.
+"""A drawing of the chunks and shards of an array, as SVG.
 
 The last three axes are drawn as a box seen from the upper right: the last axis runs to the right, the one before it
 down, the one before that to the back. Chunks are cut by thin lines, shards by thick ones. Colours are translucent or
@@ -20,26 +20,26 @@ __all__ = ["draw"]
 _LONGEST: Final = 170.0
 _SLIMMEST: Final = 0.22
 _DEPTH: Final = (0.42, -0.34)
-"""Where a pixel of depth leads, to the right and down."""
+"""The offset for one pixel of depth, to the right and down."""
 _MOST_LINES: Final = 32
-"""Lines along one axis; where there would be more, only every second, fifth, ... is drawn."""
+"""The most lines along one axis; if there are more, only every second, fifth, ... line is drawn."""
 _NAME: Final = 18
 _LETTER: Final = 6.8
-"""About how wide a letter is."""
+"""The width of a letter, approximately."""
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One axis of the box: its length in pixels, and where along it the lines are."""
+    """One axis of the box: its length in pixels, and the positions of the lines along the axis."""
 
     label: str
     pixels: float
     chunks: tuple[float, ...]
     shards: tuple[float, ...]
     every: int
-    """Only every so manieth line between chunks is drawn."""
+    """The step between the lines that are drawn between chunks: 1 draws every line."""
 
     def cuts(self, kind: str) -> tuple[float, ...]:
         return self.chunks if kind == "chunk" else self.shards
@@ -51,7 +51,7 @@ def draw(
     shards: Sequence[int] | None = None,
     names: Sequence[str | None] | None = None,
 ) -> str:
-    """The drawing as an ``<svg>`` element, with a caption for what is left out of it.
+    """The drawing as an ``<svg>`` element, with a caption about the parts that it leaves out.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _svg(sides: list[_Side], notes: list[str], title: str) -> str:
     height = top + down.pixels + 30 + 15 * len(notes)
 
     def at(x: float, y: float, z: float = 0.0) -> Point:
-        """A point of the box, `z` of the way to the back."""
+        """A point of the box, at the fraction `z` of the way to the back."""
         return left + x + z * back[0], top + y + z * back[1]
 
     parts = [_face("front", at(0, 0), at(right.pixels, 0), at(right.pixels, down.pixels), at(0, down.pixels))]

@@ -1,4 +1,4 @@
-"""From numbers to colours: a few colour maps, and how values are spread over them."""
+"""Turning numbers into colours: a few colour maps, and the range of values that a colour map covers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ COLOUR_MAPS: Final[dict[str, str]] = {
     "gray": "000000 ffffff",
     "rdbu": "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
 }
-"""Evenly spaced colours; between them it is interpolated. A name with ``_r`` behind it runs the other way."""
+"""Evenly spaced colours, with interpolation between them. A name that ends with ``_r`` reverses the colour map."""
 
 MISSING_COLOUR: Final = (205, 205, 210)
-"""For what is not a number."""
+"""The colour of not-a-numbers."""
 
 
 def colour_table(name: str) -> NDArray[np.uint8]:
@@ -57,14 +57,14 @@ def _table_of_matplotlib(name: str) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values that the first and the last colour stand for."""
+    """The values of the first and the last colour."""
 
     low: float
     high: float
 
     @classmethod
     def of(cls, values: NDArray[np.floating[Any]], low: str | None = None, high: str | None = None) -> Self:
-        """The range of these values, not-a-numbers left out.
+        """The range of these values, without not-a-numbers.
 
         `low` and `high` are numbers, or percentiles like ``"2%"``; by default ``0.2%`` and ``99.8%``, so that a
         few outliers do not take all the colours.
@@ -82,7 +82,7 @@ class Range:
         return cls(first, last)
 
     def apply(self, values: NDArray[np.floating[Any]], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The colours of the values; those outside get the nearest, not-a-numbers a light grey."""
+        """The colours of the values; values outside the range get the nearest colour, not-a-numbers a light grey."""
         width = self.high - self.low
         with np.errstate(invalid="ignore", over="ignore"):
             places = (values - self.low) / (width if width else 1.0) * 255

@@ -1,4 +1,4 @@
-"""What differs, as a tree for terminals: by node."""
+"""The differences that a comparison found, as a tree for terminals, by node."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["comparison_lines"]
 
 NODES: Final = 50
-"""So many nodes are shown."""
+"""The most nodes that are shown."""
 
 
 def comparison_lines(found: Comparison, limit: int) -> list[RenderableType]:
-    """Everything that is printed for people; of each node `limit` lines."""
+    """The report for people, with at most `limit` lines for each node."""
     from rich.text import Text
     from rich.tree import Tree
 

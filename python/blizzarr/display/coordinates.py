@@ -21,7 +21,7 @@ __all__ = ["Coordinates", "index_ticks", "time_ticks"]
 _LONGEST: Final = 16
 """The most characters of a text."""
 _UNITS: Final = {"day": 86400e6, "hour": 3600e6, "minute": 60e6, "second": 1e6, "millisecond": 1e3, "microsecond": 1.0}
-"""In microseconds."""
+"""The length of each unit in microseconds."""
 _SINCE: Final = re.compile(r"(\w+?)s? since (\d{1,4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2}))?)?")
 _CALENDARS: Final = (None, "standard", "gregorian", "proleptic_gregorian")
 

@@ -1,4 +1,4 @@
-"""Text as a part of HTML."""
+"""Escaping text for HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about an array or a group, in every place that says it: notebooks, ``blizzarr info``, JSON."""
+"""The facts about an array or a group that notebooks, ``blizzarr info`` and its JSON show."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["as_document", "codec_text", "objects_text", "raw_bytes", "rows"]
 
 
 def raw_bytes(meta: ArrayMeta) -> int | None:
-    """What the elements take in memory; of objects, nobody knows."""
+    """The bytes that the elements take in memory; None for Python objects, whose size is unknown."""
     return None if meta.dtype.kind is Kind.OBJECT else math.prod(meta.shape) * meta.dtype.itemsize
 
 
 def codec_text(document: Any) -> str:
-    """A codec in a few words, from what documents say about it.
+    """A codec in a few words, from its JSON in a document.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def codec_text(document: Any) -> str:
     if isinstance(document, str):
         return document
     if "name" not in document:
-        # One of numcodecs among those that run together as v2 does them: its options stand beside its id.
+        # A codec of numcodecs that runs together with others, as in v2, has its options beside its id.
         given = {name: value for name, value in document.items() if name != "id"}
         return codec_text({"name": document["id"], "configuration": given})
     options = []
@@ -39,7 +39,7 @@ def codec_text(document: Any) -> str:
         if name == "codecs":
             options.append(" \N{RIGHTWARDS ARROW} ".join(map(codec_text, value)))
         elif name in ("index_codecs", "chunk_shape") or value is False or value is None:
-            # The index is ours to worry about, the shape has a row of its own.
+            # The index concerns no user, and the shape has a row of its own.
             continue
         elif value is True:
             options.append(name)
@@ -80,7 +80,7 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
 
 
 def objects_text(found: Stored) -> str:
-    """What is stored, where it is not known how much there could be.
+    """The number and size of the stored objects as text, if the largest possible number is unknown.
 
     Examples
     --------

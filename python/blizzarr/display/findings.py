@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["findings_tree", "repairs_tree", "report_lines", "summary_text"]
 
 NODES: Final = 50
-"""So many nodes, and so many repairs, are shown."""
+"""The most nodes, and the most repairs, that are shown."""
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
 def findings_tree(report: Report, limit: int) -> Tree:
-    """All nodes about which there is something to say; of each kind `limit` findings, the others counted."""
+    """All nodes with findings; at most `limit` findings of each kind are shown, and the others are counted."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -60,7 +60,7 @@ def _line(finding: Finding) -> Text:
 
 
 def repairs_tree(report: Report, limit: int) -> Tree:
-    """What was done about it, or would be."""
+    """The outcome of a repair, or the outcome that it would have."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -92,7 +92,7 @@ def _position(chunk: tuple[int, ...]) -> str:
 
 
 def summary_text(report: Report) -> RenderableType:
-    """What was looked at, and how much was found: the last line."""
+    """The last line: the numbers of nodes, objects and chunks that were checked, and of findings."""
     from rich.text import Text
 
     counts = [(report.arrays, "array"), (report.groups, "group"), (report.objects, "object"), (report.chunks, "chunk")]
@@ -105,7 +105,7 @@ def summary_text(report: Report) -> RenderableType:
 
 
 def report_lines(report: Report, limit: int) -> list[RenderableType]:
-    """Everything that is printed for people."""
+    """The report for people."""
     lines: list[RenderableType] = [findings_tree(report, limit)] if report.findings else []
     lines += [repairs_tree(report, limit)] if report.repairs else []
     lines += [printable(str(report.manifest))] if report.manifest is not None else []

@@ -34,7 +34,7 @@ _FONTS: Final = (
 """Fonts of Linux, macOS and Windows that have many scripts; Pillow looks for them where the system has its fonts."""
 _POINTS: Final = 12
 _COVERED: Final = 110
-"""The grey from which a pixel counts as covered."""
+"""The lowest grey value of a covered pixel."""
 _CHARACTERS: Final = "".join(map(chr, range(32, 127))) + "°µ\xd7"
 _PACKED: Final = (
     "c-n1L%}x|S5bmC7*dE-lJrfUWLfGDA648tM1k21a3A-9&ICwSi2A&L>4K~9ZCdPyfCyq#nPvK#sNKCx>1S|0YR>J`kLahFo-T|yzS65ek_0?"
@@ -58,7 +58,7 @@ def _glyphs() -> NDArray[np.bool_]:
 
 
 def draw(text: str) -> NDArray[np.bool_]:
-    """The text as one line of pixels; what the font does not have is drawn by Pillow, or becomes question marks.
+    """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become question marks.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def draw(text: str) -> NDArray[np.bool_]:
 
 
 def _draw_in_any_script(text: str) -> NDArray[np.bool_] | None:
-    """The text in the font of this machine that has most of it; None without Pillow, or without such a font."""
+    """The text in the installed font that has most of its letters; None without Pillow, or without such a font."""
     fonts = _fonts()
     if not fonts:
         return None
@@ -92,7 +92,7 @@ def _draw_in_any_script(text: str) -> NDArray[np.bool_] | None:
     from PIL import Image, ImageDraw
 
     image = Image.new("L", (max(1, right - min(0, left)), HEIGHT))
-    # The line stands as high as those of the font above, whatever room the script takes.
+    # The line gets the height of the bitmap font, whatever room the script takes.
     ImageDraw.Draw(image).text((-min(0, left), min(1, HEIGHT - bottom)), text, 255, font)
     return np.asarray(image) > _COVERED
 

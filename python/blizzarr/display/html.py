@@ -25,9 +25,9 @@ _MOST_MEMBERS: Final = 200
 _MOST_ATTRIBUTES: Final = 60
 _LONGEST_VALUE: Final = 600
 _PATIENCE: Final = 0.2
-"""Seconds that adding up sizes may take: a notebook shows an array with every run of a cell."""
+"""The seconds for adding up sizes: a notebook shows an array with every run of a cell."""
 _FEW: Final = 500
-"""Objects that are looked at for each of the arrays in a group."""
+"""The most stored objects whose sizes are looked up for each array in a group."""
 
 _STYLE: Final = """<style>
 .bzr{font:13px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:inherit;max-width:60em;margin:.3em 0}
@@ -73,7 +73,7 @@ overflow:hidden}
 
 
 def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
-    """An array: its facts, its chunk grid drawn, its attributes folded."""
+    """An array as HTML: its facts, a drawing of its chunk grid, and its attributes, folded."""
     found = stored(store, chunk_prefix(path, meta), seconds=_PATIENCE)
     head = _head(path, store, "array", f"{shape_text(meta.shape)}  {meta.dtype}")
     body = f'<div class="bzr-body"><div>{_facts(meta, found)}</div>{_grid(meta)}</div>'
@@ -81,9 +81,9 @@ def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
 
 
 def group_html(store: Store, path: str, meta: GroupMeta) -> str:
-    """A group: the tree of what is in it, its attributes folded."""
+    """A group as HTML: the tree of its members, and its attributes, folded."""
     cheap = meta.consolidated is not None or stored(store, chunk_prefix(path, meta), limit=0) is not None
-    # Where each level costs requests over a network, one level is enough.
+    # In remote stores, each level costs requests, so one level is enough.
     members = read_members(store, path, meta, 3 if cheap else 0)
     arrays = sum(isinstance(child.meta, ArrayMeta) for child in members)
     groups = sum(isinstance(child.meta, GroupMeta) for child in members)
@@ -96,7 +96,7 @@ def group_html(store: Store, path: str, meta: GroupMeta) -> str:
 
 
 def _page(content: str) -> str:
-    # Halves of characters, which JSON can say, are nothing that can be shown.
+    # JSON can contain halves of surrogate pairs, which cannot be shown.
     content = content.encode("utf-8", "backslashreplace").decode()
     return f'<div class="bzr">{_STYLE}<div class="bzr-box">{content}</div></div>'
 
@@ -117,7 +117,7 @@ def _facts(meta: ArrayMeta, found: Stored | None) -> str:
 
 
 def _bar(raw: int | None, found: Stored | None) -> str:
-    """How much of the raw size is stored, as a bar."""
+    """A bar that shows the stored size as a part of the raw size."""
     if not raw or ratio_text(raw, found) is None:
         return ""
     assert found is not None
@@ -150,7 +150,7 @@ def _value(value: Any) -> str:
 
 
 def _tree(store: Store, path: str, members: list[Child]) -> str:
-    """The members as lists within lists, by the path of the group they are in."""
+    """The members as lists within lists, by the path of their group."""
     inside: dict[str, list[Child]] = {}
     for child in members:
         inside.setdefault(child.name.rpartition("/")[0], []).append(child)

@@ -11,7 +11,7 @@ __all__ = ["json_of", "text_of"]
 
 
 def text_of(element: Any) -> str:
-    """An object as text: what it says if it is text itself, else its JSON.
+    """An object as text: text as it is, any other object as JSON.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def text_of(element: Any) -> str:
 
 
 def json_of(element: Any) -> str:
-    """An object as JSON, as far as there is a form for it; as text where there is none."""
+    """An object as JSON; parts that JSON cannot express become text."""
     return json.dumps(element, default=_plain)
 
 

@@ -1,4 +1,4 @@
-"""One plot in a picture: an image, a curve, a colour bar, with their axes."""
+"""One plot in a picture: an image, a curve or a colour bar, with its axes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SLIMMEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How an axis comes to pixels: every `step`-th element, each `scale` pixels wide."""
+    """The way from elements to pixels along an axis: every `step`-th element, each `scale` pixels wide."""
 
     step: int
     scale: int
@@ -52,16 +52,16 @@ class Fit:
     @classmethod
     def of(cls, length: int, size: int) -> Self:
         """The fit that fills `size` pixels as well as whole numbers allow."""
-        # A quarter more than asked for is better than half of the elements.
+        # A panel that is a quarter too large is better than one with half of the elements.
         return cls(max(1, -(-length // (size + size // 4))), max(1, min(size // max(1, length), 64)))
 
     def pixels(self, length: int) -> int:
-        """How many pixels so many elements take."""
+        """The number of pixels for this many elements."""
         return -(-length // self.step) * self.scale
 
 
 def fit(lengths: list[int], size: int) -> list[Fit]:
-    """One fit for all axes, so that lengths compare; a very short axis gets its own and is stretched.
+    """One fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def fit(lengths: list[int], size: int) -> list[Fit]:
 def draw_image(
     canvas: Canvas, left: int, top: int, image: NDArray[np.uint8], axes: tuple[Axis, Axis], *, lower: bool
 ) -> None:
-    """An image whose pixels are there already, its axes labelled with coordinates, or with the indices of the array.
+    """An image of given pixels, whose axes have coordinates or the indices of the array as labels.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _title(axis: Axis) -> str:
 def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple[int, str]]:
     """Pairs of pixel and text, at round coordinates or indices; texts must not run into each other."""
     last = axis.indices[-1]
-    # Of rising numbers, the last one is the widest, except for a sign.
+    # The last one of rising numbers is the widest, except for a sign.
     longest = len(str(last)) if axis.coordinates is None else len(axis.coordinates.text(last)) + 1
     wanted = max(2, pixels // ((3 * glyphs.HEIGHT) if upright else glyphs.WIDTH * (longest + 4)))
     if axis.coordinates is None:
@@ -133,7 +133,7 @@ def bar_room(dtype: np.dtype[Any]) -> int:
 
 
 def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
-    """Pairs of a number and the text of the element that it stands for.
+    """Pairs of a number and the text of its element.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def draw_bar(
     spread: Range,
     dtype: np.dtype[Any],
 ) -> None:
-    """A colour bar for elements of a data type, the highest value at the top; of two values, two colours."""
+    """A colour bar for elements of a data type, the highest value at the top; two values get two colours."""
     shares = np.linspace(1, 0, height)
     rows = np.rint(255 * (shares > 0.5 if dtype.kind == "b" else shares)).astype(int)
     canvas.paste(left, top, np.repeat(table[rows][:, None], BAR_WIDTH, axis=1))

@@ -1,14 +1,14 @@
 """A picture of any array: a curve, an image, three orthogonal slices, or a sheet of slices.
 
 ===========================  =======================================================
-what is shown has            the picture
+region                       picture
 ===========================  =======================================================
 one axis                     a curve
 two axes                     an image with a colour bar
 a last axis of 3 or 4 uint8  a colour image
 three axes                   slices through the middle, one across each axis
 three axes and ``axis=``     a sheet of slices along that axis
-more                         as for the last ones, the others at their middle
+more axes                    the last three axes, at the middle of the other axes
 ===========================  =======================================================
 """
 
@@ -36,19 +36,19 @@ _MOST_TILES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a picture looks."""
+    """The appearance of a picture."""
 
     cmap: str = "viridis"
     """A name of `COLOUR_MAPS`, perhaps with ``_r`` for the other direction."""
     low: str | None = None
-    """What the first colour stands for: a number, or a percentile like ``2%``."""
+    """The value of the first colour: a number, or a percentile like ``2%``."""
     high: str | None = None
     axis: int | str | None = None
     """Show slices along this axis, by number or name."""
     origin: Literal["upper", "lower"] = "upper"
     """Whether the first row is at the top, as in images, or at the bottom, as in plots."""
     size: int = 720
-    """About how many pixels wide the image of a two-dimensional array becomes."""
+    """The width of the image of a two-dimensional array in pixels, approximately."""
 
 
 def render(
@@ -59,7 +59,7 @@ def render(
     style: Style | None = None,
     coordinates: Mapping[int, Coordinates] | None = None,
 ) -> NDArray[np.uint8]:
-    """A picture of an array, or of what a basic key picks of it, as RGB pixels.
+    """A picture of an array, or of the part that a basic key selects, as RGB pixels.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def render(
     if tiled is not None and len(region.axes) < 3:
         raise ValueError(f"expected three axes or more to show slices along one, found {len(region.axes)}")
     coloured = _is_coloured(region)
-    # What cannot be shown stands in its middle.
+    # Axes that cannot be shown are cut at their middle.
     while len(region.axes) > 3 + (coloured and tiled is not None):
         position = next(place for place in range(len(region.axes)) if place != tiled)
         tiled = tiled - 1 if tiled is not None and position < tiled else tiled
@@ -91,7 +91,7 @@ def render(
 
 
 def _position(region: Region, axis: int | str) -> int:
-    """Where among the axes shown the one that the user names is."""
+    """The position, among the axes that are shown, of the axis that the user names."""
     text = str(axis)
     for position, candidate in enumerate(region.axes):
         if text in (candidate.name, str(candidate.number), str(candidate.number - len(region.names))):
@@ -107,19 +107,19 @@ def _is_coloured(region: Region) -> bool:
 
 
 def _fits(regions: Sequence[Region], size: int) -> dict[int, panel.Fit]:
-    """How each axis of the array comes to pixels, the same in all panels."""
+    """The fit of each axis of the array, which is the same in all panels."""
     axes = {axis.number: axis for region in regions for axis in region.axes[:2]}
     return dict(zip(axes, panel.fit([len(axis) for axis in axes.values()], size), strict=True))
 
 
 def _sample(region: Region, fits: dict[int, panel.Fit]) -> NDArray[Any]:
-    """The elements that will be seen, in the two axes of the panel and perhaps one of colours."""
+    """The visible elements, along the two axes of the panel and perhaps an axis of colours."""
     steps = [fits[axis.number].step if place < 2 else 1 for place, axis in enumerate(region.axes)]
     return region.every(steps).affordable().read()
 
 
 def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, panel.Fit]) -> NDArray[np.uint8]:
-    """The image at its size on paper; every element becomes a box of pixels."""
+    """The image at its final size; every element becomes a box of pixels."""
     for place, axis in enumerate(axes[:2]):
         pixels = fits[axis.number].pixels(len(axis))
         image = image.take(np.arange(pixels) * image.shape[place] // pixels, axis=place)
@@ -129,7 +129,7 @@ def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, p
 def _paint(
     samples: Sequence[NDArray[Any]], style: Style, coloured: bool, missing: Any
 ) -> tuple[list[NDArray[np.uint8]], Range | None, NDArray[np.uint8]]:
-    """The samples as colours, all over one range, which a colour bar can show."""
+    """The samples as colours of one common range, which a colour bar can show."""
     table = colour_table(style.cmap)
     if coloured:
         return [_on_white(values) for values in samples], None, table

@@ -16,13 +16,13 @@ __all__ = ["Picture", "encode"]
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _COLOUR_TYPES: Final = {1: 0, 3: 2, 4: 6}
-"""Samples per pixel to the number that stands for them in the header: grey, RGB, RGBA."""
+"""The colour type in the header by the number of samples per pixel: grey, RGB, RGBA."""
 _UP: Final = 2
-"""The filter that keeps the difference to the row above: small numbers where a picture changes slowly."""
+"""The filter that stores the difference from the row above: small numbers where a picture changes slowly."""
 
 
 class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
-    """Pixels that a notebook shows as a picture; otherwise an array of NumPy like any other.
+    """A NumPy array of pixels, which a notebook shows as a picture.
 
     Examples
     --------

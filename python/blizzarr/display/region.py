@@ -21,13 +21,13 @@ from blizzarr.model import ArrayMeta
 __all__ = ["Axis", "Pictured", "Region", "as_numbers"]
 
 BUDGET: Final = 16 << 30
-"""The bytes, decoded, that the chunks behind one picture may have before samples are taken farther apart."""
+"""The most decoded bytes in the chunks of one picture; beyond them, fewer elements are sampled."""
 _FEWEST: Final = 16
-"""Samples along an axis that are kept, whatever they cost."""
+"""The least number of samples along an axis, whatever they cost."""
 
 
 class Pictured(Protocol):
-    """What a picture can be made of: an array, ours or NumPy's."""
+    """An array that can be shown: ours or NumPy's."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -52,7 +52,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Axes that are shown, and indices along those that are not."""
+    """The axes that are shown, and the indices along the other axes."""
 
     array: Pictured
     axes: tuple[Axis, ...]
@@ -61,7 +61,7 @@ class Region:
     names: tuple[str, ...]
     """The names of all axes."""
     coordinates: Mapping[int, Coordinates] = field(default_factory=dict)
-    """By the number of the axis."""
+    """The coordinates by the number of their axis."""
 
     @property
     def missing(self) -> Any:
@@ -98,24 +98,24 @@ class Region:
         return cls(array, tuple(axes), tuple(fixed), names, coordinates or {})
 
     def at(self, position: int, place: int) -> Self:
-        """The same without the axis at `position`, at the `place`-th of its indices."""
+        """The region without the axis at `position`, at the `place`-th of its indices."""
         axis = self.axes[position]
         kept = self.axes[:position] + self.axes[position + 1 :]
         return replace(self, axes=kept, fixed=(*self.fixed, (axis.number, axis.indices[place])))
 
     def narrowed(self, position: int, part: slice) -> Self:
-        """The same with a part of the axis at `position`."""
+        """The region with a part of the axis at `position`."""
         axis = self.axes[position]
         narrow = replace(axis, indices=axis.indices[part])
         return replace(self, axes=(*self.axes[:position], narrow, *self.axes[position + 1 :]))
 
     def every(self, steps: Sequence[int]) -> Self:
-        """The same with only every so manieth index of each axis."""
+        """The region with every n-th index of each axis."""
         taken = [replace(axis, indices=axis.indices[::step]) for axis, step in zip(self.axes, steps, strict=True)]
         return replace(self, axes=tuple(taken))
 
     def affordable(self, budget: int = BUDGET) -> Self:
-        """The same, sampled farther apart until the chunks that must be read fit the budget."""
+        """The region with samples far enough apart that the chunks to be read fit the budget."""
         lengths = getattr(self.array, "chunks", None) or (1,) * len(self.names)
         chunk_bytes = math.prod(lengths) * self.array.dtype.itemsize
         region = self
@@ -138,7 +138,7 @@ class Region:
             key[number] = index
         for axis in self.axes:
             first, stop, step = axis.indices.start, axis.indices.stop, axis.indices.step
-            # Before the first element there is nothing that a slice could stop at.
+            # A slice cannot stop before the first element by its number.
             key[axis.number] = slice(first, stop if stop >= 0 else None, step)
         found = self.array[tuple(key)]
         if self.axes or self.array.dtype != object:
@@ -149,11 +149,11 @@ class Region:
         return alone
 
     def describe_fixed(self) -> str:
-        """Where the axes that are not shown stand, like ``time = 3, level = 0``."""
+        """The indices along the axes that are not shown, like ``time = 3, level = 0``."""
         return ", ".join(self.describe(number, index) for number, index in sorted(self.fixed))
 
     def describe(self, number: int, index: int) -> str:
-        """Where one axis stands, like ``level = 0 of 12``, or ``time = 2001-01-05`` where there are coordinates."""
+        """The index along one axis, like ``level = 0 of 12``, or ``time = 2001-01-05`` if there are coordinates."""
         beside = self.coordinates.get(number)
         place = f"{index} of {self.array.shape[number]}" if beside is None else beside.text(index)
         return f"{self.names[number]} = {place}"
@@ -176,7 +176,7 @@ def _expand(key: Any, rank: int) -> list[Any]:
 
 
 def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]:
-    """The values as numbers that colours can stand for: of complex ones the magnitude, of times the count.
+    """The values as numbers for a colour map: the magnitude of complex numbers, the count of times.
 
     Those that are equal to `missing` become NaN, which is not drawn.
 
@@ -195,7 +195,7 @@ def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]
         counts = values.astype(np.int64).astype(np.float64)
         counts[np.isnat(values)] = np.nan
         return counts
-    # Types of ml_dtypes, like bfloat16, say that they are raw; they are numbers when they can be cast.
+    # NumPy takes types of ml_dtypes, like bfloat16, for raw bytes; they are numbers if they can be cast.
     if kind in "biuf" or (kind == "V" and values.dtype.names is None and values.dtype.type is not np.void):
         plain: NDArray[np.float64] = values.astype(np.float64)
         return plain

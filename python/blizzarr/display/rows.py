@@ -1,4 +1,4 @@
-"""Elements of an array as lines of text: for people, as CSV, as JSON; read in parts, so that size does not matter."""
+"""Elements of an array as lines of text: for people, as CSV, as JSON; read in parts, so that arrays of any size fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["as_csv", "as_json", "as_text", "blocks"]
 
 _BLOCK_BYTES: Final = 32 << 20
 _OF_OTHERS: Final = 2
-"""What `numpy.dtype.isbuiltin` says of the types of other packages, which NumPy cannot convert to text."""
+"""The value of `numpy.dtype.isbuiltin` for types of other packages, which NumPy cannot convert to text."""
 
 Texts: TypeAlias = NDArray[Any]
 
@@ -41,20 +41,20 @@ def blocks(region: Region) -> Iterator[NDArray[Any]]:
     chunks = getattr(region.array, "chunks", None)
     length = chunks[first.number] if chunks else 1
     rows = max(1, _BLOCK_BYTES // max(1, row_bytes))
-    # Whole chunks, so that none is decoded twice.
+    # The parts are whole chunks, so that no chunk is decoded twice.
     rows = max(length, rows // length * length)
     for start in range(0, len(first), rows):
         yield region.narrowed(0, slice(start, start + rows)).read()
 
 
 def as_text(region: Region) -> Iterator[str]:
-    """Lines for people: columns that line up; of more than two axes one table for each place along the first ones."""
+    """Lines for people: aligned columns; for more than two axes, one table for each index along the first ones."""
     for place, table in _tables(region):
         if place is not None:
             yield f"# [{', '.join(map(str, place))}, :, :]"
         cells = table.tolist()
         if region.array.dtype.kind in "SUO":
-            # Elements come from whoever wrote the data: they are shown, not obeyed.
+            # Elements are data of others: a terminal must not obey their control characters.
             cells = [list(map(printable, row)) for row in cells]
         wide = max((len(cell) for row in cells for cell in row), default=0)
         for row in cells:
@@ -62,7 +62,7 @@ def as_text(region: Region) -> Iterator[str]:
 
 
 def as_csv(region: Region) -> Iterator[str]:
-    """Comma-separated lines; of more than two axes the places along the first ones stand in columns of their own."""
+    """Comma-separated lines; for more than two axes, the indices along the first ones have columns of their own."""
     if len(region.axes) > 2:
         names = [axis.name for axis in region.axes[:-1]]
         yield ",".join([*map(_quoted, names), *(str(index) for index in region.axes[-1].indices)])
@@ -77,7 +77,7 @@ def _quoted(cell: str) -> str:
 
 
 def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
-    """The elements as tables of text; in each the last two axes, with the indices of the axes before them."""
+    """The elements as tables of text over the last two axes, each with the indices along the other axes."""
     rank = len(region.axes)
     start = 0
     for block in blocks(region):
@@ -93,7 +93,7 @@ def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
 
 
 def _texts(values: NDArray[Any]) -> Texts:
-    """Each element as text; numbers with as many digits as tell them apart."""
+    """Each element as text; numbers have as many digits as distinguish them."""
     if values.dtype.kind == "S":
         return np.char.decode(values, "utf-8", "backslashreplace")
     if values.dtype.names is not None:
@@ -103,11 +103,11 @@ def _texts(values: NDArray[Any]) -> Texts:
         flat = [element.tobytes().hex() for element in values.ravel()]
         return np.array(flat, np.str_).reshape(values.shape)
     if values.dtype.kind == "O":
-        # Not as text of NumPy's, which has no zeros at its end.
+        # NumPy's own text would lose zeros at its end.
         return np.fromiter(map(text_of, values.ravel().tolist()), np.dtype(object), values.size).reshape(values.shape)
     kind = values.dtype.kind
     if kind == "m" or (kind == "M" and np.datetime_data(values.dtype)[0] == "generic"):
-        # NumPy's own conversion cuts off the units of durations, and there is none of times without a unit.
+        # NumPy's own conversion cuts off the units of durations, and fails for times without a unit.
         return np.array([value_text(element) for element in values.ravel()], np.str_).reshape(values.shape)
     if values.dtype.isbuiltin == _OF_OTHERS:
         return np.array([str(element) for element in values.ravel()], np.str_).reshape(values.shape)
@@ -115,7 +115,7 @@ def _texts(values: NDArray[Any]) -> Texts:
 
 
 def as_json(region: Region) -> Iterator[str]:
-    """Nested lists as JSON text; complex numbers as pairs, and what JSON has no number for as text like ``"NaN"``."""
+    """Nested lists as JSON text; complex numbers become pairs, and not-a-numbers text like ``"NaN"``."""
     if not region.axes:
         found = region.read()
         yield json_of(found[()]) if found.dtype == object else _json(found)

@@ -1,4 +1,4 @@
-"""Sizes as people read them, and how much of a store a node takes."""
+"""Sizes as text for people, and the size of a node in its store."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from blizzarr.stores.within import entries, opened
 __all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
 LOOKED_AT: Final = 20_000
-"""How many objects are looked at by default to add up their sizes."""
+"""The most objects whose sizes are added up by default."""
 
 _OVER_NETWORK: Final = 2.0
-"""The seconds for the listing of one node in a store that is far away."""
+"""The seconds for listing one node in a remote store."""
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """A shape as people say it.
+    """A shape as text.
 
     Examples
     --------
@@ -43,16 +43,16 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The objects that hold the chunks of a node: how many there are, and what they take."""
+    """The objects that hold the chunks of a node: their number and their size."""
 
     objects: int
     bytes: int
     complete: bool
-    """False when there are more than were looked at."""
+    """False if there are more objects than were counted."""
 
 
 def ratio_text(raw: int | None, found: Stored | None) -> str | None:
-    """How many times smaller than the raw elements what is stored is, where that is known.
+    """The raw size divided by the stored size, as text; None if one of them is unknown.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def ratio_text(raw: int | None, found: Stored | None) -> str | None:
 def stored(
     store: Any, prefix: str, limit: int = LOOKED_AT, seconds: float = math.inf, *, over_network: bool = False
 ) -> Stored | None:
-    """What the chunks of a node take, if its store can tell without reading; else None.
+    """The size of the chunks of a node; None if its store cannot tell without reading them.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def stored(
     over_network
         Also ask a store that is far away, for a listing, which tells the sizes, too.
     """
-    # A handle that only reads has the store itself behind it.
+    # A read-only handle is a wrapper of the store itself.
     store = unwrapped(store)
     sizes: Iterator[int]
     if isinstance(store, LocalStore) and store.links == "within-root":
@@ -90,7 +90,7 @@ def stored(
         try:
             return _added_up(_listed_sizes(store, prefix), limit, min(seconds, _OVER_NETWORK))
         except (StoreError, UnsupportedOperationError):
-            # That it cannot list, or not now, is no reason to fail.
+            # A store that cannot list, or not now, is no reason to fail.
             return None
     elif callable(getattr(store, "size", None)) and not is_remote(store):
         sizes = (store.size(key) or 0 for key in store.list(prefix.rstrip("/")) if not _is_document(key))
@@ -121,7 +121,7 @@ def _is_document(key: str) -> bool:
 
 
 def _sizes_within(store: LocalStore, prefix: str) -> Iterator[int]:
-    """The same as of files by path, for a root that nothing is to lead out of."""
+    """The sizes for a store with ``links="within-root"``, whose files must be opened beneath its root."""
     waiting = [prefix]
     while waiting:
         name = waiting.pop()
@@ -147,5 +147,5 @@ def _file_sizes(directory: Path) -> Iterator[int]:
                     elif not _is_document(entry.name) and entry.is_file():
                         yield entry.stat().st_size
         except OSError:
-            # Removed while we look, or not ours to see: a size is no reason to fail.
+            # The file was removed meanwhile, or is not readable: a size is no reason to fail.
             continue

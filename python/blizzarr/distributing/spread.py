@@ -95,6 +95,7 @@ class _Sent(Generic[T, R]):
 
     def is_lost(self) -> bool:
         """Wait for the result, and return whether there is none, as the worker was lost."""
+        self._workers.wait(self.future)
         return is_lost(_outcome(self.future))
 
     def broke(self) -> bool:

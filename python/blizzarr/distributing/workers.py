@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
@@ -17,7 +17,9 @@ from uuid import uuid4
 from blizzarr.distributing.settings import Settings
 from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError, WorkerLostError
+from blizzarr.problems import warn
 from blizzarr.stores import Store
+from blizzarr.stores.impossible_keys import innermost, is_of
 from blizzarr.stores.place import is_in_memory
 
 __all__ = ["Told", "Work", "Workers", "is_lost", "refuse_memory", "workers_of"]
@@ -32,6 +34,8 @@ Work: TypeAlias = Callable[[T, Told], R]
 _LEAST: Final = 64
 _EACH: Final = 4
 """How many pieces are given out at a time: at least, and for each worker."""
+_PATIENCE: Final = 10.0
+"""Seconds without a result after which a cluster is asked whether it has workers at all."""
 
 
 class Workers:
@@ -61,7 +65,9 @@ class Workers:
         self._sent: set[Future[Any]] = set()
         self.in_threads = isinstance(executor, ThreadPoolExecutor)
         """Whether they are threads of this process."""
-        self.count = _count(executor)
+        self._client: Any = getattr(executor, "_client", None)
+        """The client of a cluster of Dask that has not been found without workers yet."""
+        self.count = _count(executor, self._client)
         """About how many pieces are worked on at a time."""
         self.ahead = max(_LEAST, _EACH * self.count)
         """How many pieces are given out at a time."""
@@ -100,6 +106,19 @@ class Workers:
         self._sent.add(future)
         future.add_done_callback(self._sent.discard)
         return future
+
+    def wait(self, future: Future[Any]) -> None:
+        """Wait until a piece is done, and warn once if nothing comes as the cluster has no workers."""
+        while self._client is not None and wait_for([future], _PATIENCE).not_done:
+            # If the scheduler cannot be reached now, the client knows what to do.
+            with suppress(OSError):
+                if not self._client.nthreads():
+                    warn(
+                        f"the Dask cluster at {self._client.scheduler.address} has no workers, and the work waits for "
+                        "some; Dask's setting distributed.scheduler.no-workers-timeout makes that an error"
+                    )
+                    self._client = None
+        wait_for([future])
 
     def renew(self) -> None:
         """Take a new executor in place of one that has lost a process, and cannot work any more.
@@ -177,6 +196,9 @@ def refuse_memory(store: Store, advice: str) -> None:
     >>> refuse_memory(LocalStore("/"), "use a directory")
     """
     if is_in_memory(store):
+        theirs = innermost(getattr(getattr(store, "target", None), "store", None))
+        if is_of(theirs, "icechunk"):
+            advice = "give each task a fork of the icechunk session, and merge the forks: see docs/icechunk.md"
         raise UnsupportedOperationError(
             "expected a directory or URL, which workers in other processes can open, found a store in the memory of "
             f"this process; {advice}",
@@ -235,8 +257,7 @@ def _unpickled(call: str, pickled: bytes) -> Work[Any, Any]:
     return work
 
 
-def _count(executor: Any) -> int:
-    client = getattr(executor, "_client", None)
-    if client is not None and hasattr(client, "nthreads"):
+def _count(executor: Any, client: Any) -> int:
+    if client is not None:
         return sum(client.nthreads().values()) or 1
     return getattr(executor, "_max_workers", None) or os.cpu_count() or 1

@@ -29,7 +29,7 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import Problem
 from blizzarr.problems import Problems, extension
 
-__all__ = ["from_json", "from_user"]
+__all__ = ["NUMBERS", "from_json", "from_user"]
 
 MAX_RAW_BYTES: Final = 2**31 - 1
 """The size in bytes of the widest element that NumPy can hold."""
@@ -51,6 +51,8 @@ _ROWS: Final = (
     ("complex64", Kind.COMPLEX, 4),
     ("complex128", Kind.COMPLEX, 8),
 )
+NUMBERS: Final = tuple(row[0] for row in _ROWS)
+"""The names of the numbers and booleans that NumPy has."""
 _ALIASES: Final = {
     "complex_float32": "complex64",
     "complex_float64": "complex128",

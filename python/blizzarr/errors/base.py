@@ -118,7 +118,7 @@ class BlizzarrError(Exception):
         """Return the position of an inner chunk, which `chunk` has and the key has not; empty if there is none."""
         chunk = self.chunk or ()
         told, half = tuple(map(int, re.findall(r"\d+", key))), len(chunk) // 2
-        # Keys with other numbers, such as the bounds in those of volumes, do not belong to a shard.
+        # Keys with other numbers, which are not made of indices, do not belong to a shard.
         if not half or len(chunk) % 2 or told[-len(chunk) :] == chunk or told[-half:] != chunk[:half]:
             return ""
         return "/".join(map(str, chunk[half:]))

@@ -5,6 +5,7 @@ most formats a node's documents lie beside its chunks; in the December 2022 draf
 functions here work for all formats, so that other packages need not ask which format a node has.
 """
 
+from blizzarr.formats.array_format import ArrayFormat
 from blizzarr.formats.blocks import arranged, without_blocks
 from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
@@ -15,6 +16,7 @@ from blizzarr.formats.finding import (
     find_again,
     find_implied,
     find_many,
+    find_one,
     get_many,
     is_complete,
     listed,
@@ -38,13 +40,14 @@ from blizzarr.formats.nodes import (
     write_node,
 )
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
-from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, relatives
+from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [
     "FORMATS",
     "MASKED",
+    "ArrayFormat",
     "Child",
     "Format",
     "Found",
@@ -63,6 +66,7 @@ __all__ = [
     "find_again",
     "find_implied",
     "find_many",
+    "find_one",
     "format_named",
     "format_of",
     "forms_again",
@@ -84,6 +88,7 @@ __all__ = [
     "ome_changes",
     "own_copies_differ",
     "read_node",
+    "register_format",
     "relatives",
     "settled",
     "stored_document",

@@ -1,14 +1,14 @@
 """Finding nodes in a store, whatever their format.
 
-The documents of the newest format count. Where requests are slow, the documents of all formats are requested at once; a
-store on this machine is asked for one format after the other, as most nodes have the newest.
+The documents of the newest format count. Where requests are slow, the document of the newest format is requested
+together with that of an array of the format before it, which may be out of date there; only if it is missing, all
+others are, at once. A store on this machine is asked for one format after the other, as most nodes have the newest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from errno import EACCES, EISDIR, ENOTDIR
-from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
@@ -19,13 +19,14 @@ from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
-from blizzarr.model import GroupMeta
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, warn, warn_of
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import each, is_remote
 
 __all__ = [
     "below",
@@ -34,6 +35,7 @@ __all__ = [
     "find_again",
     "find_implied",
     "find_many",
+    "find_one",
     "get_many",
     "is_complete",
     "listed",
@@ -48,9 +50,11 @@ _SEARCHES: Final = (draft.search,)
 
 def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
     """Return the values under many keys, `None` for missing ones, in one request if the store has `get_many`."""
-    at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
     up_to = getattr(store, "get_up_to", None)
     try:
+        if len(keys) == 1 and up_to is None:
+            return [store.get(keys[0])]
+        at_once = getattr(store, "get_many", None) if len(keys) > 1 else None
         if up_to is not None:
             # A store that expands what is stored stops where a document is too large.
             return [up_to(key, MAX_BYTES) for key in keys]
@@ -65,20 +69,15 @@ def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
 
 
 def _get(store: Store, key: str) -> Any:
-    """Return a value as `_value` does; `None` also if the store cannot have the key.
+    """Return a value; `None` also if the store cannot have the key.
 
-    A document of one format may have the key of a directory of another, or a key that is too long for the store.
+    A document of one format may have the key of a directory of another, or one below a file, or one that is too long
+    for the store.
     """
     try:
-        return _value(store, key)
+        return store.get(key)
     except PathError:
         return None
-
-
-def _value(store: Store, key: str) -> Any:
-    """Return a value; `None` also if there is a directory at the key, or a file in place of a directory above it."""
-    try:
-        return store.get(key)
     except StoreError as error:
         if error.errno in _NO_VALUE:
             return None
@@ -92,7 +91,6 @@ def find_many(
     *,
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
-    newest: bool = True,
 ) -> list[Found | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
@@ -107,13 +105,9 @@ def find_many(
         The documents by key, if the caller has read them; the store is then not asked for any.
     entry
         Used in place of the document of the hierarchy as a whole, in formats that have one.
-    newest
-        False if the caller knows that there are no nodes of the newest format.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
-    if not newest:
-        forms = tuple(form for form in forms if form is not V3)
     found: list[Found | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
@@ -225,12 +219,13 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
         The documents do not conform.
     """
     near = getattr(store, "native", None) is not None
-    if near and form is None and (newest := _newest(store, path)) is not None:
-        if newest.notices:
-            warn_of(newest.notices)
-        _warn_of_others(store, path, newest, None)
-        return newest
-    found, known = _find(store, path, form, near)
+    known: Mapping[str, bytes] | None = None
+    if near:
+        found = find_one(store, path, FORMATS.values() if form is None else (form,))
+        if found is None and form is None:
+            found = _search(store, path)
+    else:
+        found, known = _find_far(store, path, form)
     if form is not None and found is None and form.entry_key is not None:
         found = find(store, path)
         return found if found is not None and format_of(found.meta) == form else None
@@ -238,7 +233,10 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
         return None
     if found.notices:
         warn_of(found.notices)
-    v2_separator.warn_of_slashes(store, path, found.meta, stacklevel=3)
+    meta = found.meta
+    # An array has slashes in its keys only because its document says so, or because they were looked for.
+    if meta.format == "v2" and type(meta) is ArrayMeta and meta.chunk_keys.separator == "/":
+        v2_separator.warn_of_slashes(store, path, meta, stacklevel=3)
     if form is None:
         _warn_of_others(store, path, found, known)
     return found
@@ -246,48 +244,91 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
 
 def find_again(store: Store, path: str) -> Found | None:
     """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
-    near = getattr(store, "native", None) is not None
-    return (_newest(store, path) if near else None) or _find(store, path, None, near)[0]
+    if getattr(store, "native", None) is None:
+        return _find_far(store, path, None)[0]
+    return find_one(store, path, FORMATS.values()) or _search(store, path)
 
 
-def _find(store: Store, path: str, form: Format | None, near: bool) -> tuple[Found | None, Mapping[str, bytes] | None]:
-    """Return the node at a path, and the documents of all formats unless the store is near."""
+def _search(store: Store, path: str) -> Found | None:
+    """Return the node at a path that has no document at a known key."""
+    for search in _SEARCHES:
+        (found,) = search(store, [path])
+        if isinstance(found, BlizzarrError):
+            raise found
+        if found is not None:
+            return found
+    return None
+
+
+def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
+    """Return the node at a path, asking for the documents of one format after the other.
+
+    No warnings are issued, as by `find_many`.
+
+    Raises
+    ------
+    MetadataError
+        The documents do not conform.
+    """
+    entries: dict[str, Any] = {}
+    for wanted in forms:
+        keys = wanted.document_keys(path)
+        documents = {}
+        for key, value in zip(keys, get_many(store, keys), strict=True):
+            if value is not None:
+                documents[key] = value if type(value) is bytes else bytes(value)
+        if not documents:
+            continue
+        found = (
+            _found(wanted, path, documents, documents)
+            if wanted.entry_key is None
+            else _decode(store, wanted, path, documents, entries)
+        )
+        if isinstance(found, BlizzarrError):
+            raise found
+        if found is not None:
+            if found.meta.format == "v2" and v2_separator.is_unsaid(found.meta):
+                found = found._replace(meta=v2_separator.settled(store, path, found.meta))
+            return found
+    return None
+
+
+def _find_far(store: Store, path: str, form: Format | None) -> tuple[Found | None, Mapping[str, bytes] | None]:
+    """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
     try:
-        known = None if near else _documents(store, [other.document_keys(path) for other in forms])
+        known = _documents_far_away(store, path, forms)
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
-        if near or form is not None or error.errno != EACCES or (newest := _newest(store, path)) is None:
+        if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
-    # A store that is near has been asked for the newest format.
-    found = find_many(store, (path,), None if form is None else forms, known=known, newest=not near or form is V3)[0]
+    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
     if isinstance(found, BlizzarrError):
         raise found
     return found, known
 
 
-def _newest(store: Store, path: str) -> Found | None:
-    """Return the node at a path if it has the newest format."""
-    (key,) = V3.document_keys(path)
-    raw = _value(store, key)
-    if raw is None:
-        return None
-    documents = {key: raw if type(raw) is bytes else bytes(raw)}
-    return _found(V3, path, documents, documents)
-
-
-@lru_cache(512)
-def _older_keys(number: int | None, path: str) -> tuple[str, ...]:
-    """Return the keys of documents that make a node at a path in formats of Zarr older than `number`."""
-    older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
-    return tuple(key for form in older for key in form.node_keys(path))
+def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> dict[str, bytes]:
+    """Return the documents that exist at a path, by key; of older formats not all if there is one of the newest."""
+    wanted = [form.document_keys(path) for form in forms]
+    if not is_remote(store) or len(forms) == 1:
+        return _documents(store, wanted)
+    newest = V3.document_keys(path)
+    first = [*newest, V2.node_keys(path)[0]]
+    known = _documents(store, [first])
+    if not any(key in known for key in newest):
+        known |= _documents(store, [[key for key in several if key not in first] for several in wanted])
+    return known
 
 
 def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:
-    """Warn of documents of older formats at the same path, which are ignored and may be out of date."""
-    newest = format_of(found.meta)
-    keys = _older_keys(newest.zarr_format, path)
+    """Warn of documents of formats of Zarr older than that of a node at the same path, which may be out of date."""
+    newest = FORMATS.get(found.meta.format) or format_of(found.meta)
+    keys: list[str] = []
+    for form in FORMATS.values():
+        if newest.zarr_format and form.zarr_format and form.zarr_format < newest.zarr_format:
+            keys += form.node_keys(path)
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return

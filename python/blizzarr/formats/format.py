@@ -54,6 +54,10 @@ class Format(Protocol):
         """The name, as in `ArrayMeta.format` and `GroupMeta.format`."""
 
     @property
+    def part(self) -> str:
+        """What tells an array from the others in the same document; empty in formats whose documents have one array."""
+
+    @property
     def zarr_format(self) -> int | None:
         """The number in ``zarr_format=``: 3 for the draft of v3 as well, `None` for formats other than Zarr."""
 
@@ -78,12 +82,15 @@ class Format(Protocol):
         """True if each field of a struct may have a byte order of its own."""
 
     @property
-    def default_compressor(self) -> str:
-        """The name of the default compressor of new arrays."""
+    def default_compressor(self) -> str | None:
+        """The name of the default compressor of new arrays; `None` if they have none."""
 
     @property
     def index_codecs(self) -> tuple[str, ...] | None:
         """The index codecs of new shards; `None` for the default of the sharding codec."""
+
+    def of(self, meta: Any, /) -> Format:
+        """Return the format that decodes this node again: another one where a document has several arrays."""
 
     def node_keys(self, path: str, /) -> tuple[str, ...]:
         """Return the keys of the documents each of which makes a node; the first, an array's, names its locks."""

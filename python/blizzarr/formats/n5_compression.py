@@ -20,36 +20,33 @@ Other options, such as ``nthreads``, concern encoding only, and are ignored.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from blizzarr.codecs import BloscCodec, Codec, GzipCodec, ZlibCodec, ZstdCodec
-from blizzarr.codecs.codec import Option, flag, integer
-from blizzarr.codecs.numcodecs.bz2 import BZ2Codec
-from blizzarr.codecs.numcodecs.lzma import LZMACodec
+from blizzarr.codecs.blosc import SHUFFLE_NUMBER, SHUFFLES
+from blizzarr.codecs.codec import Option, flag
+from blizzarr.codecs.numcodecs.compressors import DEFAULT_LEVEL, PRESET, BZ2Codec, LZMACodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import MISSING, Problems
 
 __all__ = ["from_n5", "options_of", "to_n5"]
 
-_USUAL: Final = 6
-"""The compression level that -1 stands for."""
 _XZ: Final = 1
-_SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
 _PLACE: Final = "compression"
-_BLOSC: Final = {option.name: option for option in BloscCodec.options}
 
 _OPTIONS: Final[Mapping[str, tuple[tuple[Option, Any], ...]]] = {
     "raw": (),
-    "gzip": ((integer("level", -1, 9), -1), (flag("useZlib"), False)),
-    "bzip2": ((integer("blockSize", 1, 9), 9),),
-    "xz": ((integer("preset", 0, 9), 6),),
+    "gzip": ((ZlibCodec.option("level"), -1), (flag("useZlib"), False)),
+    "bzip2": ((replace(BZ2Codec.option("level"), name="blockSize"), 9),),
+    "xz": ((PRESET, 6),),
     "blosc": (
-        (_BLOSC["cname"], MISSING),
-        (_BLOSC["clevel"], MISSING),
-        (integer("shuffle", 0, 2), MISSING),
-        (_BLOSC["blocksize"], 0),
+        (BloscCodec.option("cname"), MISSING),
+        (BloscCodec.option("clevel"), MISSING),
+        (SHUFFLE_NUMBER, MISSING),
+        (BloscCodec.option("blocksize"), 0),
     ),
-    "zstd": ((integer("level", -131072, 22), 0),),
+    "zstd": ((ZstdCodec.option("level"), 0),),
 }
 """The options of each compression, with their defaults."""
 _NAMES: Final = ", ".join(_OPTIONS)
@@ -95,7 +92,7 @@ def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | N
     """
     match options_of(value, problems, others=True):
         case {"type": "gzip", "level": level, "useZlib": zlib}:
-            level = _USUAL if level < 0 else level
+            level = DEFAULT_LEVEL if level < 0 else level
             return ZlibCodec(level) if zlib else GzipCodec(level)
         case {"type": "bzip2", "blockSize": size}:
             return BZ2Codec(size)
@@ -104,7 +101,7 @@ def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | N
         case {"type": "zstd", "level": level}:
             return ZstdCodec(level)
         case {"type": "blosc", "cname": cname, "clevel": clevel, "shuffle": shuffle, "blocksize": size}:
-            return BloscCodec(cname, clevel, _SHUFFLES[shuffle], 1 if dtype is None else dtype.itemsize, size)
+            return BloscCodec(cname, clevel, SHUFFLES[shuffle], 1 if dtype is None else dtype.itemsize, size)
     return None
 
 
@@ -130,7 +127,7 @@ def to_n5(codec: Codec | None, problems: Problems) -> dict[str, Any]:
         case ZstdCodec(checksum=False):
             return {"type": "zstd", "level": codec.level}
         case BloscCodec(shuffle=str()):
-            shuffle = _SHUFFLES.index(codec.shuffle)
+            shuffle = SHUFFLES.index(codec.shuffle)
             options = {"cname": codec.cname, "clevel": codec.clevel, "shuffle": shuffle, "blocksize": codec.blocksize}
             return {"type": "blosc", **options}
     problems.add(_PLACE, f"a compression that N5 has: {_NAMES}", codec.to_json())

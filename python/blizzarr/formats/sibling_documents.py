@@ -6,7 +6,7 @@ Every group has a document of its own, and the hierarchy as a whole has none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from blizzarr.errors import Problem
 from blizzarr.model.names import unusable
@@ -27,11 +27,16 @@ class SiblingDocuments:
     ['bar']
     """
 
+    part: ClassVar[str] = ""
     entry_key: ClassVar[str | None] = None
     implicit_groups: ClassVar[bool] = False
     index_codecs: ClassVar[tuple[str, ...] | None] = None
     documents: ClassVar[tuple[str, ...]] = ()
     """The last part of the key of each document that a node may have."""
+
+    def of(self, meta: object) -> Self:
+        """Return the format itself: a document has one node."""
+        return self
 
     def entry_documents(self) -> dict[str, bytes]:
         """Return no documents: the hierarchy as a whole has none."""

@@ -13,11 +13,44 @@ from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
+from blizzarr.registry import Registry
 
-__all__ = ["FORMATS", "format_named", "format_of", "forms_again", "relatives"]
+__all__ = ["FORMATS", "UNSOUGHT", "format_named", "format_of", "forms_again", "register_format", "relatives"]
 
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}
 """The formats by name in the order in which they are searched: those of Zarr first, newest first."""
+
+UNSOUGHT: Final = Registry[Format]("blizzarr.formats", {"precomputed": "blizzarr.neuroglancer.format:PRECOMPUTED"})
+"""The formats that are used only where they are named."""
+
+
+def register_format(form: Format) -> None:
+    """Make a format known by its name, to `open`, `create_array` and `copy` as ``zarr_format``.
+
+    Nothing is searched for it: a path is opened in this format only where the format is named. An installed package
+    registers its formats without this function, by entry points of the group ``blizzarr.formats``: an entry point has
+    the name of a format, and refers to the format.
+
+    Parameters
+    ----------
+    form
+        The format: an object with the methods of `Format`.
+
+    Raises
+    ------
+    ValueError
+        There is another format of this name.
+
+    Examples
+    --------
+    >>> register_format(V3)
+    Traceback (most recent call last):
+    ...
+    ValueError: expected a name that no format has, found 'v3'; choose another
+    """
+    if form.name in FORMATS:
+        raise ValueError(f"expected a name that no format has, found {form.name!r}; choose another")
+    UNSOUGHT.register(form.name, form)
 
 
 def format_named(value: Any) -> Format:
@@ -36,11 +69,12 @@ def format_named(value: Any) -> Format:
         number = form.zarr_format
         if value == form.name or (number is not None and type(value) is not bool and value in (number, str(number))):
             return form
-    named = draft.draft_named(value) if isinstance(value, str) else None
-    if named is not None:
-        return named
+    if isinstance(value, str):
+        named = draft.draft_named(value) or UNSOUGHT.find(value)
+        if named is not None:
+            return named
     numbers = sorted({form.zarr_format for form in FORMATS.values() if form.zarr_format is not None}, reverse=True)
-    names = ", ".join(map(repr, FORMATS))
+    names = ", ".join(map(repr, (*FORMATS, *UNSOUGHT)))
     raise UnknownExtensionError(
         f"expected zarr_format to be one of {names}, or {', '.join(map(str, numbers))}; found {value!r}",
         extensions=(f"zarr_format {value}",),
@@ -52,11 +86,7 @@ def format_of(meta: Node) -> Format:
     found = FORMATS.get(meta.format)
     if found is not None:
         return found
-    if meta.format == TAG:
-        return V3_IMPLICIT
-    from blizzarr.formats.precomputed import NAME, Precomputed
-
-    return Precomputed.of(meta) if meta.format == NAME else format_named(meta.format)
+    return V3_IMPLICIT if meta.format == TAG else format_named(meta.format).of(meta)
 
 
 def forms_again(meta: Node) -> tuple[Format, ...] | None:

@@ -43,7 +43,7 @@ class V1Format(WithoutGroups):
 
     def node_keys(self, path: str) -> tuple[str, ...]:
         """Return the key of the document that makes an array."""
-        return (self.chunk_prefix(path) + _META,)
+        return (f"{path}/{_META}" if path else _META,)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """Return the chunk key encoding of new arrays: the indices with a period between them.

@@ -23,19 +23,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from blizzarr.codecs import BloscCodec, GzipCodec
+from blizzarr.codecs.blosc import SHUFFLE_NUMBER
+from blizzarr.codecs.codec import Option
+from blizzarr.codecs.numcodecs.compressors import PRESET, BZ2Codec
 from blizzarr.problems import Problems
 
 __all__ = ["from_v1", "to_v1"]
 
-_LEVELS: Final = {"zlib": ("zlib", 0), "gzip": ("zlib", 0), "bz2": ("bz2", 1)}
-"""The codec and its lowest level; the highest is 9."""
+_DEFLATE: Final = ("zlib", GzipCodec.option("level"))
+_LEVELS: Final = {"zlib": _DEFLATE, "gzip": _DEFLATE, "bz2": ("bz2", BZ2Codec.option("level"))}
+"""The codec and its levels."""
 _OBJECTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "blosc": {"cname": "lz4", "clevel": 5, "shuffle": 1},
     # The numbers of Python's lzma module: the container XZ, no check.
     "lzma": {"format": 1, "check": 0, "preset": 1, "filters": None},
 }
-_HIGHEST: Final = {"clevel": 9, "shuffle": 2, "preset": 9}
-"""The greatest values of integer options, which begin at 0; the codecs check the others."""
+_NARROWER: Final = {"clevel": BloscCodec.option("clevel"), "shuffle": SHUFFLE_NUMBER, "preset": PRESET}
+"""Options that have fewer values than in numcodecs; the codecs check the others."""
 _NUMCODECS: Final = {"format": 1, "check": -1, "preset": None, "filters": None}
 """The defaults of numcodecs for ``lzma``."""
 _DEFAULT_LEVEL: Final = 1
@@ -57,9 +62,9 @@ def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any
     if type(compression) is not str:
         problems.add("compression", _NAMES, compression)
     elif compression in _LEVELS:
-        codec, lowest = _LEVELS[compression]
+        codec, allowed = _LEVELS[compression]
         level = _DEFAULT_LEVEL if options is None else options
-        if _is_in(level, lowest, 9, "compression_opts", problems):
+        if _accepts(allowed, level, "compression_opts", problems):
             return {"id": codec, "level": level}
     elif compression in _OBJECTS:
         return _with_options(compression, options, problems)
@@ -75,23 +80,23 @@ def _with_options(compression: str, options: Any, problems: Problems) -> dict[st
     if type(given) is not dict:
         problems.add("compression_opts", f"an object with {', '.join(usual)}, or null", options)
         return None
-    said = {name: given[name] for name in usual if given.get(name) is not None}
-    if compression == "lzma" and ("filters" in said or "preset" in given):
+    chosen = {name: given[name] for name in usual if given.get(name) is not None}
+    if compression == "lzma" and ("filters" in chosen or "preset" in given):
         # Filters contain the preset; without filters, null is a preset that lzma accepts.
-        said = {"preset": None, **said}
-    for name, highest in _HIGHEST.items():
-        wrong = said.get(name) is not None and not _is_in(said[name], 0, highest, f"compression_opts.{name}", problems)
-        if wrong:
+        chosen = {"preset": None, **chosen}
+    for name, allowed in _NARROWER.items():
+        value = chosen.get(name)
+        if value is not None and not _accepts(allowed, value, f"compression_opts.{name}", problems):
             # The default replaces the invalid value, so that the other options are still checked.
-            del said[name]
-    return {"id": compression, **usual, **said}
+            del chosen[name]
+    return {"id": compression, **usual, **chosen}
 
 
-def _is_in(value: Any, lowest: int, highest: int, place: str, problems: Problems) -> bool:
-    """Return whether a value is an integer in this range; if not, add a problem."""
-    if type(value) is int and lowest <= value <= highest:
+def _accepts(option: Option, value: Any, place: str, problems: Problems) -> bool:
+    """Return whether an option may have this value; if not, add a problem."""
+    if option.accepts(value):
         return True
-    problems.add(place, f"an integer in [{lowest}, {highest}]", value)
+    problems.add(place, option.expected, value)
     return False
 
 
@@ -107,13 +112,13 @@ def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, An
         return "none", None
     name = config["id"]
     if name in _LEVELS and name != "gzip":
-        _is_in(config["level"], _LEVELS[name][1], 9, "compressor.level", problems)
+        _accepts(_LEVELS[name][1], config["level"], "compressor.level", problems)
         return name, config["level"]
     if name in _OBJECTS:
         made = {option: config.get(option, _NUMCODECS.get(option)) for option in _OBJECTS[name]}
-        for option, highest in _HIGHEST.items():
+        for option, allowed in _NARROWER.items():
             if made.get(option) is not None:
-                _is_in(made[option], 0, highest, f"compressor.{option}", problems)
+                _accepts(allowed, made[option], f"compressor.{option}", problems)
         if name == "blosc" and config.get("blocksize", 0):
             problems.add("compressor.blocksize", "0: v1 has no block size", config["blocksize"])
         return name, made

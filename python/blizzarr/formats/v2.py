@@ -9,10 +9,9 @@ changing attributes touches only ``.zattrs``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
-from blizzarr.errors import BlizzarrError
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.consolidated import Consolidated
@@ -26,11 +25,6 @@ from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
 __all__ = ["V2", "V2Format"]
-
-
-_REMEMBERED: Final = 512
-"""The number of documents that are remembered, each of at most `_SMALL` bytes."""
-_SMALL: Final = 2**14
 
 
 class V2Format(SiblingDocuments):
@@ -68,31 +62,29 @@ class V2Format(SiblingDocuments):
         LimitError
             The documents conform but exceed a cap.
         """
-        prefix = self.chunk_prefix(path)
-        told: list[Notice] = [] if notices is None else notices
-        kind = v2_node.kind_of(path, documents, told, prefix)
-        if kind is None:
-            return None
-        raw, given = _bytes(documents[prefix + kind]), documents.get(prefix + ATTRIBUTES)
-        raw_attributes = None if given is None else _bytes(given)
-        small = len(raw) <= _SMALL and (raw_attributes is None or len(raw_attributes) <= _SMALL)
-        remembered = _remember(kind, raw, raw_attributes) if small else None
+        prefix = f"{path}/" if path else ""
+        kind = ARRAY if prefix + ARRAY in documents else GROUP
+        if kind == GROUP or prefix + GROUP in documents:
+            found = v2_node.kind_of(path, documents, [] if notices is None else notices, prefix)
+            if found is None:
+                return None
+            kind = found
+        raw, raw_attributes = documents[prefix + kind], documents.get(prefix + ATTRIBUTES)
+        remembered = _KEPT.get((kind, raw, raw_attributes))
         if remembered is None:
-            meta = _decode(kind, raw, raw_attributes, prefix, told)
-            attributes = meta.attributes
-        else:
-            meta, packed, known = remembered
-            told += known
-            attributes = dict(meta.attributes) if packed is None else unpack(packed)
+            remembered = _remember(kind, raw, raw_attributes, prefix, notices)
+        elif notices is not None:
+            notices += remembered[2]
+        meta, packed, _ = remembered
+        attributes = meta.attributes if packed is None else unpack(packed)
         if type(meta) is ArrayMeta:
             return meta.with_attributes(attributes)
         consolidated = documents.get(prefix + CONSOLIDATED)
-        raw_below = None if consolidated is None else _bytes(consolidated)
-        if raw_below is None or is_outdated(raw_below, raw):
+        if consolidated is None or is_outdated(consolidated, raw):
             return GroupMeta(attributes, None, meta.extra, self.name, meta.source)
-        below = v2_consolidated.consolidated(raw_below, prefix + CONSOLIDATED, v2_node.decode_below)
+        below = v2_consolidated.consolidated(consolidated, prefix + CONSOLIDATED, v2_node.decode_below)
         assert type(meta.source) is Stored
-        source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: raw_below})
+        source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: consolidated})
         return GroupMeta(attributes, below, meta.extra, self.name, source)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
@@ -128,24 +120,27 @@ class V2Format(SiblingDocuments):
 V2: Final = V2Format()
 
 
-def _bytes(value: Any) -> bytes:
-    return value if type(value) is bytes else bytes(value)
+_Decoded: TypeAlias = tuple[ArrayMeta | GroupMeta, bytes | None, Sequence[Notice]]
+_KEPT: Final[BoundedCache[tuple[str, bytes, bytes | None], _Decoded]] = BoundedCache(512)
+"""What documents are decoded to: a node, its attributes packed for copying, and its notices."""
+_SMALL: Final = 2**14
+"""The size in bytes of the largest document that is remembered."""
 
 
-@lru_cache(_REMEMBERED)
 def _remember(
-    kind: str, raw: bytes, attributes: bytes | None
-) -> tuple[ArrayMeta | GroupMeta, bytes | None, Sequence[Notice]] | None:
-    """Return a node, its attributes packed for copying, and its notices.
-
-    `None` if the documents do not conform; the caller decodes them again to raise the error with their keys.
-    """
-    notices: list[Notice] = []
+    kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str, notices: list[Notice] | None
+) -> _Decoded:
+    """Decode the documents of a node whose keys have this prefix, and remember them if they are small."""
+    new: list[Notice] = []
     try:
-        meta = _decode(kind, raw, attributes, "", notices)
-    except BlizzarrError:
-        return None
-    return meta, pack(meta.attributes), notices
+        meta = _decode(kind, raw, raw_attributes, prefix, new)
+    finally:
+        if notices is not None:
+            notices += new
+    decoded = meta, pack(meta.attributes), new
+    if len(raw) <= _SMALL and len(raw_attributes or b"") <= _SMALL:
+        _KEPT.keep((kind, raw, raw_attributes), decoded)
+    return decoded
 
 
 def _decode(

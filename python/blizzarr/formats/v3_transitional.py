@@ -25,6 +25,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from blizzarr.codecs import CATALOGUE, Stage
+from blizzarr.codecs.blosc import SHUFFLES
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import v3_array
 from blizzarr.formats.draft.fill_values import from_digits
@@ -36,7 +37,6 @@ from blizzarr.problems import MISSING, Notice, Problems, describe
 __all__ = ["decode"]
 
 _BYTES: Final = {"name": "bytes", "configuration": {"endian": "little"}}
-_SHUFFLES: Final = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
 _NAMED: Final = ("data_type", "chunk_grid", "chunk_key_encoding")
 
 
@@ -168,9 +168,9 @@ def _codec(item: Any, dtype: DataType, notes: list[str]) -> Any:
             notes.append("shards that do not say how their index is stored, taken for checked ones (since May 2023)")
     elif item.get("name") == "blosc":
         shuffle = options.get("shuffle")
-        if type(shuffle) is int and -1 <= shuffle <= 2:
+        if type(shuffle) is int and -1 <= shuffle < len(SHUFFLES):
             usual = "bitshuffle" if dtype.itemsize == 1 else "shuffle"
-            options["shuffle"] = _SHUFFLES.get(shuffle, usual)
+            options["shuffle"] = usual if shuffle < 0 else SHUFFLES[shuffle]
             notes.append("a number for the shuffle of Blosc")
         if "typesize" not in options:
             options["typesize"] = dtype.itemsize

@@ -11,7 +11,7 @@ import time
 import types
 import weakref
 from collections.abc import Callable, Coroutine, Generator
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
@@ -190,7 +190,8 @@ class Future(Generic[T]):
         if self._state == _PENDING:
             self._wait(timeout, deadline)
         if self._state == _RESULT:
-            return cast("T", self._value)
+            value: T = self._value
+            return value
         if self._state == _CANCELLED:
             raise _cancelled()
         try:
@@ -205,7 +206,7 @@ class Future(Generic[T]):
             self._wait(timeout, deadline)
         if self._state == _CANCELLED:
             raise _cancelled()
-        return cast("BaseException", self._value) if self._state == _ERROR else None
+        return self._value if self._state == _ERROR else None
 
     def _wait(self, timeout: float | None, deadline: float | None) -> None:
         left = _seconds(timeout, deadline)

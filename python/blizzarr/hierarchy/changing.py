@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 from blizzarr.errors import ConflictError
@@ -57,7 +56,6 @@ def changing(store: Store, path: str) -> Iterator[None]:
                 _withdraw_above(reaching, node)
 
 
-@lru_cache
 def _keys_above(path: str) -> list[str]:
     """Return the keys of all documents that the groups above a node may have."""
     return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]

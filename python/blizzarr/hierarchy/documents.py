@@ -31,7 +31,9 @@ def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError |
     return [found.meta if isinstance(found, Found) else found for found in find_many(store, paths)]
 
 
-def revise(store: Store, path: str, change: Callable[[N], N], known: Found | None = None) -> N:
+def revise(
+    store: Store, path: str, change: Callable[[N], N], known: Found | None = None, *, repeatable: bool = True
+) -> N:
     """Change a node's metadata as it is stored now, not as it was when the node was opened.
 
     The documents are read, changed, and replaced only if nobody else has changed them in the meantime; otherwise all of
@@ -47,6 +49,8 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
         changes.
     known
         The node as it was just read, to save reading it if it has not changed since.
+    repeatable
+        Whether the change may be taken for made if the documents that it leads to are stored, whoever stored them.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
         If it is not known whether the change was stored, as an answer was lost.
     """
     check_writable(store, path)
-    doubtful = False
+    doubtful: tuple[dict[str, bytes], N] | None = None
     with changing(store, path):
         for _ in range(_ATTEMPTS):
             found, known = known or find_again(store, path) or find_implied(store, path), None
@@ -75,7 +79,9 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
             try:
                 changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises for another kind of node
             except (ConflictError, KeyError) as error:
-                if doubtful:
+                if doubtful is not None:
+                    if repeatable and found.documents == doubtful[0]:
+                        return doubtful[1]
                     # What is in the way may be this change itself.
                     raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store)) from error
                 raise
@@ -86,8 +92,9 @@ def revise(store: Store, path: str, change: Callable[[N], N], known: Found | Non
             done = put(store, found.documents, new)
             if done and discard(store, found.documents, new):
                 return changed
-            doubtful = doubtful or done is None
-    if doubtful:
+            if done is None:
+                doubtful = new, changed
+    if doubtful is not None:
         raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store))
     raise ConflictError(
         f"other writers changed its metadata {_ATTEMPTS} times in a row; try again", array=f"/{path}", store=str(store)

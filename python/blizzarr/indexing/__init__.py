@@ -1,23 +1,23 @@
-"""Selections: every key that picks elements of an array becomes one composable value, a `Selection`."""
+"""Selections: every key that picks elements of an array becomes one composable value, a `Form`."""
 
-from blizzarr.indexing.basic import Lowered, lower_basic
+from blizzarr.indexing.basic import lower_basic
 from blizzarr.indexing.dialect import Dialect, selection_of
+from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.lowering import basic, block, coordinate, mask, numpy_style, orthogonal, vectorised
-from blizzarr.indexing.selection import Axes, ConstantMap, IndexArrayMap, OutputMap, Selection, StridedMap
+from blizzarr.indexing.selection import Axes, Lowered, lower_form
 
 __all__ = [
+    "ArrayMap",
     "Axes",
-    "ConstantMap",
     "Dialect",
-    "IndexArrayMap",
+    "Form",
     "Lowered",
-    "OutputMap",
-    "Selection",
-    "StridedMap",
+    "Map",
     "basic",
     "block",
     "coordinate",
     "lower_basic",
+    "lower_form",
     "mask",
     "numpy_style",
     "orthogonal",

@@ -7,20 +7,13 @@ what is wrong with a bad one. Tests show that the two agree wherever this one gi
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from blizzarr.indexing.selection import Axes, Axis
+from blizzarr.indexing.selection import Axis, Lowered
 
 __all__ = ["Lowered", "lower_basic"]
-
-
-Lowered: TypeAlias = tuple[tuple[int, ...], Axes, bool]
-"""A selection, ready for the engine: the shape of the result, one entry per axis of the array (see `Selection.axes`),
-and whether NumPy would return a scalar rather than an array without dimensions.
-
-A plain tuple: a class with named fields would double the time that a basic key takes."""
 
 
 def lower_basic(key: Any, shape: tuple[int, ...]) -> Lowered | None:

@@ -1,4 +1,4 @@
-"""From a key to a `Selection`, in three dialects: one walk over the items of the key.
+"""NumPy's keys, in three dialects: their items are counted from the ends of the axes, and laid out as all keys are.
 
 The dialects differ only in the meaning of index arrays, and in where their dimensions go in the result:
 
@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SelectionError
+from blizzarr.indexing.form import Form, IndexArray
 from blizzarr.indexing.keys import Item, as_items, axes_taken, in_bounds, index_in_bounds, mask_indices, slice_in_bounds
-from blizzarr.indexing.selection import ConstantMap, IndexArray, IndexArrayMap, OutputMap, Selection, StridedMap
+from blizzarr.indexing.layout import Arrays, lay_out
 
-__all__ = ["Dialect", "selection_of"]
+__all__ = ["Dialect", "selection_of", "spread"]
 
 
 class Dialect(Enum):
@@ -38,57 +39,58 @@ class Dialect(Enum):
     ORTHOGONAL = "orthogonal"
 
 
-def selection_of(key: Any, shape: tuple[int, ...], dialect: Dialect = Dialect.NUMPY) -> Selection:
-    """Return the selection that a key makes from an array of this shape.
+def selection_of(key: Any, form: Form, dialect: Dialect = Dialect.NUMPY) -> Form:
+    """Return the selection that a key makes from another one, which has the origin zero, as all that come from here.
 
     Raises
     ------
     SelectionError
         If the key is not one that NumPy allows, or its arrays do not broadcast together.
     OutOfBoundsError
-        If an index is outside the array.
+        If an index is outside the selection.
 
     Examples
     --------
-    >>> selection_of((3, slice(None, None, -1)), (10, 4))
-    Selection(shape=(4,), outputs=(ConstantMap(index=3), StridedMap(dim=0, start=3, step=-1)))
-    >>> [selection_of((slice(5), [2, 0, 0]), (10, 4), dialect).shape for dialect in Dialect]
+    >>> whole = Form.of_shape((10, 4))
+    >>> selection_of((3, slice(None, None, -1)), whole).maps
+    (3, (0, 3, -1))
+    >>> [selection_of((slice(5), [2, 0, 0]), whole, dialect).shape for dialect in Dialect]
     [(5, 3), (3, 5), (5, 3)]
     """
+    shape = form.shape
     items = as_items(key, len(shape))
     in_place = dialect is not Dialect.VECTORISED and _are_neighbours(items)
-    items = _spread(items, len(shape))
-    arrays = _index_arrays(items, shape)
-    joint = _broadcast([array for own in arrays for array in own]) if dialect is not Dialect.ORTHOGONAL else ()
-
-    domain: list[int] = []
-    outputs: list[OutputMap] = []
-    # The domain dimension where those of the index arrays begin, once they have their place.
-    first: int | None = None
-    if any(arrays) and dialect is not Dialect.ORTHOGONAL and not in_place:
-        first = 0
-        domain.extend(joint)
-    for item, own in zip(items, arrays, strict=True):
-        axis = len(outputs)
+    terms: list[Any] = []
+    dims: list[Any] = []
+    arrays: list[Arrays] = []
+    axis = 0
+    for item in spread(items, len(shape)):
+        dims.append(axis)
         if item is None:
-            domain.append(1)
+            terms.append(None)
         elif isinstance(item, slice):
             start, step, count = slice_in_bounds(item, shape[axis], axis)
-            outputs.append(StridedMap(len(domain), start, step))
-            domain.append(count)
+            terms.append((0, count, False, False, start, step))
+        elif isinstance(item, int):
+            terms.append(index_in_bounds(item, shape[axis], axis))
         else:
-            if dialect is Dialect.ORTHOGONAL:
-                joint = _broadcast(own)
-                first = len(domain)
-                domain.extend(joint)
-            elif first is None and any(arrays):
-                first = len(domain)
-                domain.extend(joint)
-            if isinstance(item, int):
-                outputs.append(ConstantMap(index_in_bounds(item, shape[axis], axis)))
-            elif axes_taken(item):
-                outputs.extend(_indexed(array, (first or 0) + len(joint)) for array in own)
-    return Selection(tuple(domain), tuple(outputs))
+            arrays.append(_arrays(item, shape, axis))
+            terms.append(arrays[-1])
+            dims[-1] = range(axis, axis + axes_taken(item))
+        axis += axes_taken(item)
+    joint = None if dialect is Dialect.ORTHOGONAL else _broadcast(arrays)
+    return lay_out(form, terms, dims, joint, 0 if in_place else -1)
+
+
+def _arrays(item: Any, shape: tuple[int, ...], axis: int) -> Arrays:
+    """Return the index arrays of an item, checked: one for each axis that an array or mask stands for."""
+    if item.dtype != bool:
+        indices: tuple[IndexArray, ...] = (in_bounds(item, shape[axis], axis),)
+    elif item.ndim:
+        indices = mask_indices(item, shape, axis)
+    else:
+        return Arrays((), (int(item),))
+    return Arrays(indices, indices[0].shape)
 
 
 def _are_neighbours(items: Sequence[Item]) -> bool:
@@ -97,31 +99,14 @@ def _are_neighbours(items: Sequence[Item]) -> bool:
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
-def _spread(items: list[Item], rank: int) -> list[Item]:
+def spread(items: list[Item], rank: int) -> list[Item]:
     """Replace the ellipsis by full slices."""
     left = rank - sum(map(axes_taken, items))
     gap = next(place for place, item in enumerate(items) if item is Ellipsis)
     return [*items[:gap], *[slice(None)] * left, *items[gap + 1 :]]
 
 
-def _index_arrays(items: Sequence[Item], shape: tuple[int, ...]) -> list[tuple[IndexArray, ...]]:
-    """Return the index arrays of each item, checked: none, or one for each axis that an array or mask stands for."""
-    found: list[tuple[IndexArray, ...]] = []
-    axis = 0
-    for item in items:
-        if not isinstance(item, np.ndarray):
-            found.append(())
-        elif item.dtype != bool:
-            found.append((in_bounds(item, shape[axis], axis),))
-        elif item.ndim:
-            found.append(mask_indices(item, shape, axis))
-        else:
-            found.append((np.zeros(int(item), np.int64),))
-        axis += axes_taken(item)
-    return found
-
-
-def _broadcast(arrays: Sequence[IndexArray]) -> tuple[int, ...]:
+def _broadcast(arrays: Sequence[Arrays]) -> tuple[int, ...]:
     shapes = {array.shape for array in arrays}
     if len(shapes) == 1:
         return shapes.pop()
@@ -133,12 +118,3 @@ def _broadcast(arrays: Sequence[IndexArray]) -> tuple[int, ...]:
             f"expected index arrays that broadcast together, found shapes {found}; "
             "use oindex to pick along each axis on its own"
         ) from None
-
-
-def _indexed(array: IndexArray, end: int) -> OutputMap:
-    """Return the output map for an index array whose last dimension is domain dimension ``end - 1``."""
-    # Along a dimension where the array has length 1 the index stays the same, however long the domain is.
-    dims = tuple(end - array.ndim + along for along, length in enumerate(array.shape) if length != 1)
-    if len(dims) < array.ndim:
-        array = array.reshape([length for length in array.shape if length != 1])
-    return IndexArrayMap(dims, array) if dims else ConstantMap(int(array))

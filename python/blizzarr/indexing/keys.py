@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import OutOfBoundsError, SelectionError
-from blizzarr.indexing.selection import IndexArray
+from blizzarr.indexing.form import IndexArray
 
 __all__ = [
     "Item",
@@ -20,6 +20,7 @@ __all__ = [
     "block_slice",
     "in_bounds",
     "index_in_bounds",
+    "index_or_array",
     "mask_indices",
     "slice_in_bounds",
 ]
@@ -66,34 +67,43 @@ def axes_taken(item: Item) -> int:
 def _item(item: Any) -> Item:
     if item is None or item is Ellipsis or isinstance(item, slice):
         return item
-    if isinstance(item, bool | np.bool_):
-        return np.array(bool(item))
-    if not isinstance(item, np.ndarray) and not hasattr(item, "__array__") and not isinstance(item, Sequence):
-        try:
-            return operator.index(item)
-        except TypeError:
-            raise _not_an_index(item) from None
-    return _array(item)
+    found = index_or_array(item)
+    return int(found) if isinstance(found, np.ndarray) and found.ndim == 0 and found.dtype != bool else found
 
 
-def _array(item: Any) -> Item:
-    if isinstance(item, str | bytes):
-        raise _not_an_index(item)
+def index_or_array(item: Any) -> int | npt.NDArray[Any]:
+    """Return an index, an array of indices of 64 bits, or a mask, which may have no dimensions: ``array(True)``.
+
+    Raises
+    ------
+    SelectionError
+        If the item is none of these.
+    """
+    if type(item) is not list and not isinstance(item, np.ndarray):
+        if isinstance(item, bool | np.bool_):
+            return np.array(bool(item))
+        if not hasattr(item, "__array__") and not isinstance(item, Sequence):
+            try:
+                return operator.index(item)
+            except TypeError:
+                raise _not_an_index(item) from None
+        if isinstance(item, str | bytes):
+            raise _not_an_index(item)
     try:
         array = np.asarray(item)
     except (ValueError, OverflowError):
         raise _not_an_index(item) from None
-    if array.dtype == bool:
+    kind = array.dtype.kind
+    if kind == "b":
         return array
     if array.size == 0 and not hasattr(item, "dtype"):
         # NumPy makes an empty list float64, but takes it as an empty index.
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
+        return array.astype(np.int64)
+    if kind == "u":
+        if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+            raise SelectionError(f"expected indices below 2**63, found {array.max()}", index=array.max())
+    elif kind != "i":
         raise _not_an_index(item)
-    if array.ndim == 0:
-        return int(array)
-    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise SelectionError(f"expected indices below 2**63, found {array.max()}", index=array.max())
     return array.astype(np.int64, copy=False)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SelectionError
-from blizzarr.indexing.basic import Lowered, lower_basic
-from blizzarr.indexing.dialect import Dialect, selection_of
+from blizzarr.indexing.basic import lower_basic
+from blizzarr.indexing.dialect import Dialect, selection_of, spread
+from blizzarr.indexing.form import Form
 from blizzarr.indexing.keys import as_items, block_slice
+from blizzarr.indexing.selection import Lowered, lower_form
 
 __all__ = ["basic", "block", "coordinate", "mask", "numpy_style", "orthogonal", "vectorised"]
 
@@ -108,12 +110,9 @@ def block(key: Any, shape: tuple[int, ...], block_shape: Sequence[int]) -> Lower
     ((0, 3, 1), (1, 2, 1))
     """
     items = as_items(key, len(shape))
-    gap = next(place for place, item in enumerate(items) if item is Ellipsis)
-    left = len(shape) - len(items) + 1
-    spread = [*items[:gap], *[slice(None)] * left, *items[gap + 1 :]]
     slices = [
         block_slice(item, length, size, axis)
-        for axis, (item, length, size) in enumerate(zip(spread, block_shape, shape, strict=True))
+        for axis, (item, length, size) in enumerate(zip(spread(items, len(shape)), block_shape, shape, strict=True))
     ]
     return _lower(tuple(slices), shape, Dialect.NUMPY)
 
@@ -122,7 +121,7 @@ def _lower(key: Any, shape: tuple[int, ...], dialect: Dialect) -> Lowered:
     short = lower_basic(key, shape)
     if short is not None:
         return short
-    selection = selection_of(key, shape, dialect)
+    own_shape, axes, _ = lower_form(selection_of(key, Form.of_shape(shape), dialect), shape)
     # NumPy gives a scalar for integers alone, and an array without dimensions as soon as there is an ellipsis.
-    scalar = not selection.shape and not any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
-    return selection.shape, selection.axes(), scalar
+    scalar = not own_shape and not any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
+    return own_shape, axes, scalar

@@ -14,16 +14,17 @@ name          separator   head       scalar    key of chunk (1, 23)
 ``draft``     ``.``       ``c``      ``c``     ``c1.23``
 ============  ==========  =========  ========  ======================
 
-``draft_zarr_python`` differs from ``draft`` in the scalar key, which is ``c0``. Keys of ``precomputed`` are not made of
-indices but of what `places` says.
+``draft_zarr_python`` differs from ``draft`` in the scalar key, which is ``c0``. A format whose keys are not made of
+indices has a subclass of its own.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
-
-from blizzarr.model.chunk_places import Intervals, Shards
+from functools import cache
+from typing import Any, ClassVar, Final
 
 __all__ = ["INDEX", "ChunkKeys"]
 
@@ -51,8 +52,8 @@ class ChunkKeys:
     separator: str
     head: str
     scalar: str
-    places: Intervals | Shards | None = None
-    """Makes the parts of a key where these are not indices; None where they are."""
+    share_values: ClassVar[bool] = False
+    """True if several chunks are in one stored value, so that listings of the store do not show the keys of chunks."""
 
     @classmethod
     def default(cls, separator: str = "/") -> ChunkKeys:
@@ -63,11 +64,6 @@ class ChunkKeys:
     def v2(cls, separator: str = ".") -> ChunkKeys:
         """Return the encoding of v2, and of arrays that were converted from it: ``0.1``."""
         return cls("v2", separator, "", "0")
-
-    @classmethod
-    def precomputed(cls, places: Intervals | Shards) -> ChunkKeys:
-        """Return the encoding of Neuroglancer's volumes: ``0-64_64-128_0-40``."""
-        return cls("precomputed", "_", "", "", places)
 
     @classmethod
     def draft(cls, separator: str = "/") -> ChunkKeys:
@@ -81,6 +77,31 @@ class ChunkKeys:
 
     def key(self, indices: tuple[int, ...]) -> str:
         """Return the key of a chunk, relative to the prefix of the array."""
-        if self.places is not None:
-            return self.head + self.separator.join(self.places.parts(indices))
         return self.head + self.separator.join(map(str, indices)) if indices else self.scalar
+
+    def value_key(self, indices: tuple[int, ...]) -> str:
+        """Return the key of the stored value that contains a chunk: its own, unless chunks share values."""
+        return self.key(indices)
+
+    def position(self, key: str, rank: int) -> tuple[int, ...] | None:
+        """Return the indices of the chunk with this key, in an array of `rank` dimensions; None if there is no such
+        chunk.
+
+        Examples
+        --------
+        >>> ChunkKeys.default().position("c/1/23", 2), ChunkKeys.default().position("c/1/023", 2)
+        ((1, 23), None)
+        """
+        head = self.head if rank else self.scalar
+        found = _indices(self.separator, rank).fullmatch(key, len(head)) if key.startswith(head) else None
+        return None if found is None else tuple(map(int, found.groups()))
+
+    @property
+    def native(self) -> Mapping[str, Any]:
+        """The arguments of the engine's handle for keys that are not made of indices."""
+        return {}
+
+
+@cache
+def _indices(separator: str, rank: int) -> re.Pattern[str]:
+    return re.compile(re.escape(separator).join([f"({INDEX})"] * rank))

@@ -99,5 +99,11 @@ def ancestors(path: str) -> list[str]:
 
 
 def join(path: str, name: str) -> str:
-    """Return the path of the child `name` of the node at `path`."""
-    return f"{path}/{name}" if path else name
+    """Return the path of the node `name` below the node at `path`, which may itself be a path, or empty.
+
+    Examples
+    --------
+    >>> join("a", "b/c"), join("", "b"), join("a", "")
+    ('a/b/c', 'b', 'a')
+    """
+    return f"{path}/{name}" if path and name else path or name

@@ -58,15 +58,18 @@ class Manifest:
 
     def text(self) -> str:
         """Return the content of the file."""
+        return "".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the file, with their ends."""
         count = len(self.digests)
-        head = [
-            _FIRST,
-            f"# node: {_escaped(self.node)}",
-            f"# names: {_NAMES[self.relative]}",
-            f"# recorded: {self.recorded}",
-        ]
-        lines = (_line(name, self.digests[name]) for name in sorted(self.digests))
-        return "\n".join([*head, *lines, f"# end of {count} object{'' if count == 1 else 's'}", ""])
+        yield f"{_FIRST}\n"
+        yield f"# node: {_escaped(self.node)}\n"
+        yield f"# names: {_NAMES[self.relative]}\n"
+        yield f"# recorded: {self.recorded}\n"
+        for name in sorted(self.digests):
+            yield f"{_line(name, self.digests[name])}\n"
+        yield f"# end of {count} object{'' if count == 1 else 's'}\n"
 
     @classmethod
     def parse(cls, text: str, name: str = "the manifest") -> Manifest:

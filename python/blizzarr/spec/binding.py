@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
-from blizzarr.spec.context import Context, ContextResource, ContextSpec, ResourceSpec, default_resource
+from blizzarr.spec.context import Context, ContextResource, ContextSpec, ResourceSpec, default_resource, made_by
 
-__all__ = ["Bindable", "Held", "bind", "resource_json", "same", "strip", "unbind"]
+__all__ = ["Bindable", "Resource", "bind", "resource_json", "same", "strip", "unbind"]
 
-Held: TypeAlias = ContextResource | ResourceSpec
+Resource: TypeAlias = ContextResource | ResourceSpec
 """A resource of a node, either bound or as a spec."""
 
 
@@ -23,7 +23,7 @@ class Bindable(Protocol):
     """A node of a spec: its resources, its inner nodes, and the context that it defines for all of them."""
 
     @property
-    def resources(self) -> dict[str, Held]:
+    def resources(self) -> dict[str, Resource]:
         """The resources by the names of their members."""
         ...
 
@@ -37,7 +37,9 @@ class Bindable(Protocol):
         """The nodes within this one."""
         ...
 
-    def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
+    def with_resources(
+        self, resources: dict[str, Resource], inner: tuple[Any, ...], context: ContextSpec | None
+    ) -> Self:
         """Return the node with other resources, inner nodes and context."""
         ...
 
@@ -48,17 +50,14 @@ Node = TypeVar("Node", bound=Bindable)
 def bind(node: Node, context: Context) -> Node:
     """Return the node with every resource bound to the context."""
     here = context if node.context is None else Context(node.context, context)
-    make = here._make
-    held: dict[str, Held] = {
-        name: make(resource) if type(resource) is ResourceSpec else resource
-        for name, resource in node.resources.items()
-    }
-    return node.with_resources(held, tuple([bind(inner, here) for inner in node.inner]), None)
+    inner = node.inner
+    bound = tuple([bind(part, here) for part in inner]) if inner else ()
+    return node.with_resources(made_by(here, node.resources), bound, None)
 
 
 def strip(node: Node) -> Node:
     """Return the node with its resources replaced by references to the defaults of their kinds."""
-    held: dict[str, Held] = {name: default_resource(_kind_name(held)) for name, held in node.resources.items()}
+    held: dict[str, Resource] = {name: default_resource(_kind_name(held)) for name, held in node.resources.items()}
     return node.with_resources(held, tuple(map(strip, node.inner)), None)
 
 
@@ -79,13 +78,13 @@ def same(one: Node, other: Node, to_json: Callable[[Node], Any]) -> bool:
     return bool(to_json(one) == to_json(other))
 
 
-def resource_json(held: Held, include_defaults: bool) -> Any:
+def resource_json(held: Resource, include_defaults: bool) -> Any:
     """Return the JSON of a resource that is not bound."""
     said = held.to_json(include_defaults)
     return [said] if isinstance(held, ResourceSpec) and held.immediate else said
 
 
-def _kind_name(held: Held) -> str:
+def _kind_name(held: Resource) -> str:
     return held.kind.name if isinstance(held, ResourceSpec) else held._spec.kind.name
 
 
@@ -109,7 +108,7 @@ class _Names:
     entries: dict[int, _Entry] = field(default_factory=dict)
     taken: Counter[str] = field(default_factory=Counter)
 
-    def meet(self, held: Held) -> None:
+    def meet(self, held: Resource) -> None:
         """Count the uses of a resource."""
         if isinstance(held, ResourceSpec):
             if held.referent:
@@ -140,7 +139,7 @@ class _Names:
             said[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
         return said
 
-    def said(self, held: Held, record: bool) -> ResourceSpec:
+    def said(self, held: Resource, record: bool) -> ResourceSpec:
         """Return the resource as a spec."""
         if isinstance(held, ResourceSpec):
             return held

@@ -192,5 +192,5 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
     "finalize": Argument(bool, ChunkLayout._finalize_if),
 }
 
-name_keywords(ChunkLayout.__init__, _ARGUMENTS)
-name_keywords(ChunkLayout.update, _ARGUMENTS)
+name_keywords(ChunkLayout.__init__, list(_ARGUMENTS))
+name_keywords(ChunkLayout.update, list(_ARGUMENTS))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol, Self
+from typing import Any, Protocol, Self
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain, quote
-from blizzarr.lazy_imports import LazyTable
-from blizzarr.spec.driver_names import DRIVER_ALIASES
+from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.pretty import pretty
 
@@ -17,6 +16,11 @@ __all__ = ["CodecSpec", "DriverCodec", "as_codec_spec"]
 class DriverCodec(Protocol):
     """The codec of one driver, as a value."""
 
+    @classmethod
+    def take(cls, members: Members) -> Self:
+        """Parse the members of a codec but ``driver``."""
+        ...
+
     def merged(self, other: Self) -> Self:
         """Return the codec with the constraints of both."""
         ...
@@ -24,16 +28,6 @@ class DriverCodec(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Return the JSON of all members but ``driver``."""
         ...
-
-
-_DRIVERS: Final = LazyTable[Any](
-    {
-        "n5": "blizzarr.spec.metadata.n5:N5Codec",
-        "neuroglancer_precomputed": "blizzarr.spec.precomputed.codec:PrecomputedCodec",
-        "zarr": "blizzarr.spec.metadata.zarr2:ZarrCodec",
-        "zarr3": "blizzarr.spec.metadata.zarr3:Zarr3Codec",
-    }
-)
 
 
 class CodecSpec:
@@ -55,8 +49,8 @@ class CodecSpec:
 
     def __init__(self, json: Any) -> None:
         members = Members(plain(json))
-        self._driver = members.take("driver", _driver)
-        self._value: Any = _DRIVERS[self._driver].take(members)
+        self._driver, kind = members.take("driver", _driver)
+        self._value: Any = kind.take(members)
         members.end()
 
     @classmethod
@@ -104,12 +98,13 @@ class CodecSpec:
         return CodecSpec, (self.to_json(),)
 
 
-def _driver(value: Any) -> str:
-    driver = as_text(value)
-    driver = DRIVER_ALIASES.get(driver, driver)
-    if driver not in _DRIVERS:
-        raise SpecError(f"{quote(driver)} is not registered")
-    return driver
+def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
+    """Return the name of the driver, and the class of its codec."""
+    name = as_text(value)
+    driver = DRIVERS.find(name)
+    if driver is None or driver.codec_class is None:
+        raise SpecError(f"{quote(name)} is not registered")
+    return driver.name, driver.codec_class
 
 
 def as_codec_spec(value: Any) -> CodecSpec:

@@ -7,11 +7,12 @@ said nowhere is made with its defaults by the topmost context.
 
 from __future__ import annotations
 
-import threading
 import weakref
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
+from blizzarr.fork import ForkedLock
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.spec.members import as_object
@@ -25,8 +26,15 @@ __all__ = [
     "ContextSpec",
     "ResourceSpec",
     "default_resource",
+    "made_by",
     "resource_spec",
+    "shared_by",
+    "value_of",
 ]
+
+
+_MAKING: Final = ForkedLock()
+"""Resource while a context makes a resource, so that each is made once."""
 
 
 class ResourceSpec:
@@ -160,17 +168,16 @@ ContextSpec.__qualname__ = "Context.Spec"
 
 
 class ContextResource:
-    """A resource of a context, made at first use: the same object wherever it is shared.
+    """A resource of a context, made at first use: the same object wherever it is shared."""
 
-    `_value` is the working object: a store, a pool, a number.
-    """
-
-    __slots__ = ("__weakref__", "_creator", "_spec", "_value")
+    # Names without an underscore are TensorStore's; `value_of` and `shared_by` have the others.
+    __slots__ = ("__weakref__", "_creator", "_shared", "_spec", "_value")
 
     def __init__(self, spec: ResourceSpec, creator: Context | None) -> None:
         self._spec = spec
         make = spec.kind.make
         self._value = spec.config if make is None else make(spec.config)
+        self._shared: dict[Any, Any] = {}
         self._creator = None if creator is None else weakref.ref(creator)
 
     def to_json(self, include_defaults: bool = False) -> Any:
@@ -195,6 +202,25 @@ class ContextResource:
 
 
 ContextResource.__qualname__ = "Context.Resource"
+
+_VALUES: Final[dict[str, ContextResource]] = {
+    name: ContextResource(spec, None) for name, spec in _DEFAULTS.items() if spec.kind.config_only
+}
+"""The default resources that are values, and no place that several could share."""
+
+
+def value_of(resources: Mapping[str, ContextResource | ResourceSpec], name: str) -> Any:
+    """Return the working object of a bound resource of a node: a store, a pool, a number."""
+    resource = resources[name]
+    if not isinstance(resource, ContextResource):
+        raise SpecError(f"Unbound context resource {quote(name)}")
+    return resource._value
+
+
+def shared_by(resource: ContextResource | ResourceSpec) -> tuple[Any, dict[Any, Any]]:
+    """Return the working object of a bound resource, and what its users share, which is nothing at first."""
+    assert isinstance(resource, ContextResource), "the node is bound"
+    return resource._value, resource._shared
 
 
 class Context:
@@ -226,12 +252,11 @@ class Context:
     Resource = ContextResource
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        spec, parent = _arguments(args, named)
+        spec, parent = _arguments(args, named) if args or named else (None, None)
         self._spec = spec
         self._parent = parent
-        self._resources: dict[str, ContextResource] = {}
+        self._resources: dict[str, ContextResource] = {} if args or named else _VALUES.copy()
         self._making: list[tuple[Context, str, ResourceSpec]] = [] if parent is None else parent._making
-        self._lock: Any = threading.RLock() if parent is None else parent._lock
 
     @property
     def parent(self) -> Context | None:
@@ -259,7 +284,7 @@ class Context:
         """Return the resource that `spec` describes or refers to; one with a key is made only once."""
         if spec.referent and (found := self._resources.get(spec.referent)) is not None:
             return found
-        with self._lock:
+        with _MAKING.lock:
             if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
                 # Nobody has said anything of this kind.
                 made = self._resources[spec.referent] = ContextResource(_DEFAULTS[spec.referent], self)
@@ -310,6 +335,19 @@ class Context:
         return _unpickled_context, (self._spec, self._parent)
 
 
+def made_by(
+    context: Context, resources: Mapping[str, ContextResource | ResourceSpec]
+) -> dict[str, ContextResource | ResourceSpec]:
+    """Return the resources of a node that the context has for those that are specs."""
+    made: dict[str, ContextResource | ResourceSpec] = {}
+    for name, resource in resources.items():
+        if isinstance(resource, ContextResource):
+            made[name] = resource
+        else:
+            made[name] = context._resources.get(resource.referent or "") or context._make(resource)
+    return made
+
+
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
     if key != kind.name:
         return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
@@ -318,8 +356,6 @@ def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
     """Return the spec and parent from the arguments of a call; the spec may be named `spec` or `json`."""
-    if not args and not named:
-        return None, None
     names = ("spec" if "spec" in named else "json", "parent")
     given = dict(zip(names, args, strict=False))
     extra = [name for name in named if name not in names or name in given]

@@ -9,9 +9,10 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType, as_dtype
-from blizzarr.spec.json_element import as_element
+from blizzarr.spec.json_array import array_from_json, array_json
 
 __all__ = [
     "check_broadcast",
@@ -121,22 +122,11 @@ def shown(array: Array, dtype: DType | None = None) -> str:
 
 
 def fill_json(array: Array) -> Any:
-    """The array as nested JSON arrays."""
-    if array.ndim:
-        return [fill_json(array[number, ...]) for number in range(len(array))]
-    value = array[()]
-    if isinstance(value, complex | np.complexfloating):
-        return [float(value.real), float(value.imag)]
-    if array.dtype.kind in "SV" and dtype_of(array).name in _BYTES:
-        raise SpecError(
-            f'Error converting object member "fill_value": Conversion from {dtype_of(array).name} to JSON is not '
-            "implemented"
-        )
-    if isinstance(value, bytes):
-        return value.decode()
-    if array.dtype == object or isinstance(value, bool | np.bool_):
-        return value if array.dtype == object else bool(value)
-    return float(value) if dtype_of(array).name.startswith(_FLOATS) else int(value)
+    """The array as nested JSON arrays; a complex number is the pair of its parts."""
+    if array.dtype.kind == "c":
+        return fill_json(np.stack([array.real, array.imag], -1))
+    with prefixed('Error converting object member "fill_value"'):
+        return array_json(array, dtype_of(array))
 
 
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
@@ -150,42 +140,4 @@ def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     dtype = dtype or DType("json")
     if dtype.name.startswith("complex") or dtype.name in _BYTES:
         raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
-    shape = _shape(value)
-    elements: list[Any] = []
-    _collect(value, shape, (), as_element(dtype), elements)
-    array = np.empty(len(elements), dtype.numpy_dtype)
-    array[:] = elements
-    return unbroadcast(array.reshape(shape)), dtype
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    shape: list[int] = []
-    while isinstance(value, list):
-        shape.append(len(value))
-        value = value[0] if value else None
-    return tuple(shape)
-
-
-def _collect(
-    value: Any, shape: tuple[int, ...], at: tuple[int, ...], parse: Callable[[Any], Any], elements: list[Any]
-) -> None:
-    if len(at) == len(shape):
-        if isinstance(value, list):
-            raise SpecError(
-                f"Expected rank-{len(shape)} array, but found array element {dump(value)} at position {braces(at)}."
-            )
-        try:
-            elements.append(parse(value))
-        except SpecError as error:
-            raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
-        return
-    if not isinstance(value, list):
-        raise SpecError(
-            f"Expected rank-{len(shape)} array, but found non-array element {dump(value)} at position {braces(at)}."
-        )
-    if len(value) != shape[len(at)]:
-        raise SpecError(
-            f"Expected array of shape {braces(shape)}, but array at position {braces(at)} has length {len(value)}."
-        )
-    for position, element in enumerate(value):
-        _collect(element, shape, (*at, position), parse, elements)
+    return unbroadcast(array_from_json(value, dtype)), dtype

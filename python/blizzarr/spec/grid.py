@@ -244,5 +244,5 @@ for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("element
 # TensorStore merges these in the same way: hard constraints of the second stay hard.
 _ARGUMENTS["grid"] = _ARGUMENTS["grid_soft_constraint"] = Argument(as_grid, Grid._set_grid)
 
-name_keywords(Grid.__init__, _ARGUMENTS)
-name_keywords(Grid.update, _ARGUMENTS)
+name_keywords(Grid.__init__, list(_ARGUMENTS))
+name_keywords(Grid.update, list(_ARGUMENTS))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import dump, plain
+from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.json_element import as_element
 
-__all__ = ["array_from_json", "array_json"]
+__all__ = ["array_from_json", "array_json", "nested"]
+
+T = TypeVar("T")
 
 
 def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.ndarray[Any, Any]:
@@ -24,18 +27,60 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
     array([[1, 2],
            [3, 4]], dtype=int8)
     """
-    parse = as_element(dtype)
-    shape = _shape(value)
-    array = np.empty(shape, dtype.numpy_dtype)
-    for position, element in _elements(value, shape, ()):
+    shape, elements = nested(value, as_element(dtype))
+    array = np.empty(len(elements), dtype.numpy_dtype)
+    # One by one, as a list among the elements is an element of JSON.
+    for position, element in enumerate(elements):
+        array[position] = element
+    if rank is not None and len(shape) != rank:
+        raise SpecError(f"Array rank ({len(shape)}) does not match expected rank ({rank})")
+    return array.reshape(shape)
+
+
+def nested(value: Any, parse: Callable[[Any], T]) -> tuple[tuple[int, ...], list[T]]:
+    """Return the shape of nested lists, which is that of the first element of each, and their elements, parsed.
+
+    Examples
+    --------
+    >>> nested([[1, 2], [3, 4]], float)
+    ((2, 2), [1.0, 2.0, 3.0, 4.0])
+    >>> nested([[1, 2], [3]], float)
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected array of shape {2, 2}, but found array element [3] of length 1 at position {1}.
+    """
+    shape: list[int] = []
+    first = value
+    while isinstance(first, list):
+        shape.append(len(first))
+        first = first[0] if first else None
+    elements: list[T] = []
+    _collect(value, tuple(shape), (), parse, elements)
+    return tuple(shape), elements
+
+
+def _collect(
+    value: Any, shape: tuple[int, ...], at: tuple[int, ...], parse: Callable[[Any], T], elements: list[T]
+) -> None:
+    is_element = len(at) == len(shape)
+    if is_element is isinstance(value, list):
+        kind = "array" if is_element else "non-array"
+        raise SpecError(
+            f"Expected rank-{len(shape)} array, but found {kind} element {dump(value)} at position {braces(at)}."
+        )
+    if is_element:
         try:
-            array[position] = parse(element)
+            elements.append(parse(value))
         except SpecError as error:
-            where = ", ".join(map(str, position))
-            raise SpecError(f"Error parsing array element at position {{{where}}}: {error.reason}") from error
-    if rank is not None and array.ndim != rank:
-        raise SpecError(f"Array rank ({array.ndim}) does not match expected rank ({rank})")
-    return array
+            raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
+        return
+    if len(value) != shape[len(at)]:
+        raise SpecError(
+            f"Expected array of shape {braces(shape)}, but found array element {dump(value)} of length {len(value)} "
+            f"at position {braces(at)}."
+        )
+    for position, element in enumerate(value):
+        _collect(element, shape, (*at, position), parse, elements)
 
 
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
@@ -63,37 +108,3 @@ def _lists(values: Any, depth: int, dtype: DType) -> Any:
         if name.startswith(begin):
             return kind(values)
     raise SpecError(f"Conversion from {name} to JSON is not implemented")
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    """Return the shape, from the first element of each list."""
-    shape = []
-    while isinstance(value, list):
-        shape.append(len(value))
-        if not value:
-            break
-        value = value[0]
-    return tuple(shape)
-
-
-def _elements(value: Any, shape: tuple[int, ...], position: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
-    depth = len(position)
-    where = "{" + ", ".join(map(str, position)) + "}"
-    if depth == len(shape):
-        if isinstance(value, list):
-            raise SpecError(
-                f"Expected rank-{len(shape)} array, but found array element {dump(value)} at position {where}."
-            )
-        yield position, value
-        return
-    if not isinstance(value, list):
-        raise SpecError(
-            f"Expected rank-{len(shape)} array, but found non-array element {dump(value)} at position {where}."
-        )
-    if len(value) != shape[depth]:
-        raise SpecError(
-            f"Expected array of shape {{{', '.join(map(str, shape))}}}, "
-            f"but found array element {dump(value)} of length {len(value)} at position {where}."
-        )
-    for number, element in enumerate(value):
-        yield from _elements(element, shape, (*position, number))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Final, Protocol
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, copied, expected, plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held, resource_json
+from blizzarr.spec.binding import Resource, resource_json
 from blizzarr.spec.context import DEFAULT_RESOURCES, ContextSpec, ResourceSpec, resource_spec
-from blizzarr.spec.driver_names import array_schemes, is_array_driver
+from blizzarr.spec.driver_table import DRIVERS, scheme_driver
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.places import PLACES, SCHEMES
@@ -47,22 +46,32 @@ def kvstore_of(value: Any) -> KvNode:
     if isinstance(value, str):
         return kvstore_from_url(value)
     members = Members(value)
-    driver = members.take("driver", _driver)
-    place = PLACES[driver]
     given = members.left
-    context = members.take("context", ContextSpec) if "context" in given else None
-    path = members.take("path", as_text) if "path" in given else ""
+    driver = given.get("driver")
+    if type(driver) is str and driver in PLACES:
+        del given["driver"]
+    else:
+        driver = members.take("driver", _driver)
+    place = PLACES[driver]
+    context = members.take("context", ContextSpec, None) if "context" in given else None
+    path = given.pop("path", "")
+    if type(path) is not str:
+        given["path"] = path
+        path = members.take("path", as_text, "")
     base = members.take("base", _base) if place.on_top else None
-    options = {name: members.take(name, row.parse, default=row.default) for name, row in place.options.items()}
-    resources = take_resources(members, place.resources, place.optional_resources)
-    members.end()
-    path = "" if path == place.root else path
-    return place.normalize(
-        altered(_NODE, driver=driver, path=path, options=options, resources=resources, base=base, context=context)
-    )
+    options: dict[str, Any] = {}
+    for name, row in place.options.items():
+        options[name] = members.take(name, row.parse, row.default)
+    resources = take_resources(members, place) if given else _USUAL[driver].copy()
+    if given or members.wrong:
+        members.end()
+    return place.normalize(KvNode(driver, "" if path == place.root else path, options, resources, base, context))
 
 
-_NODE = KvNode("")
+_USUAL: Final[dict[str, dict[str, Resource]]] = {
+    driver: {name: DEFAULT_RESOURCES[name] for name in place.resources} for driver, place in PLACES.items()
+}
+"""The resources of places that name none."""
 
 
 def _base(value: Any) -> KvNode:
@@ -74,18 +83,34 @@ def _base(value: Any) -> KvNode:
 def _driver(value: Any) -> str:
     name = as_text(value)
     if name not in PLACES:
-        if is_array_driver(name):
+        if name in DRIVERS:
             raise SpecError(f"{quote(name)} is a TensorStore driver, not a KvStore driver")
         raise SpecError(f"{quote(name)} is not a registered KvStore driver{what_there_is(name, PLACES)}")
     return name
 
 
-def take_resources(members: Members, names: Iterable[str], optional: Collection[str] = ()) -> dict[str, Held]:
+class _Using(Protocol):
+    """A driver, with the names of its resources."""
+
+    @property
+    def resources(self) -> tuple[str, ...]: ...
+    @property
+    def optional_resources(self) -> tuple[str, ...]: ...
+
+
+def take_resources(members: Members, driver: _Using) -> dict[str, Resource]:
     """Take the resources of a node; those that are not given are the defaults of the context."""
-    found: dict[str, Held] = {name: DEFAULT_RESOURCES[name] for name in names}
-    for name in [name for name in members.left if name in found or name in optional]:
-        found[name] = members.take(name, partial(_resource, name.removeprefix("metadata_")))
-    return found
+    resources: dict[str, Resource] = {}
+    for name in driver.resources:
+        resources[name] = DEFAULT_RESOURCES[name]
+    if not members.left:
+        return resources
+    for name in (*driver.resources, *driver.optional_resources):
+        if name in members.left:
+            taken = members.take(name, partial(_resource, name.removeprefix("metadata_")), None)
+            if taken is not None:
+                resources[name] = taken
+    return resources
 
 
 def _resource(name: str, value: Any) -> ResourceSpec:
@@ -99,7 +124,7 @@ def _resource(name: str, value: Any) -> ResourceSpec:
     return resource_spec(RESOURCES[name], value)
 
 
-def resources_json(resources: dict[str, Held], include_defaults: bool) -> dict[str, Any]:
+def resources_json(resources: dict[str, Resource], include_defaults: bool) -> dict[str, Any]:
     """Return the JSON of the resources of a node that is not bound."""
     return {
         name: resource_json(held, include_defaults)
@@ -167,8 +192,7 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     except SpecError as error:
         raise SpecError(f"Invalid kvstore URL component {quote(part)}: {error.reason}") from error
     options = {name: node.options.get(name, row.default) for name, row in place.options.items()}
-    resources: dict[str, Held] = {name: DEFAULT_RESOURCES[name] for name in place.resources}
-    return place.normalize(altered(node, options=options, resources=resources, base=base))
+    return place.normalize(altered(node, options=options, resources=_USUAL[place.driver].copy(), base=base))
 
 
 def unsupported_scheme(scheme: str, part: str) -> SpecError:
@@ -179,7 +203,7 @@ def unsupported_scheme(scheme: str, part: str) -> SpecError:
         kind = "kvstore adapter" if place.on_top else "root kvstore"
     elif scheme == "cast":
         kind = "TensorStore adapter"
-    elif scheme == "auto" or scheme in array_schemes():
+    elif scheme == "auto" or scheme_driver(scheme) is not None:
         kind = "kvstore-based TensorStore"
     known = f": {quote(scheme)} is a {kind} URL scheme" if kind else what_there_is(scheme, SCHEMES)
     return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{known}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import ContextSpec
 
 __all__ = ["KvNode"]
@@ -19,7 +19,7 @@ class KvNode:
     driver: str
     path: str = ""
     options: dict[str, Any] = field(default_factory=dict)
-    resources: dict[str, Held] = field(default_factory=dict)
+    resources: dict[str, Resource] = field(default_factory=dict)
     base: KvNode | None = None
     context: ContextSpec | None = None
 
@@ -29,7 +29,7 @@ class KvNode:
         return () if self.base is None else (self.base,)
 
     def with_resources(
-        self, resources: dict[str, Held], inner: tuple[KvNode, ...], context: ContextSpec | None
+        self, resources: dict[str, Resource], inner: tuple[KvNode, ...], context: ContextSpec | None
     ) -> Self:
         """Return the same place with other resources."""
         return altered(self, resources=resources, base=inner[0] if inner else None, context=context)

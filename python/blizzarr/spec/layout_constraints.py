@@ -143,10 +143,6 @@ class LayoutConstraints:
         """The bounds of the first chunk that can be read individually; infinite where they are not fixed."""
         return self._template("read")
 
-    def _has_hard_constraints(self) -> bool:
-        """Return whether there is a hard constraint other than on aspect ratio or number of elements."""
-        return bool(self._inner_hard or self._origin.hard or any(grid.shape.hard for grid in self._grids.values()))
-
     # Constraints, one by one.
 
     def _set_rank(self, rank: int) -> None:
@@ -231,14 +227,21 @@ class LayoutConstraints:
             if dim not in self._origin.hard:
                 raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
         for usage in USAGES:
-            with prefixed(f"Invalid {usage} chunk grid"):
+            try:
                 self._grids[usage] = self._finalized(usage)
+            except SpecError as error:
+                raise SpecError(f"Invalid {usage} chunk grid: {error.reason}") from error
         write, read = self._grids["write"].shape.values, self._grids["read"].shape.values
         if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
             raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")
 
     def _finalized(self, usage: str) -> GridConstraints:
-        shape = self._grids[usage].shape
+        grid = self._grids[usage]
+        shape = grid.shape
+        is_final = len(shape.hard) == self._rank and grid.elements is None and grid.aspect_ratio.is_unset
+        if is_final and sum(shape.values) + sum(map(abs, self._origin.values)) < INFINITE:
+            # As the layouts of stored arrays are.
+            return grid
         values = shape.part(True)
         for origin, size in zip(self._origin.values, values, strict=True):
             if origin + (size or 0) >= INFINITE:

@@ -1,4 +1,4 @@
-"""Parsing the members of a JSON object one by one; errors name the member, and members left over are errors."""
+"""Parsing the members of a JSON object; an error has everything that is wrong, with the names of the members."""
 
 from __future__ import annotations
 
@@ -24,37 +24,62 @@ T = TypeVar("T")
 
 
 class Members:
-    """The members of a JSON object that have not been taken yet.
+    """The members of a JSON object that have not been taken yet, and everything that is wrong with those that were.
 
     Examples
     --------
-    >>> members = Members({"driver": "memory", "path": "a", "x": 1})
+    >>> members = Members({"driver": "memory", "path": "a"})
     >>> members.take("driver", as_text), members.take("path", as_text, default="")
     ('memory', 'a')
     >>> members.end()
+    >>> members = Members({"path": 5, "x": 1})
+    >>> members.take("path", as_text, default="")
+    ''
+    >>> members.end()  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    blizzarr.errors.SpecError: Object includes extra members: "x"
+    blizzarr.errors.SpecError: Error parsing object member "path": ...; Object includes extra members: "x"
     """
 
+    __slots__ = ("left", "wrong")
+
     def __init__(self, value: Any) -> None:
-        self.left = dict(as_object(value))
+        if type(value) is not dict:
+            raise expected(value, "object")
+        self.left = value.copy()
+        self.wrong: list[SpecError] = []
 
     def take(self, name: str, parse: Callable[[Any], T], default: Any = MISSING) -> T:
-        """Take a member and parse it; `default` if it is missing, which otherwise is an error."""
+        """Take a member and parse it; return `default` if it is missing or wrong, which without a default is an error.
+
+        What is wrong is raised by `end`.
+        """
         value = self.left.pop(name, MISSING)
         if value is MISSING and default is not MISSING:
             return default  # type: ignore[no-any-return]
         try:
             return parse(value)
         except (SpecError, ValueError, IndexError) as error:
-            said = error.reason if isinstance(error, BlizzarrError) else str(error)
-            raise SpecError(f"Error parsing object member {quote(name)}: {said}") from error
+            reason = error.reason if isinstance(error, BlizzarrError) else str(error)
+            wrong = SpecError(f"Error parsing object member {quote(name)}: {reason}")
+            wrong.__cause__ = error
+            self.wrong.append(wrong)
+        if default is MISSING:
+            self.refuse()
+        return default  # type: ignore[no-any-return]
+
+    def refuse(self) -> None:
+        """Raise everything that is wrong so far, if something is."""
+        if len(self.wrong) == 1:
+            raise self.wrong[0]
+        if self.wrong:
+            raise SpecError("; ".join(error.reason for error in self.wrong))
 
     def end(self) -> None:
-        """Raise if there are members that were not taken."""
+        """Raise everything that is wrong, also that there are members that were not taken."""
         if self.left:
-            raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}")
+            self.wrong.append(SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}"))
+        self.refuse()
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -113,8 +138,8 @@ def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> 
     try:
         return parse(values[position])
     except (SpecError, ValueError, IndexError) as error:
-        said = error.reason if isinstance(error, BlizzarrError) else str(error)
-        raise SpecError(f"Error parsing value at position {position}: {said}") from error
+        reason = error.reason if isinstance(error, BlizzarrError) else str(error)
+        raise SpecError(f"Error parsing value at position {position}: {reason}") from error
 
 
 def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any], tuple[T, ...]]:
@@ -133,11 +158,16 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
             raise expected(value, "array")
         if most is not None and len(value) > most:
             raise SpecError(f"Rank {len(value)} is outside valid range [0, {most}]")
-        try:
-            return tuple(map(parse, value))
-        except (SpecError, ValueError, IndexError):
-            # Once more, for an error that names the position.
-            return tuple(at_position(position, value, parse) for position in range(len(value)))
+        parsed, wrong = [], []
+        for position, element in enumerate(value):
+            try:
+                parsed.append(parse(element))
+            except (SpecError, ValueError, IndexError) as error:
+                reason = error.reason if isinstance(error, BlizzarrError) else str(error)
+                wrong.append(f"Error parsing value at position {position}: {reason}")
+        if wrong:
+            raise SpecError("; ".join(wrong))
+        return tuple(parsed)
 
     return parse_all
 

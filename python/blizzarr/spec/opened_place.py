@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.json_values import quote
-from blizzarr.spec.binding import Bindable
-from blizzarr.spec.context import ContextResource
+from blizzarr.spec.context import value_of
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.places import PLACES
-from blizzarr.spec.status import needs_directory
+from blizzarr.spec.status import raise_no_directory
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store
@@ -19,7 +18,7 @@ from blizzarr.stores.protocol import Store
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
 
-__all__ = ["Opened", "bound", "open_directory", "open_place"]
+__all__ = ["Opened", "open_directory", "open_place"]
 
 
 class Opened(NamedTuple):
@@ -65,27 +64,22 @@ def _store(node: KvNode) -> Store:
 
         return open_remote(node)
     if node.driver == "memory":
-        store: Store = bound(node, "memory_key_value_store")._value
+        store: Store = value_of(node.resources, "memory_key_value_store")
         return store
     return _zip(node)
 
 
-def bound(node: Bindable, name: str) -> ContextResource:
-    """The resource of a bound node."""
-    held = node.resources[name]
-    if not isinstance(held, ContextResource):
-        raise SpecError(f"Unbound context resource {quote(name)}")
-    return held
-
-
 def _directory(node: KvNode, path: str) -> LocalStore:
-    locks = bound(node, "file_io_locking")._value["mode"]
-    with needs_directory():
+    locks = value_of(node.resources, "file_io_locking")["mode"]
+    try:
         return LocalStore(
             path or ".",
-            durability="full" if bound(node, "file_io_sync")._value else None,
+            durability="full" if value_of(node.resources, "file_io_sync") else None,
             locking="threads" if locks in ("none", "non_atomic") else None,
         )
+    except StoreError as error:
+        raise_no_directory(error)
+        raise
 
 
 _archives: dict[str, ZipStore] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
-from blizzarr.spec.context import ContextResource
+from blizzarr.spec.context import value_of
 from blizzarr.spec.kvstore_node import KvNode
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def _retries(node: KvNode, name: str) -> dict[str, Any]:
 
 
 def _config(node: KvNode, name: str, otherwise: Any) -> Any:
-    held = node.resources.get(name)
-    return held._value if isinstance(held, ContextResource) else otherwise
+    return value_of(node.resources, name) if name in node.resources else otherwise
 
 
 def _unsupported(node: KvNode, what: str) -> UnsupportedOperationError:

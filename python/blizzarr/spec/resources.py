@@ -79,10 +79,7 @@ def _number(value: Any) -> float:
 
 
 def _concurrency(name: str) -> ResourceKind:
-    def make(config: dict[str, Any]) -> int | None:
-        return None if config["limit"] == "shared" else int(config["limit"])
-
-    return _of_members(name, {"limit": _Member(_limit, "shared")}, make)
+    return _of_members(name, {"limit": _Member(_limit, "shared")})
 
 
 def _retries(name: str, most: int) -> ResourceKind:

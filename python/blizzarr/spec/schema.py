@@ -21,16 +21,16 @@ from blizzarr.spec.fill_value import (
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.schema_constraints import SchemaConstraints
-from blizzarr.spec.seen import (
-    fill_seen,
-    layout_seen,
-    units_seen,
+from blizzarr.spec.through_view import (
+    fill_of_view,
+    layout_of_view,
+    units_of_view,
 )
 from blizzarr.spec.unit import as_unit, unit_json
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
 from blizzarr.views.form import Form
 
-__all__ = ["SCHEMA_ARGUMENTS", "Schema"]
+__all__ = ["SCHEMA_ARGUMENTS", "UNCONSTRAINED", "Schema"]
 
 _units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
 
@@ -109,12 +109,12 @@ class Schema(SchemaConstraints, Indexable):
         found._rank = view.rank
         if self._domain is not None:
             found._domain = transform.domain
-        found._layout = layout_seen(self._layout, view)
+        found._layout = layout_of_view(self._layout, view)
         if self._fill is not None:
             with prefixed("Error transforming fill_value"):
-                found._fill = fill_seen(self._fill, view, self._domain)
+                found._fill = fill_of_view(self._fill, view, self._domain)
         if self._units:
-            found._units = units_seen(self._units, view)
+            found._units = units_of_view(self._units, view)
         return found
 
     def _check_rank(self, rank: int, view: Form) -> None:
@@ -211,5 +211,9 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""
 
-name_keywords(Schema.__init__, SCHEMA_ARGUMENTS)
-name_keywords(Schema.update, SCHEMA_ARGUMENTS)
+name_keywords(Schema.__init__, list(SCHEMA_ARGUMENTS))
+name_keywords(Schema.update, list(SCHEMA_ARGUMENTS))
+
+
+UNCONSTRAINED: Final = Schema()
+"""The schema of a spec that says nothing about the array; never changed."""

@@ -24,10 +24,10 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.recheck import recheck_argument
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
-from blizzarr.spec.schema_under import schema_under
-from blizzarr.spec.seen import fill_seen, layout_seen, units_seen
+from blizzarr.spec.schema_of_base import schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform
 
@@ -125,7 +125,7 @@ class Spec(Indexable):
     def chunk_layout(self) -> ChunkLayout:
         """The chunk layout, as far as it is known."""
         layout = self._driver.chunk_layout(self._node)
-        return layout if self._node.transform is None else layout_seen(layout, self._node.transform._form)
+        return layout if self._node.transform is None else layout_of_view(layout, self._node.transform._form)
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -139,7 +139,7 @@ class Spec(Indexable):
         if fill is None:
             return None
         if self._node.transform is not None:
-            fill = fill_seen(fill, self._node.transform._form, self._node.schema.domain)
+            fill = fill_of_view(fill, self._node.transform._form, self._node.schema.domain)
         # Other specs may have the same one.
         fill = fill.view()
         fill.flags.writeable = False
@@ -152,7 +152,7 @@ class Spec(Indexable):
         if rank is None:
             return None
         units = self._driver.dimension_units(self._node) or (None,) * rank
-        return units if self._node.transform is None else units_seen(units, self._node.transform._form)
+        return units if self._node.transform is None else units_of_view(units, self._node.transform._form)
 
     @property
     def kvstore(self) -> KvStoreSpec | None:
@@ -304,7 +304,7 @@ CHANGES: Final[dict[str, Argument]] = {
 """The changes to a spec by keyword, in the order in which they are applied."""
 
 name_keywords(Spec.__init__)
-name_keywords(Spec.update, CHANGES)
+name_keywords(Spec.update, list(CHANGES))
 
 
 def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
@@ -325,7 +325,7 @@ def changed(node: SpecNode, change: Changes, default: Context | None = None) -> 
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
     if node.transform is not None and not change.schema._is_unset:
-        change = altered(change, schema=schema_under(change.schema, node.transform))
+        change = altered(change, schema=schema_of_base(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:
         node = derived(node)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import ContextSpec, default_resource
-from blizzarr.spec.driver_names import DRIVER_ALIASES, FORMATS, array_schemes, elsewhere
+from blizzarr.spec.driver_table import elsewhere, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
 from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.json_pointer import as_pointer
@@ -18,7 +18,7 @@ from blizzarr.spec.kvstore_json import resources_json, take_resources, url_part
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members, as_integer, as_text
 from blizzarr.spec.places import PLACES, SCHEMES
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.urls import as_place, decoded, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
@@ -41,34 +41,55 @@ def spec_from_json(value: Any) -> SpecNode:
     members = Members(value)
     given = members.left
     name = given.get("driver")
-    if isinstance(name, str) and name in PLACES:
+    driver = DRIVERS.find(name) if type(name) is str else None
+    if driver is not None:
+        name = driver.name
+        del given["driver"]
+    elif type(name) is str and name in PLACES:
         # A key-value store, whose format is detected.
-        members = Members({"driver": "auto", "kvstore": value})
-        given = members.left
-    elif isinstance(name, str) and name not in DRIVERS and (what := elsewhere(name)) is not None:
-        raise _unsupported(
-            f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
-        )
-    name = members.take("driver", _driver)
-    driver = DRIVERS[name]
-    context = members.take("context", ContextSpec) if "context" in given else None
-    schema = members.take("schema", Schema).copy() if "schema" in given else Schema()
+        members = Members({"kvstore": value})
+        given, name, driver = members.left, "auto", DRIVERS["auto"]
+    else:
+        if type(name) is str and (what := elsewhere(name)) is not None:
+            raise _unsupported(
+                f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
+            )
+        name = members.take("driver", _driver)
+        driver = DRIVERS[name]
+    context = members.take("context", ContextSpec, None) if "context" in given else None
+    schema, transform = UNCONSTRAINED, None
+    if not _ABOUT_ARRAYS.isdisjoint(given):
+        schema, transform = _array_members(members)
+    resources = take_resources(members, driver) if name != "auto" else {}
+    node = SpecNode(name, schema, transform, resources=resources, context=context)
+    try:
+        node = driver.take(members, node)
+    except SpecError as error:
+        members.wrong.append(error)
+        members.refuse()
+    if given or members.wrong:
+        members.end()
+    return node if schema is node.schema is UNCONSTRAINED else derived(node)
+
+
+_ABOUT_ARRAYS: Final = frozenset(("schema", "dtype", "transform", "rank"))
+
+
+def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
+    """Take the constraints on the array that specs of all drivers may have."""
+    given = members.left
+    schema = members.take("schema", Schema, UNCONSTRAINED).copy()
     if "dtype" in given:
-        members.take("dtype", lambda said: constrain(schema, "dtype", dtype_json(said)))
-    transform = members.take("transform", transform_from_json) if "transform" in given else None
+        members.take("dtype", lambda value: constrain(schema, "dtype", dtype_json(value)), None)
+    transform = members.take("transform", transform_from_json, None) if "transform" in given else None
     if "rank" in given:
-        members.take("rank", lambda said: _check_rank(_RANK(said), transform, schema))
+        members.take("rank", lambda value: _check_rank(_RANK(value), transform, schema), None)
     if transform is not None:
         constrain(schema, "rank", transform.output_rank)
-    resources = take_resources(members, driver.resources, driver.optional_resources) if name != "auto" else {}
-    empty = altered(_NODE, driver=name, schema=schema, transform=transform, resources=resources, context=context)
-    node = driver.take(members, empty)
-    members.end()
-    return derived(node)
+    return schema, transform
 
 
 _RANK = as_integer(0, 32)
-_NODE = SpecNode("")
 
 
 def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:
@@ -85,15 +106,15 @@ def constrain(schema: Schema, name: str, value: Any) -> None:
 
 def _driver(value: Any) -> str:
     name = as_text(value)
-    name = DRIVER_ALIASES.get(name, name)
     if name not in DRIVERS:
-        raise SpecError(f"{quote(name)} is not a registered TensorStore driver{what_there_is(name, DRIVERS)}")
-    return name
+        raise SpecError(f"{quote(name)} is not a registered TensorStore driver{what_there_is(name, _drivers())}")
+    return DRIVERS[name].name
 
 
 def _unsupported(said: str, what: str) -> UnsupportedDriverError:
-    stored = ", ".join(map(quote, FORMATS))
-    made = ", ".join(quote(name) for name in DRIVERS if name not in FORMATS)
+    drivers = _drivers().items()
+    stored = ", ".join(quote(name) for name, driver in drivers if isinstance(driver, StoredDriver))
+    made = ", ".join(quote(name) for name, driver in drivers if not isinstance(driver, StoredDriver))
     return UnsupportedDriverError(
         f"{said}: TensorStore has it, for {what}; this library reads and writes {stored}, and has {made}"
     )
@@ -171,7 +192,8 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
         if isinstance(found, KvNode) and place.on_top:
             return url_part(part, found)
         raise _misplaced("kvstore adapter" if place.on_top else "root kvstore", part, found)
-    if scheme == "auto" or scheme in array_schemes():
+    driver = DRIVERS["auto"] if scheme == "auto" else scheme_driver(scheme)
+    if driver is not None:
         if not isinstance(found, KvNode):
             raise _misplaced("kvstore-based TensorStore", part, found)
         url = split_url(part if ":" in part else f"{part}:")
@@ -183,7 +205,7 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
                     raise SpecError("Path not supported")
             # Slashes behind the scheme mean nothing here.
             path = decoded(url.authority + url.path)
-            return _array("auto" if scheme == "auto" else array_schemes()[scheme], path, found)
+            return _array(driver.name, path, found)
         except SpecError as error:
             raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
     if (what := elsewhere(scheme)) is not None:
@@ -196,8 +218,18 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
         hint = as_place(part)
     else:
         roots = [name for name, place in SCHEMES.items() if not place.on_top]
-        hint = what_there_is(scheme, roots if found is None else [*array_schemes(), "auto", "cast"])
+        hint = what_there_is(
+            scheme,
+            roots
+            if found is None
+            else [*filter(None, (driver.scheme for driver in _drivers().values())), "auto", "cast"],
+        )
     raise SpecError(f"unsupported URL scheme: {quote(scheme)}{hint}")
+
+
+def _drivers() -> dict[str, Driver]:
+    """Return all drivers by their own names."""
+    return {name: driver for name, driver in DRIVERS.items() if name == driver.name}
 
 
 def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:
@@ -236,5 +268,5 @@ def _array(driver: str, path: str, store: KvNode) -> SpecNode:
     return altered(DRIVERS[driver].take(members, node), kvstore=store)
 
 
-def _defaults(driver: Driver) -> dict[str, Held]:
+def _defaults(driver: Driver) -> dict[str, Resource]:
     return {name: default_resource(name) for name in driver.resources}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.schema import Schema
@@ -29,7 +29,7 @@ class SpecNode:
     kvstore: KvNode | None = None
     bases: tuple[SpecNode, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
-    resources: dict[str, Held] = field(default_factory=dict)
+    resources: dict[str, Resource] = field(default_factory=dict)
     context: ContextSpec | None = None
 
     @property
@@ -39,7 +39,9 @@ class SpecNode:
             return self.bases
         return (self.kvstore, *self.bases) if self.bases else (self.kvstore,)
 
-    def with_resources(self, resources: dict[str, Held], inner: tuple[Any, ...], context: ContextSpec | None) -> Self:
+    def with_resources(
+        self, resources: dict[str, Resource], inner: tuple[Any, ...], context: ContextSpec | None
+    ) -> Self:
         """Return the same array with other resources."""
         if self.kvstore is None:
             return altered(self, resources=resources, bases=inner, context=context)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+from typing import NoReturn
 
 from blizzarr.errors import (
     ArrayNotFoundError,
+    BlizzarrError,
     ConstraintError,
     InvalidArgumentError,
-    MetadataError,
     PlaceError,
     SelectionError,
     SpecError,
@@ -19,73 +20,59 @@ from blizzarr.errors import (
 from blizzarr.errors.specs import StatusError
 from blizzarr.json_values import quote
 
-__all__ = ["failed_precondition", "invalid_argument", "needs_directory", "opening"]
+__all__ = [
+    "failed_precondition",
+    "invalid_argument",
+    "raise_failed_precondition",
+    "raise_no_directory",
+    "raise_opening",
+]
 
 
-class needs_directory:  # noqa: N801  # as a function
-    """A context for errors of stores that found a file where a directory is needed.
+def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
+    """Raise the error for a file where a directory is needed, if the error of a store is about that.
 
     Parameters
     ----------
+    error
+        The error of the store.
     missing
         The path at which there is no metadata, where that is the answer; without it the file is in the way.
 
     Examples
     --------
-    >>> with needs_directory():
-    ...     raise StoreError("found a file", errno=errno.ENOTDIR)
+    >>> raise_no_directory(StoreError("found a file", errno=errno.ENOTDIR))
     Traceback (most recent call last):
     ...
     blizzarr.errors.PlaceError: FAILED_PRECONDITION: Not a directory: found a file
     """
-
-    __slots__ = ("_missing",)
-
-    def __init__(self, missing: str | None = None) -> None:
-        self._missing = missing
-
-    def __enter__(self) -> None:
-        """Nothing is done before there is an error."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if not isinstance(error, StoreError) or error.errno != errno.ENOTDIR:
-            return
-        said = error.reason if isinstance(error, PlaceError) else f"Not a directory: {error}"
-        if self._missing is not None:
-            raise ArrayNotFoundError(f"Metadata in {quote(self._missing)} does not exist: {said}") from error
-        if not isinstance(error, PlaceError):
-            raise PlaceError(said) from error
+    if error.errno != errno.ENOTDIR:
+        return
+    reason = error.reason if isinstance(error, PlaceError) else f"Not a directory: {error}"
+    if missing is not None:
+        raise ArrayNotFoundError(f"Metadata in {quote(missing)} does not exist: {reason}") from error
+    if not isinstance(error, PlaceError):
+        raise PlaceError(reason) from error
 
 
-class opening:  # noqa: N801  # as a function
-    """A context that puts the driver that is being opened before errors about specs and metadata.
+def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
+    """Raise an error about specs and metadata again, with the driver that was being opened.
 
     Examples
     --------
-    >>> with opening("zarr3"):
-    ...     raise ConstraintError("no")
+    >>> raise_opening("zarr3", ConstraintError("no"))
     Traceback (most recent call last):
     ...
     blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Error opening "zarr3" driver: no
     """
-
-    __slots__ = ("_driver",)
-
-    def __init__(self, driver: str) -> None:
-        self._driver = driver
-
-    def __enter__(self) -> None:
-        """Nothing is done before there is an error."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, SpecError | TransactionError):
-            error.reason = f'Error opening "{self._driver}" driver: {error.reason}'
-        elif isinstance(error, SelectionError):
-            # The transform of the spec does not fit the stored array.
-            reason = error.reason.removeprefix("OUT_OF_RANGE: ")
-            raise ViewOutOfBoundsError(f'OUT_OF_RANGE: Error opening "{self._driver}" driver: {reason}') from error
-        elif isinstance(error, MetadataError):
-            raise ConstraintError(f'Error opening "{self._driver}" driver: Error reading {error}') from error
+    if isinstance(error, SpecError | TransactionError):
+        error.reason = f'Error opening "{driver}" driver: {error.reason}'
+        raise error
+    if isinstance(error, SelectionError):
+        # The transform of the spec does not fit the stored array.
+        reason = (error.reason or "").removeprefix("OUT_OF_RANGE: ")
+        raise ViewOutOfBoundsError(f'OUT_OF_RANGE: Error opening "{driver}" driver: {reason}') from error
+    raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
 
 
 class invalid_argument:  # noqa: N801  # as a function
@@ -119,5 +106,11 @@ class failed_precondition:  # noqa: N801  # as a function
         """Nothing is done before there is an error."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, SpecError) and not isinstance(error, StatusError | InvalidArgumentError):
-            raise ConstraintError(error.reason) from error
+        if isinstance(error, SpecError):
+            raise_failed_precondition(error)
+
+
+def raise_failed_precondition(error: SpecError) -> None:
+    """Raise an error about stored metadata that do not meet constraints, unless `error` has a class of its own."""
+    if not isinstance(error, StatusError | InvalidArgumentError):
+        raise ConstraintError(error.reason) from error

@@ -19,7 +19,7 @@ from blizzarr.stores.requests import each, is_remote
 __all__ = ["BaseStore", "refused"]
 
 
-class BaseStore(ABC):
+class BaseStore(Store, ABC):
     """A base class for stores of your own: write `get`, `set`, `delete` and `list`, and the rest follows from them.
 
     See `Store` for what the methods must do, and for the meaning of the attributes.
@@ -52,32 +52,26 @@ class BaseStore(ABC):
     """Whether arrays in the store have documents, which they do not need if a user assumes their metadata."""
 
     @abstractmethod
-    def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
+    def get(self, key: str) -> Value | None: ...
 
     @abstractmethod
-    def set(self, key: str, value: Value) -> None:
-        """Replace the value atomically."""
+    def set(self, key: str, value: Value) -> None: ...
 
     @abstractmethod
-    def delete(self, key: str) -> object:
-        """Remove the value, if there is one."""
+    def delete(self, key: str) -> object: ...
 
     @abstractmethod
-    def list(self, prefix: str = "") -> Iterable[str]:
-        """Return all keys under the prefix, at any depth."""
+    def list(self, prefix: str = "") -> Iterable[str]: ...
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """Return the values under many keys, None for each that is missing; of a remote store, many at once."""
         return each(self, self.get, keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value, in the order of `ranges`; None if there is no value."""
         value = self.get(key)
         return None if value is None else slice_ranges(value, ranges)
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         return list_sorted_dir(sorted(self.list(prefix)), check_prefix(prefix))
 
     def delete_prefix(self, prefix: str) -> None:
@@ -95,10 +89,10 @@ class BaseStore(ABC):
         """Delete the value only if it is still `expected`; return whether it was. Excludes whom `replace` excludes."""
         return discard_value(self, key, expected)
 
-    def flush(self) -> None:  # noqa: B027 (most stores have nothing to do)
+    def flush(self) -> None:
         """Make all values that were set visible to other handles, and durable if the store can promise that."""
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:
         """Release files and connections. A store that has none can still be used afterwards."""
 
     def __enter__(self) -> Self:

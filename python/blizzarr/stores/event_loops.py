@@ -11,10 +11,11 @@ import os
 import sys
 import threading
 from _thread import allocate_lock
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError
 from inspect import CO_COROUTINE
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from blizzarr.config import config
 from blizzarr.stores.failures import mark_as_of_signal
@@ -27,6 +28,8 @@ R = TypeVar("R")
 
 _TICK: Final = 0.1
 """Seconds after which a waiting thread looks whether it is to go on."""
+_SHORT: Final = 0.001
+"""Seconds after which it looks for the first time, where a loop has been found waiting in this library before."""
 _GRACE: Final = 0.15
 """Seconds that a write has to end after Ctrl-C: one that is cancelled may be carried out all the same."""
 
@@ -36,8 +39,29 @@ class _Loop:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
+        self.has_waited = False
+        """Whether what it ran has ever called this library, and so kept others waiting."""
+        self._given: deque[_Call[Any]] = deque()
+        self._is_woken = False
         self._thread = threading.Thread(target=self.loop.run_forever, name="blizzarr_loop", daemon=True)
         self._thread.start()
+
+    def give(self, call: _Call[Any]) -> None:
+        """Have a call begun. The loop is woken once for all calls that come meanwhile, as that takes a while."""
+        self._given.append(call)
+        if not self._is_woken:
+            self._is_woken = True
+            self.loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        # Before the calls are taken: one that comes after the last of them wakes the loop again.
+        self._is_woken = False
+        while self._given:
+            self._given.popleft().begin()
+
+    def is_here(self) -> bool:
+        """Return whether this is its thread."""
+        return self._thread.ident == threading.get_ident()
 
     def waits(self) -> bool:
         """Return whether its thread waits in this library, and not for the loop."""
@@ -45,6 +69,60 @@ class _Loop:
         while frame is not None and not frame.f_globals.get("__name__", "").startswith("blizzarr."):
             frame = frame.f_back
         return frame is not None and not frame.f_code.co_flags & CO_COROUTINE
+
+
+class _Call(Generic[R]):
+    """A call of an asynchronous function, with less between the threads than a future of asyncio has."""
+
+    def __init__(self, loop: _Loop, work: Callable[..., Coroutine[Any, Any, R]], arguments: tuple[Any, ...]) -> None:
+        self._loop, self._work, self._arguments = loop, work, arguments
+        self._claim = allocate_lock()
+        self.came = allocate_lock()
+        """It is free once there is an outcome."""
+        self.came.acquire()
+        self._outcome: list[R] = []
+        self._error: BaseException | None = None
+
+    def claim(self) -> bool:
+        """Return whether nobody had begun with the call, or given it up; nobody does after this."""
+        return self._claim.acquire(blocking=False)
+
+    def is_claimed(self) -> bool:
+        """Return whether `claim` has been called."""
+        return self._claim.locked()
+
+    def begin(self) -> None:
+        """Begin with the call, in the loop's thread, unless it was given up."""
+        if self.claim():
+            self._task = self._loop.loop.create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            self._outcome.append(await self._work(*self._arguments))
+        except asyncio.CancelledError:
+            # That of asyncio is none that `except Exception` catches.
+            self._error = CancelledError()
+        except BaseException as error:
+            self._error = error
+        finally:
+            self.came.release()
+
+    def give_up(self) -> None:
+        """Cancel the call, if it has begun; otherwise it does not begin."""
+        if not self.claim():
+            self._loop.loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        self._task.cancel()
+
+    def result(self) -> R:
+        """Return the result, or raise the error, once there is either."""
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                self._error = None  # it has this frame in its traceback
+        return self._outcome.pop()
 
 
 class _Loops:
@@ -106,7 +184,7 @@ async def all_of(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T]
     items = list(items)
     if len(items) == 1:
         return [await work(items[0])]
-    limit = asyncio.Semaphore(config.concurrent_requests)
+    limit = asyncio.Semaphore(config.requests_at_once)
 
     async def one(item: T) -> R:
         async with limit:
@@ -124,29 +202,25 @@ async def all_of(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T]
 
 def _answer_in(
     loop: _Loop, work: Callable[..., Coroutine[Any, Any, R]], arguments: tuple[Any, ...], is_write: bool
-) -> Future[R] | None:
+) -> _Call[R] | None:
     """Return the answer, once it has come; None if the loop has not begun with the work, as it waits itself."""
-    came, claim = allocate_lock(), allocate_lock()
-    came.acquire()
-
-    async def begin() -> R:
-        if not claim.acquire(blocking=False):
-            raise asyncio.CancelledError
-        return await work(*arguments)
-
-    answer = asyncio.run_coroutine_threadsafe(begin(), loop.loop)
-    answer.add_done_callback(lambda _: came.release())
+    call = _Call(loop, work, arguments)
+    loop.give(call)
     try:
-        while not _interruptibly(came, _TICK):
+        # In its own thread, the loop cannot begin.
+        tick = 0.0 if loop.is_here() else _SHORT if loop.has_waited else _TICK
+        while not _interruptibly(call.came, tick):
             check_wanted(is_write=is_write)
-            if not claim.locked() and loop.waits() and claim.acquire(blocking=False):
+            if not call.is_claimed() and loop.waits() and call.claim():
+                loop.has_waited = True
                 return None
+            tick = _TICK
     except BaseException:
         if is_write:
-            came.acquire(timeout=_GRACE)
-        answer.cancel()
+            call.came.acquire(timeout=_GRACE)
+        call.give_up()
         raise
-    return answer
+    return call
 
 
 def _interruptibly(lock: Any, seconds: float) -> bool:

@@ -82,7 +82,6 @@ class ForeignStore(BaseStore):
         return f"<ForeignStore over {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}>"
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             value: Value | None = self.target.get(key)
@@ -98,7 +97,6 @@ class ForeignStore(BaseStore):
             return builtins.list(self.target.get_many(keys))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value; None if there is no value."""
         if not self._has("get_ranges"):
             value = self.get(key)
             return None if value is None else slice_ranges(value, ranges)
@@ -191,7 +189,6 @@ class ForeignStore(BaseStore):
         return set_if_version
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         self._check_writable(check_key(key))
         with failures("write", key, self):
             self.target.set(key, value)
@@ -218,17 +215,6 @@ class ForeignStore(BaseStore):
         return discarded
 
     def delete(self, key: str) -> object:
-        """Remove the value, if there is one.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        UnsupportedOperationError
-            If the object has no method `delete`.
-        StoreError
-            If the object raises an exception.
-        """
         self._check_writable(check_key(key))
         if not self._has("delete"):
             raise self._lacks("delete", key)
@@ -249,15 +235,6 @@ class ForeignStore(BaseStore):
         prefix_changed(self, prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted.
-
-        Raises
-        ------
-        UnsupportedOperationError
-            If the object has no method `list`.
-        StoreError
-            If the object raises an exception.
-        """
         return self.list_all(prefix)[0]
 
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
@@ -280,7 +257,6 @@ class ForeignStore(BaseStore):
         return self._has("list_dir")
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         prefix = check_prefix(prefix)
         if not self.has_list_dir:
             return list_sorted_dir(self.list(prefix), prefix)

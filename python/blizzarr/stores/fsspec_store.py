@@ -124,11 +124,9 @@ class FsspecStore(BaseStore):
         return _unpickled, (self.fs, self.path, self.read_only)
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         return self._get(check_key(key), Span(0, None))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value; None if there is none."""
         check_key(key)
         spans = spans_of(ranges) or [Span(0, 1)]
         found = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
@@ -136,7 +134,6 @@ class FsspecStore(BaseStore):
         return parts_of(spans, there, ranges) if len(there) == len(found) else None
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         self._check_writable(check_key(key))
         path = self._path(key)
         with failures("write", key, self):
@@ -151,7 +148,6 @@ class FsspecStore(BaseStore):
                 value_changed(self, key)
 
     def delete(self, key: str) -> None:
-        """Remove the value, if there is one."""
         self._check_writable(check_key(key))
         with failures("delete", key, self):
             try:
@@ -169,7 +165,6 @@ class FsspecStore(BaseStore):
         prefix_changed(self, prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted."""
         return self.list_all(prefix)[0]
 
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
@@ -208,7 +203,6 @@ class FsspecStore(BaseStore):
             yield key, int(entry["size"])
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         prefix = check_prefix(prefix)
         path = self._listed(prefix)
         with failures("list", prefix, self):

@@ -21,6 +21,11 @@ class StoreHandle(StoreWrapper):
         return self.store.native  # type: ignore[attr-defined]  # its absence is ours
 
     @property
+    def object_client(self) -> Any:
+        """The engine's client of the store, if it is one of objects."""
+        return self.store.object_client  # type: ignore[attr-defined]  # its absence is ours
+
+    @property
     def version(self) -> Callable[[str], str | bytes | None]:
         """The store's method that returns the version of a value, if it has one."""
         return self.store.version  # type: ignore[attr-defined,no-any-return]  # its absence is ours

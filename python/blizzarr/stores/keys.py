@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 
 from blizzarr.errors import PathError
 
-__all__ = ["check_key", "check_prefix", "is_key", "keys_and_others"]
+__all__ = ["UNUSABLE", "check_key", "check_keys", "check_prefix", "is_key", "keys_and_others"]
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
-_UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
+UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
+"""What no key may contain; `check_key` raises the error."""
 
 
 def check_key(key: str) -> str:
@@ -30,9 +31,15 @@ def check_key(key: str) -> str:
     ...
     blizzarr.errors.PathError: key a/../b: a segment may not be '..'; keys look like 'a/b/zarr.json'
     """
-    if _UNUSABLE.search(key):
+    if UNUSABLE.search(key):
         raise PathError(f"{_fault(key)}; keys look like 'a/b/zarr.json'", key=key)
     return key
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Check each key as `check_key` does."""
+    for key in keys:
+        check_key(key)
 
 
 def check_prefix(prefix: str) -> str:
@@ -51,7 +58,7 @@ def check_prefix(prefix: str) -> str:
     if not prefix:
         return ""
     bare = prefix.removesuffix("/")
-    if _UNUSABLE.search(bare):
+    if UNUSABLE.search(bare):
         raise PathError(f"{_fault(bare)}; prefixes look like 'a/b/'", key=prefix)
     return bare + "/"
 
@@ -64,7 +71,7 @@ def is_key(name: object) -> bool:
     >>> is_key("a/c/0"), is_key("a//c"), is_key(0)
     (True, False, False)
     """
-    return isinstance(name, str) and _UNUSABLE.search(name) is None
+    return isinstance(name, str) and UNUSABLE.search(name) is None
 
 
 def keys_and_others(

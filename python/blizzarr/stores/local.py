@@ -81,9 +81,17 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        self._root = os.path.abspath(os.path.expanduser(os.fsdecode(root)))
-        mode = _mode(self._root)
-        if mode is not None and not stat.S_ISDIR(mode):
+        path = root if type(root) is str else os.fsdecode(root)
+        # Of a path from the root, normalizing is all that `abspath` does, except on Windows, where it adds the drive.
+        from_root = path.startswith("/") and os.sep == "/"
+        self._root = os.path.normpath(path) if from_root else os.path.abspath(os.path.expanduser(path))
+        try:
+            is_file = not stat.S_ISDIR(os.stat(self._root).st_mode)
+        except NotADirectoryError:
+            is_file = True
+        except OSError:
+            is_file = False
+        if is_file:
             from blizzarr.stores.other_files import as_no_directory
 
             raise StoreError(f"expected a directory, found {as_no_directory(self._root)}", errno=errno.ENOTDIR)
@@ -209,16 +217,6 @@ class LocalStore(NativeStore):
 
     def _facts(self) -> tuple[str, bool, str, str]:
         return self._root, self.read_only, self._locking, self._links
-
-
-def _mode(path: str) -> int | None:
-    """Return the mode of a path, or of the file that it leads into, as `os.stat` has it; None if there is nothing."""
-    try:
-        return os.stat(path).st_mode
-    except NotADirectoryError:
-        return stat.S_IFREG
-    except OSError:
-        return None
 
 
 def _open_local(

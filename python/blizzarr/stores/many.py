@@ -92,6 +92,6 @@ def _each(store: Store, work: Callable[..., Any], arguments: Iterable[tuple[Any,
     def one(some: tuple[Any, ...]) -> None:
         work(*some)
 
-    with Threads(config.concurrent_requests if is_remote(store) else _THREADS) as pool:
+    with Threads(config.requests_at_once if is_remote(store) else _THREADS) as pool:
         for _ in pool.map(as_durable_as_here(one), arguments):
             pass

@@ -62,7 +62,6 @@ class MappingStore(BaseStore):
         return f"<MappingStore over {type(self.mapping).__name__} at {id(self.mapping):#x}>"
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             try:
@@ -79,7 +78,6 @@ class MappingStore(BaseStore):
         value_changed(self, key)
 
     def delete(self, key: str) -> bool:
-        """Remove the value; return False if there was none."""
         self._check_writable(check_key(key))
         with failures("delete", key, self):
             try:
@@ -90,7 +88,6 @@ class MappingStore(BaseStore):
         return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted."""
         return self.list_all(prefix)[0]
 
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:

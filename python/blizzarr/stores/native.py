@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.keys import UNUSABLE, check_key, check_keys, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 
 __all__ = ["NativeStore"]
@@ -25,14 +25,9 @@ class NativeStore(BaseStore):
     """The handle that the engine reads and writes array data through."""
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none.
-
-        Raises
-        ------
-        StoreError
-            If the value cannot be read.
-        """
-        value: bytes | None = self.native.get(check_key(key))
+        if UNUSABLE.search(key):
+            check_key(key)
+        value: bytes | None = self.native.get(key)
         return value
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
@@ -43,8 +38,8 @@ class NativeStore(BaseStore):
         StoreError
             If one of them cannot be read.
         """
-        for key in keys:
-            check_key(key)
+        if any(map(UNUSABLE.search, keys)):
+            check_keys(keys)
         values: builtins.list[Value | None] = self.native.get_many(keys)
         return values
 
@@ -56,32 +51,16 @@ class NativeStore(BaseStore):
         StoreError
             If the store cannot say.
         """
-        for key in keys:
-            check_key(key)
+        if any(map(UNUSABLE.search, keys)):
+            check_keys(keys)
         there: builtins.list[str] = self.native.present(keys)
         return there
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of one version of the value; None if there is no value.
-
-        Raises
-        ------
-        StoreError
-            If the value cannot be read.
-        """
         parts: builtins.list[Value] | None = self.native.get_ranges(check_key(key), ranges)
         return parts
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value atomically.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be written; the old one is unchanged.
-        """
         self._check_writable(check_key(key))
         self.native.set(key, value)
 
@@ -114,15 +93,6 @@ class NativeStore(BaseStore):
         return bool(self.native.replace(key, bytes(expected), None))
 
     def delete(self, key: str) -> bool:
-        """Remove the value; return False if there was none.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be removed.
-        """
         self._check_writable(check_key(key))
         return bool(self.native.delete(key))
 
@@ -169,23 +139,9 @@ class NativeStore(BaseStore):
         self.native.delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot be listed.
-        """
         return sorted(self.native.list(check_prefix(prefix)))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot be listed.
-        """
         keys, prefixes = self.native.list_dir(check_prefix(prefix))
         return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
 

@@ -41,6 +41,9 @@ class Limits:
     attempts: int
     total: float
     """Seconds that all attempts together may take, with the pauses between them."""
+    retry: tuple[int, float, float, float, float]
+    """How attempts are repeated: how often, in how many seconds at most; the first and the longest pause, and by what
+    factor one is longer than that before it."""
 
     @classmethod
     def of(cls, target: Any) -> Self:
@@ -52,13 +55,14 @@ class Limits:
         pause, longest = backoff["init_backoff"].total_seconds(), backoff["max_backoff"].total_seconds()
         # No attempt begins after `retry_timeout`.
         last = retry.get("retry_timeout", _RETRY_TIMEOUT).total_seconds()
+        rhythm = (attempts - 1, last, pause, longest, float(backoff["base"]))
         total = timeout
         for _ in range(attempts - 1):
             if total >= last + timeout:
                 break
             total += timeout + min(pause, longest)
             pause = min(pause * backoff["base"], longest)
-        return cls(timeout, attempts, min(total, last + timeout) + _SLACK)
+        return cls(timeout, attempts, min(total, last + timeout) + _SLACK, rhythm)
 
     def begin(self, total: float | None = None) -> Until:
         """Return when a request that begins now must have ended; `total` is another limit than that of all attempts."""

@@ -10,18 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from blizzarr.bounded_cache import BoundedCache
-from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
+from blizzarr.errors import BlizzarrError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores.coalescing import Span
 from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
 from blizzarr.stores.failures import is_of_signal
-from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_and_marks, version_of
-from blizzarr.stores.object_marks import Marks
+from blizzarr.stores.object_client import client_of
+from blizzarr.stores.object_conditions import Written, put, put_on_condition, version_of
 from blizzarr.stores.object_names import names_of
 from blizzarr.stores.object_place import place_of_target, url_of_target
 from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import is_in_child, obstore
-from blizzarr.stores.protocol import Listing, Value
+from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.traffic import TRAFFIC
 
@@ -39,8 +38,6 @@ _DELETED: Final = 5000
 """Keys whose removal has the time of one request."""
 _PART: Final = 5 << 20
 """Bytes of a value that have the time of one request."""
-_MARKED: Final = 256
-"""Of so many objects that were read to be replaced, the marks are kept until then."""
 
 # As elements, since the message also has the key.
 _NO_BUCKET = re.compile(
@@ -93,13 +90,19 @@ class ObjectRequests:
         """The URL of the store, without credentials; of memory, a name for it in this process."""
         self.url = url_of_target(target)
         """The URL that a user would type, without the server; None if there is none."""
+        self.client = client_of(target)
+        """The engine's client, which reads; None if what is read goes through obstore, as does what is written."""
         self._has_bucket = False
         """Whether an answer has shown that the bucket exists, which cannot be removed before it is empty."""
-        self._marks: BoundedCache[str, tuple[str, Marks]] = BoundedCache(most=_MARKED)
-        """The version and the marks of objects, by key."""
 
     def get(self, key: str, span: Span) -> tuple[Value, str] | None:
         """Return bytes of a value and its version; None if there is no value."""
+        if self.client is not None:
+            with self._placed("read"):
+                if span.start == 0 and span.length is None:
+                    return self.client.get(key)
+                found = self.client.get_ranges(key, [(span.start, None if span.start < 0 else span.length)])
+                return None if found is None else (found[0][0], found[1])
         options: dict[str, Any] = {}
         if span.start < 0:
             options = {"range": {"suffix": -span.start}}
@@ -129,15 +132,12 @@ class ObjectRequests:
                     return None if answer is None else (answer[0], version_of(answer[1].meta))
             raise AssertionError("the last failure is raised")
 
-    def get_to_replace(self, key: str) -> tuple[Value, str] | None:
-        """Return a value and its version, as `get`, and keep its marks for `put_if`."""
-        with self._failures("read", key):
-            answer = self._answer(key, {})
-            if answer is None:
-                return None
-            version, marks = version_and_marks(answer[1])
-            self._marks.keep(key, (version, marks))
-            return answer[0], version
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange], version: str | None) -> tuple[list[Value], str] | None:
+        """Return parts of one version of a value, and the version; None if there is no value. Only with a `client`."""
+        assert self.client is not None
+        with self._placed("read"):
+            found = self.client.get_ranges(key, ranges, version)
+            return None if found is None else ([*found[0]], found[1])
 
     def _answer(self, key: str, options: dict[str, Any]) -> tuple[Value, Any] | None:
         """Return the bytes of an answer, and the answer; None if there is no object, but a bucket."""
@@ -198,6 +198,9 @@ class ObjectRequests:
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Return the size in bytes and the version of a value; None if there is none."""
+        if self.client is not None:
+            with self._placed("read"):
+                return self.client.head(key)
         with self._failures("read", key):
             try:
                 found = self.calls.read("head", key)
@@ -211,19 +214,23 @@ class ObjectRequests:
 
     def put(self, key: str, value: Value) -> str:
         """Set a value, and return its version."""
+        if self.client is not None:
+            with self._placed("write"):
+                return self.client.put(key, value)
         with self._failures("write", key):
-            version = version_of(put(self.calls, key, self._handed(value)))
-            self._marks.keep(key, (version, ()))
-            return version
+            return version_of(put(self.calls, key, self._handed(value)))
 
     def put_if(self, key: str, value: Value, version: str | None) -> Written:
         """Set a value only if what is there is of the version (None: only if there is nothing)."""
+        if self.client is not None:
+            with self._placed("write"):
+                outcome, now = self.client.put_if(key, value, version)
+            if outcome == "done":
+                return Written(now)
+            return Written(None, is_sure=outcome == "refused", is_same=now is not None)
         with self._failures("write", key):
             try:
-                marks = self._marks_of(key, version)
-                if marks is None:
-                    return Written(None)
-                written = put_on_condition(self.calls, self.place, key, self._handed(value), version, marks)
+                return put_on_condition(self.calls, key, self._handed(value), version)
             except FileNotFoundError as error:
                 if _NO_BUCKET.search(str(error)):
                     raise
@@ -232,18 +239,6 @@ class ObjectRequests:
             except UnsupportedOperationError as error:
                 error.key, error.store = key, str(self)
                 raise
-            if written.version is not None and written.marks:
-                self._marks.keep(key, (written.version, written.marks))
-            return written
-
-    def _marks_of(self, key: str, version: str | None) -> Marks | None:
-        """Return the marks of the object of this version; None if it is of another by now."""
-        if version is None:
-            return ()
-        known = self._marks.get(key)
-        if known is None or known[0] != version:
-            known = version_and_marks(self.calls.read("get", key))
-        return known[1] if known[0] == version else None
 
     def _handed(self, value: Value) -> Value:
         # What is in memory there is not copied.
@@ -254,6 +249,10 @@ class ObjectRequests:
     def delete(self, keys: Sequence[str]) -> None:
         """Remove values, in as few requests as the store needs."""
         if not keys:
+            return
+        if self.client is not None:
+            with self._placed("delete"):
+                self.client.delete([*keys])
             return
         with self._failures("delete", ", ".join(keys[:3])):
             for batch in (keys[first : first + _DELETED] for first in range(0, len(keys), _DELETED)):
@@ -270,6 +269,8 @@ class ObjectRequests:
 
     def list(self, prefix: str) -> Iterable[str]:
         """Return the names of all objects under a prefix, in any order."""
+        if self.client is not None:
+            return self._listed(prefix, direct=False)[0]
         with self._failures("list", prefix):
             try:
                 return self._keys(prefix)
@@ -278,6 +279,10 @@ class ObjectRequests:
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         """Yield the names of all objects under a prefix, in any order, with their sizes."""
+        if self.client is not None:
+            with self._placed("list"):
+                yield from self.client.list(prefix, direct=False)[0]
+            return
         with self._failures("list", prefix):
             stream = obstore().list(self.calls.target, prefix or None, chunk_size=_LISTED)
             while (part := self.calls.next_of(stream)) is not None:
@@ -301,6 +306,9 @@ class ObjectRequests:
 
     def list_dir(self, prefix: str) -> Listing:
         """Return the keys and prefixes directly under a prefix."""
+        if self.client is not None:
+            names, inside = self._listed(prefix, direct=True)
+            return Listing(tuple(sorted(names)), tuple(sorted(inside)))
         with self._failures("list", prefix):
             # Its requests follow each other within obstore.
             try:
@@ -311,8 +319,28 @@ class ObjectRequests:
             keys = sorted(entry["path"] for entry in found["objects"])
             return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
 
+    def _listed(self, prefix: str, *, direct: bool) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the names of objects, and of prefixes, under a prefix."""
+        assert self.client is not None
+        with self._placed("list"):
+            try:
+                objects, prefixes = self.client.list(prefix, direct=direct)
+            except PathError as error:
+                return names_of(self.calls, prefix, error, delimiter="/" if direct else "")
+            return [name for name, _ in objects], prefixes
+
     def __str__(self) -> str:
         return without_secrets(self.url) if self.url else f"<ObjectStore {self.place}>"
+
+    @contextmanager
+    def _placed(self, direction: str) -> Iterator[None]:
+        """Complete errors of the engine, which knows only the key."""
+        try:
+            yield
+        except StoreError as error:
+            error.store, error.key = error.store or str(self), error.key or None
+            error.direction = error.direction or direction
+            raise
 
     @contextmanager
     def _failures(self, direction: str, key: str) -> Iterator[None]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Self
 
-from blizzarr.errors import ConflictError, PathError, UnsupportedOperationError
+from blizzarr.errors import ConflictError, PathError, UnknownOutcomeError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.coalescing import Span, parts_of, spans_of
@@ -17,6 +17,7 @@ from blizzarr.stores.object_conditions import Written
 from blizzarr.stores.object_requests import ObjectRequests
 from blizzarr.stores.obstore_library import store_of_url
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
+from blizzarr.stores.ranges import check_lengths
 from blizzarr.stores.requests import each
 
 __all__ = ["ObjectStore"]
@@ -125,6 +126,12 @@ class ObjectStore(BaseStore):
         return _unpickled, (self.target, self.read_only, self._unsafe)
 
     @property
+    def object_client(self) -> Any:
+        """The engine's own client of these objects; None if it reaches them through this store."""
+        # A class derived from this one may do something else.
+        return self._requests.client if type(self) is ObjectStore else None
+
+    @property
     def in_memory(self) -> bool:
         """True if the objects are in the memory of this process."""
         return self._requests.in_memory
@@ -177,6 +184,9 @@ class ObjectStore(BaseStore):
             If a request fails.
         """
         _check(key)
+        if self._requests.client is not None:
+            check_lengths(ranges)
+            return self._requests.get_ranges(key, ranges, version)
         spans = spans_of(ranges) or [Span(0, 0)]
         began = time.monotonic()
         for done in range(1, 1 + _ATTEMPTS):
@@ -201,7 +211,7 @@ class ObjectStore(BaseStore):
             If the store has none.
         """
         self._check_conditional("get_with_version")
-        return lambda key: self._requests.get_to_replace(_check(key))
+        return self._get_with_version
 
     @property
     def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
@@ -213,7 +223,7 @@ class ObjectStore(BaseStore):
             If the store has no conditional writes.
         """
         self._check_conditional("set_if_version")
-        return lambda key, value, version: self._replace_version(key, value, version).version is not None
+        return lambda key, value, version: self._version_of_replaced(key, value, version) is not None
 
     @property
     def replace_version(self) -> Callable[[str, Value, str | None], str | None]:
@@ -225,7 +235,7 @@ class ObjectStore(BaseStore):
             If the store has no conditional writes.
         """
         self._check_conditional("replace_version")
-        return lambda key, value, version: self._replace_version(key, value, version).version
+        return self._version_of_replaced
 
     def version(self, key: str) -> str | None:
         """Return the version of the value; None if there is none."""
@@ -266,13 +276,15 @@ class ObjectStore(BaseStore):
             return super().replace(key, expected, value)
         version = None
         if expected is not None:
-            found = self._requests.get_to_replace(_check(key))
+            found = self._get_with_version(key)
             if found is None or bytes(found[0]) != bytes(expected):
                 self._check_writable(key)
                 return False
             version = found[1]
         written = self._replace_version(key, value, version)
-        return written.version is not None or (False if written.is_sure else None)
+        # Whoever has made an object of these bytes: it is there, and was not before.
+        is_done = written.version is not None or (written.is_same and expected is None)
+        return is_done or (False if written.is_sure else None)
 
     def delete(self, key: str) -> None:
         """Remove the value, if there is one."""
@@ -317,6 +329,20 @@ class ObjectStore(BaseStore):
         found = each(self, lambda span: self._requests.get(key, span), spans, _AT_ONCE)
         there = [part for part in found if part is not None]
         return there if len(there) == len(found) else None
+
+    def _get_with_version(self, key: str) -> tuple[Value, str] | None:
+        return self._requests.get(_check(key), Span(0, None))
+
+    def _version_of_replaced(self, key: str, value: Value, version: str | None) -> str | None:
+        """Replace a value if it is of the version; return the version of what was written, None if nothing was."""
+        written = self._replace_version(key, value, version)
+        if not written.is_sure:
+            reason = (
+                "an answer was lost, and the object has changed since it was read, so it is not known whether this "
+                "write was made: read it again"
+            )
+            raise UnknownOutcomeError(reason, key=key, store=str(self))
+        return written.version
 
     def _replace_version(self, key: str, value: Value, version: str | None) -> Written:
         self._check_writable(_check(key))

@@ -122,7 +122,7 @@ def _is_object_store(behind: Any) -> bool:
 
 
 def is_in_memory(store: Store) -> bool:
-    """Return whether a store is known to be in the memory of this process, which others cannot open.
+    """Return whether what is written to a store is known to be in the memory of this process, where others do not look.
 
     Examples
     --------
@@ -131,10 +131,9 @@ def is_in_memory(store: Store) -> bool:
     (True, False)
     """
     behind = _behind(store)
-    if isinstance(behind, MemoryStore | dict):
+    # Only True counts: objects of users may have an attribute of this name about something else.
+    if isinstance(behind, MemoryStore | dict) or getattr(behind, "in_memory", False) is True:
         return True
-    if _is_object_store(behind):
-        return bool(behind.in_memory)
     remote, memory = _file_system_of(behind), sys.modules.get("fsspec.implementations.memory")
     return remote is not None and memory is not None and isinstance(remote[0], memory.MemoryFileSystem)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from blizzarr.stores.protocol import ByteRange, Value
 
-__all__ = ["resolve_range", "slice_ranges"]
+__all__ = ["check_lengths", "resolve_range", "slice_ranges"]
 
 
 def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
@@ -22,10 +22,26 @@ def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
     >>> resolve_range(2, 4, 10), resolve_range(2, None, 10), resolve_range(-3, None, 10), resolve_range(8, 4, 10)
     ((2, 6), (2, 10), (7, 10), (8, 10))
     """
-    if length is not None and length < 0:
-        raise ValueError(f"a range cannot be {length} bytes long; use None for all bytes to the end")
+    check_lengths([(start, length)])
     begin = max(0, size + start) if start < 0 else min(start, size)
     return begin, size if length is None else min(begin + length, size)
+
+
+def check_lengths(ranges: Sequence[ByteRange]) -> None:
+    """Check that no range has a negative length.
+
+    Raises
+    ------
+    ValueError
+        If one has.
+
+    Examples
+    --------
+    >>> check_lengths([(0, 4), (-4, None)])
+    """
+    for _, length in ranges:
+        if length is not None and length < 0:
+            raise ValueError(f"a range cannot be {length} bytes long; use None for all bytes to the end")
 
 
 def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:

@@ -52,7 +52,7 @@ def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     """
     if not any(map(is_remote, stores)):
         return otherwise
-    return max(otherwise, min(config.concurrent_requests, _HELD // max(size, 1)))
+    return max(otherwise, min(config.requests_at_once, _HELD // max(size, 1)))
 
 
 def each(store: object, work: Callable[[T], R], items: Iterable[T], most: int | None = None) -> list[R]:

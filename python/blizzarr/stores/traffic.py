@@ -7,6 +7,8 @@ from collections import Counter
 from threading import Lock
 from typing import Final
 
+from blizzarr import _native
+
 __all__ = ["TRAFFIC", "Traffic"]
 
 
@@ -40,7 +42,10 @@ class Traffic:
     def sums(self) -> dict[tuple[str, str], int]:
         """Return all sums."""
         with self._lock:
-            return dict(self._sums)
+            sums = self._sums.copy()
+        for kind, what, more in _native.object_traffic() if self is TRAFFIC else ():
+            sums[kind, what] += more
+        return dict(sums)
 
 
 TRAFFIC: Final = Traffic()

@@ -37,6 +37,7 @@ _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 
 ZIP_ENDINGS: Final = (".zip", ".ozx")
 """How the names of zip files end; ``.ozx`` is the name of OME-Zarr in a zip file."""
+_ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)), re.IGNORECASE)
 
 _shared_memory: dict[str, MemoryStore] = {}
 
@@ -82,7 +83,8 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     >>> resolve("memory://a/b")[1]
     'a/b'
     """
-    check_mode(mode)
+    if mode not in MODES:
+        check_mode(mode)
     if path is None or path == "/":
         path = ""
     elif not isinstance(path, str):
@@ -91,7 +93,9 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         check_key(path)
     # Plain strings come first: most arrays are opened by their path, and the other checks take time.
     if type(target) is str or isinstance(target, str | os.PathLike):
-        store, inner = _from_text(os.fsdecode(target), mode, path)
+        text = target if type(target) is str else os.fsdecode(target)
+        is_path = ":" not in text and not text.startswith("~")
+        store, inner = (_from_path if is_path else _from_text)(text, mode, path)
         return store, f"{inner}/{path}" if inner and path else inner or path
     if target is None:
         store = MemoryStore()
@@ -233,8 +237,7 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if not text:
         raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
     # Most paths name a directory: only the others are split.
-    lower = text.lower()
-    archive, inner = _split_zip(text) if any(ending in lower for ending in ZIP_ENDINGS) else (None, "")
+    archive, inner = _split_zip(text) if _ZIP.search(text) else (None, "")
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
     from blizzarr.stores.zip import ZipStore

@@ -57,7 +57,6 @@ class StoreWrapper(BaseStore):
         return getattr(self.store, "locks", None) if native is None else native
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         return self.store.get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
@@ -66,11 +65,9 @@ class StoreWrapper(BaseStore):
         return each(self.store, self.store.get, keys) if get_many is None else builtins.list(get_many(keys))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value; None if there is no value."""
         return self.store.get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         self.store.set(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
@@ -82,7 +79,6 @@ class StoreWrapper(BaseStore):
         return try_discard(self.store, key, expected)
 
     def delete(self, key: str) -> object:
-        """Remove the value, if there is one."""
         return self.store.delete(key)
 
     def delete_prefix(self, prefix: str) -> None:
@@ -94,11 +90,9 @@ class StoreWrapper(BaseStore):
             delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix."""
         return builtins.list(self.store.list(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         return self.store.list_dir(prefix)
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:

@@ -117,7 +117,6 @@ class _BufferStore(MappingStore):
         return _BufferStore, arguments, state
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             try:

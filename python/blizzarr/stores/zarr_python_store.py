@@ -6,7 +6,7 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
@@ -17,6 +17,8 @@ from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only, refuses_key
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
+from blizzarr.stores.manifest_keys import manifest_keys
+from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
 from blizzarr.stores.zarr_python import library_of
@@ -26,7 +28,7 @@ __all__ = ["foreign_store"]
 R = TypeVar("R")
 
 
-def foreign_store(store: Any) -> ForeignStore:
+def foreign_store(store: Any) -> _Adapter:
     """Return the store over a store of zarr-python, whose methods are called in an event loop of ours.
 
     What several threads of this process write to one chunk is merged. Between processes and machines there are no
@@ -40,10 +42,22 @@ def foreign_store(store: Any) -> ForeignStore:
     with _locks[""]:
         for known in _known:
             if _is_same(known.store, store):
-                return ForeignStore(known)
+                return _Adapter(known)
         made = _Waiting(store)
         _known.add(made)
-    return ForeignStore(made)
+    return _Adapter(made)
+
+
+class _Adapter(ForeignStore):
+    """The store around a store of zarr-python; what is in memory can only be read once it was pickled."""
+
+    only_readable: str | None = None
+    """Why the store can never be written to; None if it can."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.target.is_zip and self.target.in_memory:
+            raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
+        return _unpickled, (self.target.store, self.read_only, self.target.in_memory)
 
 
 class _Waiting:
@@ -72,8 +86,21 @@ class _Waiting:
     def __repr__(self) -> str:
         return repr(self.store)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.store,)
+    @property
+    def in_memory(self) -> bool:
+        """Whether what is written is in the memory of this process, as changes in a session of icechunk are.
+
+        So is the directory of a zip file.
+        """
+        behind = innermost(self.store)
+        if self.is_zip or is_of(behind, "icechunk"):
+            return not self.read_only
+        return isinstance(behind, self._storage.MemoryStore)
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it is a zip file."""
+        return isinstance(innermost(self.store), self._storage.ZipStore)
 
     @property
     def read_only(self) -> bool:
@@ -113,7 +140,8 @@ class _Waiting:
 
     def list(self, prefix: str) -> builtins.list[str]:
         records = [key for key in [*self._records] if key.startswith(prefix)]
-        return [*self._do("list", self._list, prefix), *records]
+        # A zip file has every value that a key has ever had.
+        return [*dict.fromkeys(self._do("list", self._list, prefix)), *records]
 
     def list_dir(self, prefix: str) -> Listing:
         return self._do("list", self._list_dir, prefix)
@@ -170,7 +198,8 @@ class _Waiting:
             return await self._get_span(key, Span(0, 0)) is not None
         except Exception as error:
             # A group may be called "0"; and icechunk removes the chunks of an array with its document.
-            if not (isinstance(error, KeyError) or refuses_key(error, self.store)):
+            has_no_node = isinstance(error, KeyError) and is_of(innermost(self.store), "icechunk")
+            if not (has_no_node or refuses_key(error, self.store)):
                 raise
             return False
 
@@ -189,6 +218,8 @@ class _Waiting:
         await all_of(self.store.delete, await self._list(prefix))
 
     async def _list(self, prefix: str) -> builtins.list[str]:
+        if self._is_manifest:
+            return [key for key in manifest_keys(innermost(self.store)._group) if key.startswith(prefix)]
         if not prefix or self._lists_all:
             found = [name.lstrip("/") for name in await _collected(self.store.list())]
             return [name for name in found if name.startswith(prefix)]
@@ -217,6 +248,10 @@ class _Waiting:
         if length is None:
             return self._abc.OffsetByteRequest(start) if start else None
         return self._abc.RangeByteRequest(start, start + length)
+
+    @property
+    def _storage(self) -> Any:
+        return import_module(f"{self._library}.storage")
 
     @property
     def _abc(self) -> Any:
@@ -266,5 +301,15 @@ async def _collected(names: AsyncIterator[str]) -> list[str]:
     return found
 
 
-def _unpickled(store: Any) -> _Waiting:
-    return foreign_store(store).target  # type: ignore[no-any-return]
+_FORK: Final = (
+    "this is the copy of an icechunk session that pickling made, as for another process, and what is written to it "
+    "would be lost; pass a fork of the session itself, open its store there, return the fork and merge it"
+)
+
+
+def _unpickled(store: Any, read_only: bool, is_copy: bool) -> _Adapter:
+    made = foreign_store(store)
+    made.read_only = read_only or is_copy
+    if is_copy:
+        made.only_readable = _FORK if is_of(innermost(store), "icechunk") else COPIED
+    return made

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 
 from blizzarr.errors import ConstraintError, PlaceError, SpecError
 from blizzarr.formats import find_many, get_many
 from blizzarr.json_values import quote
-from blizzarr.spec.driver_names import FORMATS, array_schemes
-from blizzarr.spec.drivers import DRIVERS, directory
+from blizzarr.spec.drivers import DRIVERS, StoredDriver, directory
+from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members
 from blizzarr.spec.places import PLACES
@@ -30,19 +31,28 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
 
         if is_zipfile(kvstore.path):
             kvstore = _within_zip(kvstore, node)
-    matches = [driver for driver in FORMATS if _is_there(replace(node, kvstore=kvstore), driver, transaction)]
+    there = replace(node, kvstore=kvstore)
+    matches = _matches(SOUGHT, there, transaction)
+    if not matches:
+        # Drivers of other packages are imported for arrays of none of the usual formats only.
+        others = {driver.name: driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}
+        matches = _matches([driver for driver in others.values() if driver not in SOUGHT], there, transaction)
     if len(matches) != 1:
         shown = quote(kvstore.path)
         if kvstore.driver == "file":
             shown = f"local file {shown}"
         if not matches:
             raise ConstraintError(f"Failed to detect format for {shown}")
-        schemes = sorted(scheme for scheme, driver in array_schemes().items() if driver in matches)
+        schemes = sorted(driver.scheme for driver in matches)
         raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
     (driver,) = matches
-    usual = DRIVERS[driver].take(Members({}), SpecNode(driver))
-    resources = {name: held for name, held in node.resources.items() if name in DRIVERS[driver].resources}
+    usual = driver.take(Members({}), SpecNode(driver.name))
+    resources = {name: held for name, held in node.resources.items() if name in driver.resources}
     return replace(usual, schema=node.schema, transform=node.transform, kvstore=directory(kvstore), resources=resources)
+
+
+def _matches(drivers: Sequence[StoredDriver], node: SpecNode, transaction: Transaction | None) -> list[StoredDriver]:
+    return [driver for driver in drivers if _is_there(node, driver.name, transaction)]
 
 
 def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:

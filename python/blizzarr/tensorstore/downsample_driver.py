@@ -14,11 +14,11 @@ from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_seen, downsampled_domain
+from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.picking import picked
@@ -88,7 +88,7 @@ class DownsampleDriver(Driver):
         rank = self._store.rank
         strided = tuple((dim, 0, factor) for dim, factor in enumerate(self._factors))
         form = IndexTransform(rank)._form._replace(maps=strided)
-        return layout_seen(self._store.chunk_layout, form)
+        return layout_of_view(self._store.chunk_layout, form)
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -128,7 +128,7 @@ class DownsampleDriver(Driver):
     def base(self, view: View) -> tuple[Driver, View] | None:
         """The elements of the store that the view stands for; all of it for views with steps or arrays of indices."""
         whole = self._store._now()._form
-        part = blocks_seen(view._form, whole, self._factors)
+        part = blocks_of_view(view._form, whole, self._factors)
         return self._store._driver, self._store if part is None else self._store._with_form(compose(whole, part))
 
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:

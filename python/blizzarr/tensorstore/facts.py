@@ -14,8 +14,8 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.seen import fill_seen, layout_seen, units_seen
 from blizzarr.spec.spec import Spec
+from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
@@ -99,7 +99,7 @@ class StoreFacts(Indexable):
         >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
         ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
         """
-        return layout_seen(self._driver.chunk_layout, self._bare)
+        return layout_of_view(self._driver.chunk_layout, self._bare)
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -110,12 +110,12 @@ class StoreFacts(Indexable):
     def fill_value(self) -> npt.NDArray[Any] | None:
         """The value of elements that were never written; None if there is no such value."""
         fill = self._driver.fill_value
-        return None if fill is None else fill_seen(fill, self._bare, self._driver.domain)
+        return None if fill is None else fill_of_view(fill, self._bare, self._driver.domain)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
         """The unit of each dimension, None where it is not known."""
-        return units_seen(self._driver.dimension_units, self._bare)
+        return units_of_view(self._driver.dimension_units, self._bare)
 
     @property
     def schema(self) -> Schema:

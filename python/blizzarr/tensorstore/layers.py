@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from blizzarr.errors import SpecError
-from blizzarr.spec.binding import Held, bind, strip
+from blizzarr.spec.binding import Resource, bind, strip
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.spec import Spec
@@ -65,7 +65,7 @@ class Layer:
         """Return the store, which is opened if it is a spec."""
         return self.source if isinstance(self.source, TensorStore) else self.opener(self.source._node)
 
-    def said(self, minimal: bool, copying: Held) -> SpecNode:
+    def said(self, minimal: bool, copying: Resource) -> SpecNode:
         """Return the spec that opens the layer again, with default resources except for copying elements."""
         if isinstance(self.source, TensorStore):
             node = self.source._driver.said(self.source, minimal)
@@ -74,7 +74,7 @@ class Layer:
         return _copying_with(strip(node), copying)
 
 
-def _copying_with(node: SpecNode, copying: Held) -> SpecNode:
+def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
     shared = {name: copying if name == "data_copy_concurrency" else held for name, held in node.resources.items()}
     return replace(node, resources=shared, bases=tuple(_copying_with(base, copying) for base in node.bases))
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context
 from blizzarr.spec.drivers.array import order_of
@@ -69,7 +69,7 @@ class MemoryArray(Driver):
         self,
         array: npt.NDArray[Any],
         dtype: DType,
-        resource: Held,
+        resource: Resource,
         writable: bool = True,
         units: tuple[Unit | None, ...] | None = None,
     ) -> None:

@@ -8,18 +8,17 @@ from typing import Any
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
-from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError
-from blizzarr.formats import encode, made_of
+from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.context import value_of
 from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.opened_place import bound
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import failed_precondition, needs_directory
+from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.limited_array import LimitedArray
-from blizzarr.tensorstore.looked_at import LookedAt, looked_at
+from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
@@ -30,8 +29,10 @@ from blizzarr.transactions.naming import place_in
 __all__ = ["open_stored"]
 
 
-def open_stored(node: SpecNode, transaction: Transaction | None = None) -> StoredArray:
-    """Return the array that a bound spec describes, as it is in a transaction.
+def open_stored(
+    node: SpecNode, transaction: Transaction | None = None, kind: type[StoredPlace] = StoredPlace
+) -> StoredArray:
+    """Return the array that a bound spec describes, as it is in a transaction; `kind` finds and creates it.
 
     Examples
     --------
@@ -43,68 +44,58 @@ def open_stored(node: SpecNode, transaction: Transaction | None = None) -> Store
     { [0, 3*) }
     """
     mode: OpenMode = node.options["mode"]
-    mode = mode if mode._names() else OpenMode(open=True)
+    if not mode.open:
+        mode = mode if mode._names() else OpenMode(open=True)
     mode._check()
-    makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
-    missing = None if makes or node.kvstore is None else node.kvstore.path
-    with needs_directory(missing):
-        return _open_as(mode, locate(node, transaction))
+    try:
+        return _open_as(mode, locate(node, transaction, kind))
+    except StoreError as error:
+        makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
+        raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
+        raise
 
 
 def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
     if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, _assumed(place), LookedAt())
+        return _opened(place, place.described(), KnownMetadata())
     missing: ArrayNotFoundError | None = None
     if mode.open:
-        known = _looked_at(place)
+        known = _known_metadata(place)
         try:
             meta = _known_or_found(place, known)
         except ArrayNotFoundError as error:
-            # A volume may have other scales than the one that is wanted.
+            # A document may have other arrays than the one that is wanted.
             if not mode.create:
                 raise
             meta, missing = None, error
         if meta is not None:
             _check(place, meta)
-            if isinstance(place.store, StagedStore):
+            if type(place.store) is StagedStore:
                 _expect(place, place.store, meta)
             return _opened(place, meta, known)
         if not mode.create:
             raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
-    if place.is_volume:
-        return _create_scale(place, mode, missing)
-    return _create(place, mode)
+    return _add(place, mode, missing) if place.shares_document else _create(place, mode)
 
 
-def _assumed(place: StoredPlace) -> ArrayMeta:
-    """Return the array that a spec describes, without looking at the store."""
-    if not place.is_volume:
-        return _created(place)
-    from blizzarr.tensorstore.volume_creation import assumed_scale
-
-    return assumed_scale(place)
-
-
-def _create_scale(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
-    """Create a scale of a volume; `missing` is the error if there is a similar scale that does not quite match."""
-    from blizzarr.tensorstore.volume_creation import create_scale
-
+def _add(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
+    """Add an array to a document; `missing` is the error if it has a similar array that does not quite match."""
     moment = time.time()
     try:
-        meta = create_scale(place, mode)
+        meta = place.add(mode)
     except ArrayExistsError:
         if missing is None:
             raise
         raise missing from None
-    known = _looked_at(place)
-    known.are(meta, moment)
+    known = _known_metadata(place)
+    known.keep(meta, moment)
     return _opened(place, meta, known)
 
 
 def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
     try:
         with prefixed(f"Error writing {place.key}"):
-            meta = _created(place)
+            meta = place.described()
     except SpecError:
         # That there is one already comes first.
         if mode.delete_existing or place.found() is None:
@@ -121,9 +112,9 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
                 raise ArrayExistsError(f"Error writing {there.key}")
 
         do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
-        known = _looked_at(place._replace(store=store.base))
+        known = _known_metadata(place._replace(store=store.base))
         store.transaction.future.add_done_callback(lambda _: known.forget())
-        return _opened(place, meta, LookedAt())
+        return _opened(place, meta, KnownMetadata())
     if mode.delete_existing:
         place.remove(meta)
     if not place.create(meta):
@@ -133,8 +124,8 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
             raise ArrayExistsError(f"Error writing {place.key}")
         meta = there
         _check(place, meta)
-    known = _looked_at(place)
-    known.are(meta, time.time())
+    known = _known_metadata(place)
+    known.keep(meta, time.time())
     return _opened(place, meta, known)
 
 
@@ -148,43 +139,41 @@ def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
     do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
 
 
-def _looked_at(place: StoredPlace) -> LookedAt:
-    if isinstance(place.store, StagedStore):
+def _known_metadata(place: StoredPlace) -> KnownMetadata:
+    if type(place.store) is StagedStore:
         # Metadata of a transaction must not be seen by others.
-        return LookedAt()
-    return looked_at(bound(place.node, "cache_pool")._value, (*place_in(place.store), *place.array))
+        return KnownMetadata()
+    return known_metadata(place.node.resources, (*place_in(place.store), *place.array))
 
 
-def _known_or_found(place: StoredPlace, known: LookedAt) -> ArrayMeta | None:
+def _known_or_found(place: StoredPlace, known: KnownMetadata) -> ArrayMeta | None:
     """Return the stored metadata, from the cache if that is recent enough."""
     moment = time.time()
     if known.suffices(bound_at_open(place.node.options["recheck_cached_metadata"], moment)):
         return known.meta
     meta = place.found()
     if meta is not None:
-        known.are(meta, moment)
+        known.keep(meta, moment)
     return meta
 
 
 def _check(place: StoredPlace, meta: ArrayMeta) -> None:
-    with failed_precondition():
-        place.constraints.check(meta, place.node.schema, place.node.options)
-
-
-def _created(place: StoredPlace) -> ArrayMeta:
-    with prefixed('Cannot create using specified "metadata" and schema'):
-        meta = place.constraints.create(place.node.schema, place.node.options)
-        return made_of(encode(meta, place.path), meta, place.path)
-
-
-def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray:
     node = place.node
-    pool = bound(node, "cache_pool")._value
-    store = place.store.base if isinstance(place.store, StagedStore) else place.store
+    try:
+        node.options["metadata"].check(meta, node.schema, node.options)
+    except SpecError as error:
+        raise_failed_precondition(error)
+        raise
+
+
+def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> StoredArray:
+    node = place.node
+    pool = value_of(node.resources, "cache_pool")
+    store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
     if mode.assume_metadata or mode.assume_cached_metadata:
         store = undocumented(store)
-    if pool.limit:
+    if pool.native is not None:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
     threads = _threads(place)
@@ -195,15 +184,15 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: LookedAt) -> StoredArray
 
 def _threads(place: StoredPlace) -> int | None:
     """Return the limit on the threads of one request; None for the default."""
-    copying: int | None = bound(place.node, "data_copy_concurrency")._value
-    reading: int | None = None
+    copying = value_of(place.node.resources, "data_copy_concurrency")["limit"]
+    reading = "shared"
     if "file_io_concurrency" in place.kvstore.resources:
-        reading = bound(place.kvstore, "file_io_concurrency")._value
-    if copying is None and reading is None:
+        reading = value_of(place.kvstore.resources, "file_io_concurrency")["limit"]
+    if copying == reading == "shared":
         return None
     # The same threads do both here.
-    most = _native.threads() if copying is None else copying
-    return most if reading is None else min(most, reading)
+    most = _native.threads() if copying == "shared" else int(copying)
+    return most if reading == "shared" else min(most, int(reading))
 
 
 def _since(recheck: Recheck) -> Any:

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
-from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, TransactionError
+from blizzarr.errors import (
+    BlizzarrError,
+    MetadataError,
+    NotReadableError,
+    NotWritableError,
+    SelectionError,
+    SpecError,
+    TransactionError,
+)
 from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.binding import bind
 from blizzarr.spec.context import Context
-from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.drivers import DRIVERS
+from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
+from blizzarr.spec.spec import CHANGES, Changes, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import opening
+from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
@@ -29,7 +38,7 @@ from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 from blizzarr.views.form import Form, identity_maps
 
-__all__ = ["OPENERS", "Request", "limited", "open", "open_node"]
+__all__ = ["OPENERS", "Opens", "Request", "limited", "open", "open_node", "refuse_creating"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,17 @@ class Request:
     write: bool | None = None
     context: Context | None = None
     transaction: Transaction | None = None
+
+
+@runtime_checkable
+class Opens(Protocol):
+    """A driver in specs that opens its arrays itself."""
+
+    def open(self, node: SpecNode, request: Request) -> TensorStore:
+        """Return the array that a spec describes; the resources of the spec are bound."""
+
+
+_PLAIN: Final = Request()
 
 
 def open(
@@ -78,17 +98,15 @@ def open(
         raise TypeError(f"Invalid context: expected Context, found {type(context).__name__}")
     if transaction is not None and not isinstance(transaction, Transaction):
         raise TypeError(f"Invalid transaction: expected Transaction, found {type(transaction).__name__}")
-    given = {name: value for name, value in changes.items() if value is not None}
-    if isinstance(given.get("kvstore"), KvStore):
-        given["kvstore"] = given["kvstore"].spec(retain_context=True)
     # An invalid spec is an error at once; what fails later is an error of the future.
-    said = spec._node if isinstance(spec, Spec) else spec_from_json(spec)
-    change = change_of(open, given) if given else None
+    parsed = spec._node if type(spec) is not dict and isinstance(spec, Spec) else spec_from_json(spec)
+    change = _change_of(changes) if changes else None
     try:
-        node = bind(said, context or Context()) if change is None else changed(said, change, context or Context())
+        node = bind(parsed, context or Context()) if change is None else changed(parsed, change, context or Context())
     except BlizzarrError as error:
         return failed(error)
-    request = Request(read, write, context, transaction)
+    is_plain = read is None and write is None and context is None and transaction is None
+    request = _PLAIN if is_plain else Request(read, write, context, transaction)
     work: Callable[[], TensorStore] = lambda: open_node(node, request)  # noqa: E731
     if transaction is not None:
         try:
@@ -102,6 +120,14 @@ def open(
     if node.kvstore is not None and node.kvstore.driver == "file":
         return _CREATING.submit(work)
     return submit(work)
+
+
+def _change_of(changes: dict[str, Any]) -> Changes | None:
+    """Return the change to a spec that the keywords of `open` ask for; None counts as missing."""
+    given = {name: value for name, value in changes.items() if value is not None}
+    if isinstance(given.get("kvstore"), KvStore):
+        given["kvstore"] = given["kvstore"].spec(retain_context=True)
+    return change_of(open, given) if given else None
 
 
 _OF_SPECS = ("unbind_context", "strip_context", "minimal_spec")
@@ -124,10 +150,15 @@ def _is_quick(node: SpecNode) -> bool:
 
 def open_node(node: SpecNode, request: Request) -> TensorStore:
     """The store of a bound node."""
-    with opening(node.driver):
+    try:
         if node.driver == "auto":
             return open_node(find_stored(node, request.transaction), request)
-        return _viewed(OPENERS[node.driver](node, request), node, request)
+        opened = (OPENERS.get(node.driver) or _opener(node.driver))(node, request)
+        if node.transform is None and request.transaction is None and not request.read and not request.write:
+            return opened
+        return _viewed(opened, node, request)
+    except (SpecError, TransactionError, SelectionError, MetadataError) as error:
+        raise_opening(node.driver, error)
 
 
 def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
@@ -181,22 +212,16 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     return TensorStore._of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def _refuse_creating(node: SpecNode, request: Request) -> None:
+def refuse_creating(node: SpecNode, request: Request) -> None:
+    """Raise if a spec asks for creating an array that is only to be read."""
     if request.read and not request.write and node.options["mode"].create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
 
 
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
-    _refuse_creating(node, request)
+    if request.read:
+        refuse_creating(node, request)
     return TensorStore._of(stored_driver(open_stored(node, request.transaction), request.transaction))
-
-
-def _open_volume(node: SpecNode, request: Request) -> TensorStore:
-    _refuse_creating(node, request)
-    from blizzarr.tensorstore.volume_driver import VolumeDriver
-
-    driver = VolumeDriver(open_stored(node, request.transaction), request.transaction)
-    return TensorStore._of(driver, driver.outside)
 
 
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
@@ -223,7 +248,11 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "cast": _open_cast,
     "downsample": _open_downsampled,
     "json": _open_json,
-    **dict.fromkeys(FORMATS, _open_stored),
-    "neuroglancer_precomputed": _open_volume,
+    **dict.fromkeys((driver.name for driver in SOUGHT), _open_stored),
 }
-"""The functions that open arrays, by the name of the driver."""
+"""The functions that open arrays, by the name of the driver; `_opener` knows those of other packages."""
+
+
+def _opener(name: str) -> Callable[[SpecNode, Request], TensorStore]:
+    driver = DRIVERS[name]
+    return driver.open if isinstance(driver, Opens) else _open_stored

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from blizzarr.errors import NotReadableError, NotWritableError, SpecError, UnsupportedOperationError
 from blizzarr.futures import do_all
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -48,7 +48,7 @@ class StackDriver(Driver):
         domain: IndexDomain,
         dtype: DType,
         units: tuple[Unit | None, ...],
-        resource: Held,
+        resource: Resource,
         transaction: Transaction | None = None,
     ) -> None:
         self._layers = layers

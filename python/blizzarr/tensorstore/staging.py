@@ -18,11 +18,10 @@ from blizzarr.array import Array
 from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
 from blizzarr.errors import BlizzarrError, ConstraintError
-from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, forms_again, lock_key
+from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, format_of, forms_again, lock_key
 from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
-from blizzarr.model.chunk_places import Shards
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
 from blizzarr.tensorstore.gathered import Gathered
@@ -47,9 +46,8 @@ def staged_in(
     """Return what a transaction has gathered for an array, which is stored in `store`."""
     changes = changes_in(transaction, store)
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
-    if array.metadata.chunk_keys.places is not None:
-        # A volume has several arrays: its scales, in chunks of several sizes.
-        name += f"/{chunk_prefix(array.path, array.metadata)}{array.metadata.chunk_shape}"
+    if part := format_of(array.metadata).part:
+        name += f"/{part}"
 
     def make() -> Staged:
         return Staged(changes, store, array, assumed=assumed, by_bytes=by_bytes, repeatable=transaction.repeatable_read)
@@ -179,8 +177,7 @@ class Staged:
     def names(self) -> dict[str, list[tuple[int, ...]]]:
         """Return the names of the stored values, as far as keys give them, with the positions of their chunks."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
-        places, rank = self._meta.chunk_keys.places, len(self._meta.shape)
-        key = places.stored_in if isinstance(places, Shards) else self._meta.chunk_keys.key
+        key, rank = self._meta.chunk_keys.value_key, len(self._meta.shape)
         found: dict[str, list[tuple[int, ...]]] = {}
         for position in list(self._gathered.cells):
             found.setdefault(prefix + key(position[:rank]), []).append(position)
@@ -211,8 +208,7 @@ class Staged:
         if not names:
             return []
         self._check_current(store)
-        is_sharded = isinstance(self._meta.chunk_keys.places, Shards)
-        if chunk_store(into, self._path, self._meta) is not into or is_sharded:
+        if chunk_store(into, self._path, self._meta) is not into or self._meta.chunk_keys.share_values:
             # A store that renames keys does not tell their names.
             self._put(store, store.overlay, list(self._gathered.cells))
             return []

@@ -75,8 +75,9 @@ class TensorStore(StoreFacts):
         """Return a store of everything that a driver has, or of a view of it."""
         if transform is not None:
             return cls._made(driver, transform._form)
-        domain = driver.domain._form
-        return cls._made(driver, domain._replace(maps=identity_maps(len(domain.lower))))
+        lower, upper, implicit_lower, implicit_upper, labels, _ = driver.domain._form
+        maps = identity_maps(len(lower))
+        return cls._made(driver, Form(lower, upper, implicit_lower, implicit_upper, labels, maps))
 
     # Views
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from blizzarr.array import Array
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
-from blizzarr.errors import ArrayNotFoundError, BlizzarrError, ConstraintError
-from blizzarr.formats import Found, find_many, format_of, forms_again
+from blizzarr.errors import ArrayNotFoundError, ConstraintError
+from blizzarr.formats import Found, find_one, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
@@ -19,12 +19,12 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
-from blizzarr.spec.metadata import METADATA, MetadataConstraints
+from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
-from blizzarr.tensorstore.looked_at import LookedAt
+from blizzarr.tensorstore.metadata_cache import KnownMetadata
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import forms_of, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
@@ -35,8 +35,6 @@ __all__ = ["StoredArray"]
 
 _LOOKS = 4
 """The number of attempts to read the document while other threads do so."""
-_KINDS = {"n5": "N5", "neuroglancer_precomputed": "volume"}
-"""The kinds of arrays in errors; all others are called zarr."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
@@ -50,7 +48,7 @@ class StoredArray:
     """The array; it reads through the cache of the spec, if that has room."""
     metadata_since: float
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
-    known: LookedAt
+    known: KnownMetadata
     """The last known metadata, shared by everything that is opened with the same cache."""
 
     @property
@@ -67,21 +65,30 @@ class StoredArray:
     @property
     def dtype(self) -> DType:
         """The data type in its schema."""
-        return self._kind.dtype_of(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).dtype_of(self.array._metadata, options)  # type: ignore[no-any-return]
 
     @property
     def domain(self) -> IndexDomain:
         """The domain in its schema."""
-        return self._kind.domain_of(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).domain_of(self.array._metadata, options)  # type: ignore[no-any-return]
 
     @property
     def _kind(self) -> type[MetadataConstraints]:
-        return METADATA[self.node.driver]
+        return type(self.node.options["metadata"])
+
+    @property
+    def _driver(self) -> StoredDriver:
+        driver = DRIVERS[self.node.driver]
+        assert isinstance(driver, StoredDriver), "others store nothing"
+        return driver
 
     @property
     def part(self) -> Field | None:
         """The selected part of each element; None if the whole element is a single value."""
-        return self._kind.part(self.array.metadata, self.node.options)
+        options = self.node.options
+        return type(options["metadata"]).part(self.array._metadata, options)  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
         """Take the shape that is stored now."""
@@ -92,7 +99,7 @@ class StoredArray:
             if self.array._metadata is before:
                 break
         self.array._adopt(meta)
-        self.known.are(meta, moment)
+        self.known.keep(meta, moment)
 
     def renew(self) -> None:
         """Take the cached shape if that is recent enough, else the one that is stored now."""
@@ -103,7 +110,7 @@ class StoredArray:
             self._check_compatible(meta)
             self.array._adopt(meta)
 
-    def overtake(self, known: LookedAt) -> None:
+    def overtake(self, known: KnownMetadata) -> None:
         """Take the cached shape, if the array still has the same chunks."""
         meta = known.meta
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
@@ -118,11 +125,9 @@ class StoredArray:
             When the array is gone, or another is in its place: its chunks would mean something else.
         """
         array = self.array
-        # Of a volume that very scale, whatever a spec would choose by now.
+        # That very array of its document, whatever a spec would choose by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
-        (found,) = find_many(array.store, [array.path], forms)
-        if isinstance(found, BlizzarrError):
-            raise found
+        found = find_one(array.store, array.path, forms)
         if found is None or not isinstance(found.meta, ArrayMeta):
             key = shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")
@@ -132,14 +137,15 @@ class StoredArray:
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self.array.metadata):
             new, old = map(self._compatible, (meta, self.array.metadata))
-            kind = _KINDS.get(self.node.driver, "zarr")
-            raise ConstraintError(f"Updated {kind} metadata {new} is incompatible with existing metadata {old}")
+            raise ConstraintError(
+                f"Updated {self._kind.title} metadata {new} is incompatible with existing metadata {old}"
+            )
 
     def within(self, transaction: Transaction) -> StoredArray:
         """Return the array as a transaction will leave it."""
         array = self.array
         staged = array._in(StagedStore(transaction, array.store))
-        return replace(self, array=staged, known=LookedAt())
+        return replace(self, array=staged, known=KnownMetadata())
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
         """Change the shape to the one that `decide` makes of the one that is stored."""
@@ -155,7 +161,7 @@ class StoredArray:
             adopt=array._adopt,
             metadata_only=metadata_only,
         )
-        self.known.are(meta, time.time())
+        self.known.keep(meta, time.time())
 
     def reshape_later(
         self, transaction: Transaction, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool
@@ -164,7 +170,7 @@ class StoredArray:
         array = self.array
 
         def apply(target: Store) -> None:
-            stored = replace(self, array=array._in(target), known=LookedAt())
+            stored = replace(self, array=array._in(target), known=KnownMetadata())
             key = format_of(array.metadata).node_keys(array.path)[0]
             with prefixed(f"Error writing {shown(target, key)}"):
                 stored.reshape(decide, metadata_only)
@@ -195,8 +201,7 @@ class StoredArray:
     def said(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
-        kind, driver = self._kind, DRIVERS[self.node.driver]
-        assert isinstance(driver, StoredDriver), "others store nothing"
+        kind, driver = self._kind, self._driver
         mode: OpenMode = self.node.options["mode"]
         options = {
             **kind.options_of(meta, self.node.options),

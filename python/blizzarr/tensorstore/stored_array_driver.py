@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from math import prod
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 
@@ -29,6 +30,7 @@ from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction
@@ -53,6 +55,9 @@ _QUICK_BYTES = 1 << 20
 class StoredArrayDriver(Driver):
     """An array in a store."""
 
+    place: ClassVar[type[StoredPlace]] = StoredPlace
+    """What finds the array again where a driver is unpickled."""
+
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         self._outside = stored
         self._stored = stored if transaction is None else stored.within(transaction)
@@ -63,29 +68,44 @@ class StoredArrayDriver(Driver):
         self._schema_of: tuple[Any, Schema] | None = None
         self.name = stored.node.driver
         self._domain_of: tuple[Any, IndexDomain] | None = None
-        self.dtype: DType = stored.dtype
         self.readable = True
         self.writable = True
-        store = unwrapped(stored.array.store)
-        meta = stored.array.metadata
-        chunk = meta.dtype.itemsize
-        for length in meta.chunk_shape:
-            chunk *= length
-        self._chunk_bytes = max(chunk, 1) if not meta.dtype.numpy.hasobject else _QUICK_BYTES
-        self._chunk_shape = meta.chunk_shape
-        self._is_near = isinstance(store, LocalStore | MemoryStore)
-        self._is_memory = isinstance(store, MemoryStore)
         options = stored.node.options
         self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
         self._must_be_stored = not options.get("fill_missing_data_reads", True)
         self._is_plain = not (self._write_empty or self._must_be_stored or transaction is not None)
-        # If decoding takes time, and the chunks are not kept elsewhere.
-        self.decodes = (
-            self._is_plain
-            and not meta.dtype.numpy.hasobject
-            and meta.codecs.is_packed
-            and keeping_of(stored.array.store) is None
-        )
+
+    # Facts that not every user of an array needs
+
+    @cached_property
+    def dtype(self) -> DType:  # type: ignore[override]  # an attribute that is computed when it is first needed
+        """The data type."""
+        return self._outside.dtype
+
+    @cached_property
+    def decodes(self) -> bool:  # type: ignore[override]
+        """True if decoding takes time, and the chunks are not kept elsewhere."""
+        array = self._outside.array
+        meta = array.metadata
+        is_packed = not meta.dtype.numpy.hasobject and meta.codecs.is_packed
+        return self._is_plain and is_packed and keeping_of(array.store) is None
+
+    @cached_property
+    def _chunk_shape(self) -> tuple[int, ...]:
+        return self._outside.array.metadata.chunk_shape
+
+    @cached_property
+    def _chunk_bytes(self) -> int:
+        meta = self._outside.array.metadata
+        return max(meta.dtype.itemsize * prod(meta.chunk_shape), 1) if not meta.dtype.numpy.hasobject else _QUICK_BYTES
+
+    @cached_property
+    def _is_near(self) -> bool:
+        return isinstance(unwrapped(self._outside.array.store), LocalStore | MemoryStore)
+
+    @cached_property
+    def _is_memory(self) -> bool:
+        return isinstance(unwrapped(self._outside.array.store), MemoryStore)
 
     # Properties
 
@@ -344,4 +364,4 @@ class StoredArrayDriver(Driver):
 def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
     from blizzarr.tensorstore.open_stored import open_stored
 
-    return kind(open_stored(node)).allowed(readable, writable)
+    return kind(open_stored(node, kind=kind.place)).allowed(readable, writable)

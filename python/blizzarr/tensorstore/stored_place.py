@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.formats import FORMATS as BY_NAME
-from blizzarr.formats import Format, encode, find_many
+from blizzarr.errors import SpecError
+from blizzarr.formats import Format, encode, find_one, made_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
@@ -16,9 +15,10 @@ from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.driver_names import FORMATS
+from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.opened_place import open_directory
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import failed_precondition
@@ -28,9 +28,6 @@ from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.overlay import View
 
 __all__ = ["StoredPlace", "forms_of", "locate", "shown"]
-
-_VOLUMES: Final = "neuroglancer_precomputed"
-"""The driver whose arrays a document alone does not tell apart."""
 
 
 def shown(store: Store, key: str) -> str:
@@ -43,13 +40,9 @@ def shown(store: Store, key: str) -> str:
 
 def forms_of(node: SpecNode) -> tuple[Format, ...]:
     """Return the formats of the arrays that a spec can open."""
-    if node.driver == _VOLUMES:
-        from blizzarr.formats.precomputed import Precomputed
-        from blizzarr.spec.precomputed.driver import VolumeConstraints
-
-        constraints: VolumeConstraints = node.options.get("metadata") or VolumeConstraints()
-        return (Precomputed(lambda volume: constraints.choose(volume, node.schema)),)
-    return tuple(BY_NAME[name] for name in FORMATS[node.driver])
+    driver: Any = DRIVERS[node.driver]
+    found: tuple[Format, ...] = driver.forms or driver.formats_of(node)
+    return found
 
 
 class StoredPlace(NamedTuple):
@@ -68,16 +61,30 @@ class StoredPlace(NamedTuple):
         return found
 
     @property
-    def is_volume(self) -> bool:
-        """True if it is a scale of a volume, whose scales share one document."""
-        return self.node.driver == _VOLUMES
-
-    @property
     def array(self) -> tuple[str, ...]:
         """The identity of the array within the store."""
-        constraints: Any = self.constraints
-        scale = constraints.selection(self.node.schema) if self.node.driver == _VOLUMES else ""
-        return self.path, self.node.driver, scale
+        return self.path, self.node.driver
+
+    @property
+    def shares_document(self) -> bool:
+        """True if arrays are created in a document that other arrays may have made; `add` does so."""
+        return False
+
+    def add(self, mode: OpenMode) -> ArrayMeta:
+        """Add the array that the spec describes to the stored document, or to a new one.
+
+        Raises
+        ------
+        ArrayExistsError
+            If the document has the array.
+        """
+        raise NotImplementedError
+
+    def described(self) -> ArrayMeta:
+        """Return the array that the spec describes, without looking at the store."""
+        with prefixed('Cannot create using specified "metadata" and schema'):
+            meta = self.constraints.create(self.node.schema, self.node.options)
+            return made_of(encode(meta, self.path), meta, self.path)
 
     @property
     def key(self) -> str:
@@ -86,13 +93,12 @@ class StoredPlace(NamedTuple):
 
     def found(self) -> ArrayMeta | None:
         """Return the stored metadata, or None if there is no array."""
-        (found,) = find_many(self.store, [self.path], self.forms)
-        if isinstance(found, BlizzarrError):
-            raise found
+        found = find_one(self.store, self.path, self.forms)
         if found is None:
             self._refuse_unreadable()
             return None
-        warn_of(found.notices)
+        if found.notices:
+            warn_of(found.notices)
         if not isinstance(found.meta, ArrayMeta):
             with failed_precondition():
                 raise SpecError(
@@ -130,20 +136,23 @@ class StoredPlace(NamedTuple):
         remove_left_over(self.store, self.path, meta)
 
 
-def locate(node: SpecNode, transaction: Transaction | None = None) -> StoredPlace:
+def locate(
+    node: SpecNode, transaction: Transaction | None = None, kind: type[StoredPlace] = StoredPlace
+) -> StoredPlace:
     """Return the place in which a bound spec looks for its array."""
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_directory(node.kvstore)
-    forms = forms_of(node)
+    driver: Any = DRIVERS[node.driver]
+    forms = driver.forms or driver.formats_of(node)  # without the call of `forms_of`
     if inner := node.options.get("node"):
         path = f"{path}/{inner}" if path else inner
-    if any(form.entry_key is not None for form in forms):
+    if forms[0].entry_key is not None:
         # Documents of this format are not where the path of the array leads.
         store, path = root_above(store, path) or (store, path)
     if transaction is not None:
         store = StagedStore(transaction, store)
-    return StoredPlace(node, node.kvstore, store, path, forms)
+    return kind(node, node.kvstore, store, path, forms)
 
 
 def _publish(store: Store) -> None:

@@ -14,7 +14,6 @@ from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axes
-from blizzarr.model.chunk_places import Shards
 from blizzarr.tensorstore.inner_chunks import inner_chunks
 
 __all__ = ["first_missing", "stored_of"]
@@ -88,7 +87,7 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str]
         return None
     meta = array.metadata
     groups = _groups(shape, axes, meta.write_shape)
-    if isinstance(meta.chunk_keys.places, Shards):
+    if meta.chunk_keys.share_values:
         is_stored = _looked_up(array)
     else:
         is_stored = {position for _, position in _stored(array, groups)}.__contains__

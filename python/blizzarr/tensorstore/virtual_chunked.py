@@ -22,7 +22,7 @@ from blizzarr.views.interval import INF
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["virtual_chunked"]
+__all__ = ["virtual_chunked", "virtual_driver"]
 
 
 def virtual_chunked(
@@ -67,16 +67,21 @@ def virtual_chunked(
     apply_arguments(virtual_chunked, schema, SCHEMA_ARGUMENTS, constraints)
     held = context or Context()
     resources = {name: held[name] for name in ("data_copy_concurrency", "cache_pool")}
-    driver = _driver((read_function, write_function), schema, resources, loop or running_loop())
+    driver = virtual_driver((read_function, write_function), schema, resources, loop or running_loop())
     return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))
 
 
 name_keywords(virtual_chunked, [name for name in SCHEMA_ARGUMENTS if name not in ("codec", "fill_value")])
 
 
-def _driver(
-    functions: tuple[ReadFunction | None, WriteFunction | None], schema: Schema, resources: dict[str, Any], loop: Any
+def virtual_driver(
+    functions: tuple[ReadFunction | None, WriteFunction | None],
+    schema: Schema,
+    resources: dict[str, Any],
+    loop: Any,
+    node: SpecNode | None = None,
 ) -> VirtualDriver:
+    """Return the driver of functions that make chunks; `node` is the spec of the driver that has these functions."""
     rank = schema.rank
     if rank is None:
         raise SpecError("rank must be specified")
@@ -89,7 +94,7 @@ def _driver(
     domain = schema.domain or IndexDomain(rank)
     layout = _layout(schema.chunk_layout, domain)
     units = schema.dimension_units or (None,) * rank
-    return VirtualDriver(functions, domain, schema.dtype, layout, units, resources, loop)
+    return VirtualDriver(functions, domain, schema.dtype, layout, units, resources, loop, node)
 
 
 def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
@@ -112,7 +117,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
 
 
 def _open_virtual(node: SpecNode, request: Request) -> TensorStore:
-    made = _driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
+    made = virtual_driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
     return TensorStore._of(made)
 
 

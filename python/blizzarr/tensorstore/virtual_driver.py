@@ -20,7 +20,8 @@ from blizzarr.errors import (
     UnsupportedOperationError,
 )
 from blizzarr.futures import Batch, Future, resolved
-from blizzarr.spec.binding import Held
+from blizzarr.spec.altered import altered
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
@@ -97,9 +98,13 @@ class VirtualDriver(Driver):
         dtype: DType,
         layout: ChunkLayout,
         units: tuple[Unit | None, ...],
-        resources: dict[str, Held],
+        resources: dict[str, Resource],
         loop: asyncio.AbstractEventLoop | None,
+        node: SpecNode | None = None,
     ) -> None:
+        if node is not None:
+            self.name = node.driver
+        self._node = node
         self._reader, self._writer = functions
         self._domain = domain
         self._layout = layout
@@ -131,7 +136,10 @@ class VirtualDriver(Driver):
         return self._units
 
     def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """Return a spec with the functions themselves, which has no JSON."""
+        """Return the spec of the driver that has the functions, or one with the functions themselves and no JSON."""
+        if self._node is not None:
+            kept = Schema(dtype=self.dtype, rank=self._domain.rank)
+            return altered(self._node, schema=kept, transform=IndexTransform._of(view._form))
         schema = Schema(dtype=self.dtype, domain=self._domain, chunk_layout=self._layout)
         options = {"functions": (self._reader, self._writer), "loop": self._loop}
         transform = IndexTransform._of(view._form)
@@ -250,7 +258,7 @@ class VirtualDriver(Driver):
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
         """Return a driver of the same functions with a transaction."""
-        made = object.__new__(VirtualDriver)  # not as it is pickled
+        made = object.__new__(type(self))  # not as it is pickled
         vars(made).update(vars(self), _transaction=transaction)
         return made
 
@@ -280,7 +288,7 @@ class VirtualDriver(Driver):
 
     def __reduce__(self) -> tuple[Any, ...]:
         functions = self._reader, self._writer
-        given = functions, self._domain, self.dtype, self._layout, self._units, self._resources
+        given = functions, self._domain, self.dtype, self._layout, self._units, self._resources, self._node
         return _made_again, given
 
 
@@ -290,10 +298,11 @@ def _made_again(
     dtype: DType,
     layout: ChunkLayout,
     units: tuple[Unit | None, ...],
-    resources: dict[str, Held],
+    resources: dict[str, Resource],
+    node: SpecNode | None,
 ) -> VirtualDriver:
     """Make the driver again with the event loop of this thread, as loops cannot be pickled."""
-    return VirtualDriver(functions, domain, dtype, layout, units, resources, running_loop())
+    return VirtualDriver(functions, domain, dtype, layout, units, resources, running_loop(), node)
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -1,6 +1,6 @@
 """A reference model of the engine in NumPy: reading and writing through a selection, without chunks.
 
-For tests of the real engine: `apply` and `assign` follow a `Selection` literally, and `ReferenceHandle` stands
+For tests of the real engine: `apply` and `assign` follow a `Form` literally, and `ReferenceHandle` stands
 in for ``_native.ArrayHandle`` and follows what the engine is told.
 """
 
@@ -11,41 +11,54 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.indexing import Axes, ConstantMap, IndexArrayMap, Selection, StridedMap
+from blizzarr.indexing import ArrayMap, Axes, Form, Map
 
-__all__ = ["ReferenceHandle", "apply", "assign"]
+__all__ = ["ReferenceHandle", "apply", "assign", "selection_of_axes"]
 
 
-def _positions(selection: Selection) -> tuple[npt.NDArray[np.intp], ...]:
+def _positions(selection: Form) -> tuple[npt.NDArray[np.intp], ...]:
     """Return for each axis of the array the index at every position of the domain."""
     grid = np.indices(selection.shape)
     found = []
-    for output in selection.outputs:
-        match output:
-            case ConstantMap(index):
+    for map_ in selection.maps:
+        match map_:
+            case int(index):
                 found.append(np.full(selection.shape, index, np.intp))
-            case StridedMap(dim, start, step):
-                found.append(start + step * grid[dim])
-            case IndexArrayMap(dims, array):
-                found.append(array[tuple(grid[dim] for dim in dims)])
+            case (dim, offset, stride):
+                found.append(offset + stride * (selection.lower[dim] + grid[dim]))
+            case ArrayMap(offset, stride, array):
+                found.append(offset + stride * np.broadcast_to(array, selection.shape))
     return tuple(found)
 
 
-def apply(selection: Selection, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def selection_of_axes(shape: tuple[int, ...], axes: Axes) -> Form:
+    """Return the axes that the engine takes as a selection again, whose domain has this shape."""
+    maps: list[Map] = []
+    for axis in axes:
+        if isinstance(axis, int) or len(axis) == 3:
+            maps.append(axis)
+        else:
+            dims, array = axis
+            along = [length if dim in dims else 1 for dim, length in enumerate(shape)]
+            maps.append(ArrayMap(0, 1, array.reshape(along), dims))
+    return Form.of_shape(shape)._replace(maps=tuple(maps))
+
+
+def apply(selection: Form, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the elements that the selection picks.
 
     Examples
     --------
-    >>> apply(Selection((3,), (StridedMap(0, 0, 1), StridedMap(0, 0, 1))), np.arange(9).reshape(3, 3))
+    >>> apply(Form.of_shape((3,))._replace(maps=((0, 0, 1), (0, 0, 1))), np.arange(9).reshape(3, 3))
     array([0, 4, 8])
     """
-    if not selection.outputs:
+    if not selection.maps:
         return np.broadcast_to(array, selection.shape)
     picked: npt.NDArray[Any] = np.asarray(array[_positions(selection)])
     return picked
 
 
-def assign(selection: Selection, array: npt.NDArray[Any], value: npt.ArrayLike) -> None:
+def assign(selection: Form, array: npt.NDArray[Any], value: npt.ArrayLike) -> None:
     """Assign a value to the selected elements; if one is selected twice, the last position counts."""
     source = np.broadcast_to(np.asarray(value), selection.shape).ravel()
     # In the order of the domain: NumPy guarantees an order only for flat indices.
@@ -88,7 +101,7 @@ class ReferenceHandle:
         array[both] = self.array[both]
         return ReferenceHandle(array)
 
-    def _selection(self, shape: tuple[int, ...], axes: Axes) -> Selection:
+    def _selection(self, shape: tuple[int, ...], axes: Axes) -> Form:
         if len(axes) != self.array.ndim:
             raise ValueError(f"expected {self.array.ndim} axes, found {len(axes)}")
         owners: dict[int, object] = {}
@@ -117,4 +130,4 @@ class ReferenceHandle:
         unused = [dim for dim, length in enumerate(shape) if length != 1 and dim not in owners]
         if unused:
             raise ValueError(f"domain dimensions {unused} are not used")
-        return Selection.from_axes(shape, axes)
+        return selection_of_axes(shape, axes)

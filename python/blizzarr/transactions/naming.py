@@ -12,7 +12,7 @@ __all__ = ["place_in", "shown"]
 
 def place_in(store: Store) -> tuple[str, str]:
     """Return the place of a store, and the prefix of its keys there; all directories are in one place."""
-    bare = unwrapped(store)
+    bare = store if type(store) is LocalStore else unwrapped(store)
     if isinstance(bare, LocalStore):
         return "file", f"{bare}/".replace("//", "/")
     return place_of(bare), ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 __all__ = ["ArrayKeys"]
@@ -93,7 +92,6 @@ class ArrayKeys:
 _INDEX = re.compile("0|[1-9][0-9]{0,99}")
 
 
-@lru_cache(256)
 def _names(head: str, separator: str, scalar: str, rank: int) -> re.Pattern[str]:
     if not rank:
         return re.compile(re.escape(scalar))

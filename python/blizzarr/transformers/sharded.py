@@ -15,7 +15,6 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Final
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
@@ -238,7 +237,9 @@ def _depth(store: Store | None) -> int:
     return depth
 
 
-@lru_cache
+_LOCKS: Final[dict[int, NamedLocks]] = {}
+
+
 def _locks(depth: int) -> NamedLocks:
     """Return the locks of all stores of this depth; a holder takes further locks only at lesser depths."""
-    return NamedLocks()
+    return _LOCKS.get(depth) or _LOCKS.setdefault(depth, NamedLocks())

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import INF, Bounds, Interval, closed, half_open, sized
 from blizzarr.views.dim import Dim
-from blizzarr.views.form import Form
-from blizzarr.views.interval import INF, Bounds, Interval, closed, half_open, sized
 from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices
 
 __all__ = ["Upper", "complete", "domain_of", "form_of_dims"]

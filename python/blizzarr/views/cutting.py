@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from blizzarr.errors import OutOfBoundsError, SelectionError
-from blizzarr.views.compose import gather
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import Interval
+from blizzarr.indexing.layout import WHOLE, Term, lay_out
 from blizzarr.views.dim_selection import normalize_dim
-from blizzarr.views.form import ArrayMap, Form, identity_maps, without_arrays
-from blizzarr.views.interval import Interval
 from blizzarr.views.values import quoted
 
 __all__ = ["cut"]
@@ -20,50 +20,22 @@ def cut(form: Form, domain: Form) -> Form:
     SelectionError
         If dimensions cannot be matched, or the domain is not within the form's.
     """
-    simple = _cut_simply(form, domain)
-    if simple is not None:
-        return simple
     dims = _matched(form, domain)
-    labels = form.labels
-    if not any(labels):
-        labels = domain.labels
-    intervals = [form.interval(dim) for dim in range(form.rank)]
-    is_empty = False
+    terms: list[Term] = [WHOLE] * form.rank
     for place, dim in enumerate(dims):
-        bounds = domain.interval(place).bounds
-        if not intervals[dim].effective.covers(bounds):
-            mine, its = _shown(intervals[dim], form.labels[dim]), _shown(domain.interval(place), domain.labels[place])
+        lower, upper = domain.lower[place], domain.upper[place]
+        if not form.allowed(dim).covers((lower, upper)):
+            mine, its = (
+                _shown(form.interval(dim), form.labels[dim]),
+                _shown(domain.interval(place), domain.labels[place]),
+            )
             raise OutOfBoundsError(
                 f"OUT_OF_RANGE: Cannot slice target dimension {dim} {{{mine}}} with index domain dimension {place} "
                 f"{{{its}}}"
             )
-        intervals[dim] = Interval(*bounds)
-        is_empty = is_empty or bounds.lower == bounds.upper
-    new = Form.of_dims(list(zip(intervals, labels, strict=True)), form.maps)
-    if is_empty:
-        return without_arrays(new)
-    identity = new._replace(maps=identity_maps(form.rank))
-    maps = tuple(
-        ArrayMap(map_.offset, map_.stride, *gather(map_, form, identity), map_.bounds)
-        if isinstance(map_, ArrayMap)
-        else map_
-        for map_ in form.maps
-    )
-    return new._replace(maps=maps)
-
-
-def _cut_simply(form: Form, domain: Form) -> Form | None:
-    """Restrict a form on the fast path: no labels, no arrays, no errors; return None otherwise."""
-    lower, upper = domain.lower, domain.upper
-    if len(lower) != len(form.lower) or any(form.labels) or any(domain.labels):
-        return None
-    for dim, low in enumerate(lower):
-        if not form.lower[dim] <= low < upper[dim] <= form.upper[dim]:
-            return None
-    if any(isinstance(map_, ArrayMap) for map_ in form.maps):
-        return None
-    never = (False,) * len(lower)
-    return Form(lower, upper, never, never, form.labels, form.maps)
+        terms[dim] = lower, upper, False, False, 0, 1
+    found = lay_out(form, terms, constants=False)
+    return found if any(form.labels) or not any(domain.labels) else found._replace(labels=domain.labels)
 
 
 def _shown(interval: Interval, label: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Never
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INF, Interval, closed, half_open, sized
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.views.interval import INF, Interval, closed, half_open, sized
 from blizzarr.views.values import flag, opt_index, quoted, to_index
 
 __all__ = ["Dim", "merge_labels", "merged_dims"]

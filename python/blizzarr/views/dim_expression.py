@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from blizzarr.errors import SelectionError
-from blizzarr.views.basic import index_basic
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.layout import Arrays
 from blizzarr.views.dim_selection import DimSpec, as_dim_specs, normalize_dims, shown_range
-from blizzarr.views.form import Form
 from blizzarr.views.numpy_index import index_chained, index_initial
-from blizzarr.views.numpy_terms import Arrays, Mode, Slice, Term, Terms, Usage, parse_terms
+from blizzarr.views.numpy_terms import Mode, Term, Terms, Usage, parse_terms
 from blizzarr.views.operations import (
     Step,
     Translation,
@@ -195,8 +195,6 @@ class DimExpression:
             raise SelectionError("Must specify at least one operation in dimension expression")
         first, *others = self._operations
         if isinstance(first, _Index):
-            if not others and (found := self._simply_indexed(form, first.terms)):
-                return found
             # It may make the dimensions that the selection names.
             form, dims = index_initial(form, first.terms, self._selection)
         else:
@@ -204,25 +202,6 @@ class DimExpression:
         for operation in others:
             form, dims = operation.apply(form, dims)
         return form
-
-    def _simply_indexed(self, form: Form, terms: Terms) -> Form | None:
-        """Index on the fast path, for integers and slices alone; return None otherwise."""
-        if not all(isinstance(term, int | Slice) for term in terms.terms):
-            return None
-        try:
-            dims = normalize_dims(self._selection, form.labels)
-        except SelectionError:
-            return None
-        items = terms.terms * len(dims) if terms.scalar else terms.terms
-        if len(items) != len(dims):
-            return None
-        key: list[int | slice] = [slice(None)] * form.rank
-        for dim, term in zip(dims, items, strict=True):
-            if isinstance(term, Slice):
-                key[dim] = slice(term.start, term.stop, term.step)
-            elif isinstance(term, int):
-                key[dim] = term
-        return index_basic(form, tuple(key))
 
     def _index(self, key: Any, mode: Mode) -> DimExpression:
         return self._with(_Index(parse_terms(key, mode, Usage.CHAINED if self._operations else Usage.INITIAL)))
@@ -390,7 +369,7 @@ def _shown(vector: Vector) -> str:
 
 
 def _shown_term(term: Term) -> str:
-    if isinstance(term, Slice):
+    if isinstance(term, slice):
         start, stop = ("" if bound is None else str(bound) for bound in (term.start, term.stop))
         return f"{start}:{stop}" + (f":{term.step}" if term.step != 1 else "")
     if isinstance(term, Arrays):

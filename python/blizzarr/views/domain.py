@@ -7,6 +7,8 @@ from math import prod
 from typing import Any, Never, overload
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import INF, INT64_MAX
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of, form_of_dims
 from blizzarr.views.compose import compose
@@ -14,10 +16,8 @@ from blizzarr.views.cutting import cut
 from blizzarr.views.dim import Dim, merged_dims
 from blizzarr.views.dim_expression import DimExpression, DimSelection
 from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims
-from blizzarr.views.form import Form
 from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_domain
-from blizzarr.views.interval import INF, INT64_MAX
 from blizzarr.views.movable import Movable
 from blizzarr.views.to_json import domain_to_json
 

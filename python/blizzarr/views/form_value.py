@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from blizzarr.views.form import Form
+from blizzarr.indexing.form import Form
 
 __all__ = ["FormValue"]
 

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form, IndexArray
+from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, closed
 from blizzarr.number_text import integer_of_text
 from blizzarr.views.components import Upper, complete
-from blizzarr.views.form import Form, IndexArray
-from blizzarr.views.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, closed
 from blizzarr.views.raw_maps import RawMap, made_maps
 from blizzarr.views.values import MAX_RANK, check_unique, quoted
 

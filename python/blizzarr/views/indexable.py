@@ -6,8 +6,8 @@ from abc import abstractmethod
 from typing import Self
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form
 from blizzarr.views.domain import IndexDomain
-from blizzarr.views.form import Form
 from blizzarr.views.indexing import Indexed
 from blizzarr.views.transform import IndexTransform
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
-from blizzarr.views.basic import index_basic
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import INT64_MAX
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 from blizzarr.views.dim_expression import DimExpression, Subscript
 from blizzarr.views.domain import IndexDomain
-from blizzarr.views.form import Form
-from blizzarr.views.interval import INT64_MAX
 from blizzarr.views.movable import Movable
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
@@ -19,15 +18,17 @@ from blizzarr.views.numpy_terms import Mode
 __all__ = ["Indexed", "index"]
 
 
+_KEYS: Final = (tuple, int, slice, list)
+"""Of these types, nothing but NumPy's terms is."""
+
+
 def index(form: Form, key: Any) -> Form:
     """The form of ``view[key]``."""
-    found = index_basic(form, key)
-    if found is not None:
-        return found
-    if isinstance(key, Movable):
-        return cut(form, key._form) if isinstance(key, IndexDomain) else compose(form, key._form)
-    if isinstance(key, DimExpression):
-        return key._applied_to(form)
+    if type(key) not in _KEYS:
+        if isinstance(key, Movable):
+            return cut(form, key._form) if isinstance(key, IndexDomain) else compose(form, key._form)
+        if isinstance(key, DimExpression):
+            return key._applied_to(form)
     return index_direct(form, key, Mode.DEFAULT)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from blizzarr.errors import SelectionError, SpecError
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.layout import permute
 from blizzarr.views.dim_expression import Subscript, given_flags, given_labels
 from blizzarr.views.dim_selection import as_dim_specs
-from blizzarr.views.form import Form
-from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, permute, translate, transpose
+from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, translate, transpose
 from blizzarr.views.values import index_vector
 
 __all__ = ["Movable"]

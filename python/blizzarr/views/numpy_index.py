@@ -1,81 +1,64 @@
-"""NumPy's indexing of views: the terms of a key become a transform into the view.
+"""NumPy's indexing of views: which dimensions the terms of a key stand for.
 
-Steps
------
-1. Each term stands for dimensions of the view, its *taken* ones, and gives new dimensions. A *block* is a term with
-   both; dimensions that no term stands for are blocks that stay as they are.
-2. Blocks are put in order: behind a view that of the terms, behind a selection of dimensions that of what they take.
-   Dimensions of joint arrays come first, or with the first array.
-3. New dimensions are counted through the blocks, and output maps follow from them.
+Behind a view, terms stand for its dimensions one after the other (`index_direct`). Behind a selection of dimensions
+they stand for the selected ones, and new dimensions are in the order of what the terms stand for (`index_initial`,
+`index_chained`). What becomes of the view then is the same for all keys: see `blizzarr.indexing.layout`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from types import EllipsisType
 from typing import Any
 
 from blizzarr.errors import SelectionError
-from blizzarr.views.compose import compose
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.layout import WHOLE, Arrays, dims_made, lay_out, sliced
 from blizzarr.views.dim_selection import DimSpec, normalize_dim, normalize_new_dims, normalize_range
-from blizzarr.views.form import ArrayMap, Form, IndexArray, Map, without_arrays
-from blizzarr.views.interval import Interval, strided_slice
-from blizzarr.views.numpy_terms import Arrays, Mode, Slice, Term, Terms, dims_taken, parse_terms
-from blizzarr.views.points import index_points
+from blizzarr.views.numpy_terms import Mode, Terms, dims_taken, split_key
 from blizzarr.views.values import MAX_RANK
 
-__all__ = ["index_any", "index_chained", "index_direct", "index_initial"]
-
-
-@dataclass(slots=True)
-class _Block:
-    term: Term
-    taken: list[int]
-    """The dimensions of the view."""
-    place: int
-    """The position among the blocks."""
-    count: int
-    """The number of new dimensions."""
-    first: int = -1
-    """The first of its new dimensions."""
-    sliced: tuple[Interval, int] | None = None
-    """The interval and stride that a slice makes of its dimension."""
+__all__ = ["index_chained", "index_direct", "index_initial"]
 
 
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
-    """The form of ``view[key]``, ``view.oindex[key]`` or ``view.vindex[key]``."""
-    found = index_points(form, key, mode)
-    return index_any(form, key, mode) if found is None else found
+    """The form of ``view[key]``, ``view.oindex[key]`` or ``view.vindex[key]``.
 
-
-def index_any(form: Form, key: Any, mode: Mode) -> Form:
-    """Return the same as `index_direct` for any key, by the steps that are described above."""
-    terms = parse_terms(key, mode)
-    left = form.rank - terms.taken
+    Examples
+    --------
+    >>> index_direct(Form.of_shape((5, 6)), (3, slice(2, 6, 2)), Mode.DEFAULT).maps
+    (3, (0, 0, 2))
+    """
+    terms, _, joint, in_place, taken, plain = split_key(key, mode)
+    rank = len(form.lower)
+    left = rank - taken
     if left < 0:
         raise SelectionError(
-            f"Indexing expression requires {terms.taken} dimensions, and cannot be applied to a domain "
-            f"of rank {form.rank}"
+            f"Indexing expression requires {taken} dimensions, and cannot be applied to a domain of rank {rank}"
         )
-    spread = terms.terms if terms.has_ellipsis else (*terms.terms, Ellipsis)
-    blocks: list[_Block] = []
-    joint_left = terms.in_place and terms.joint_shape is not None
-    at = 0
-    for term in spread:
-        taken = left if term is Ellipsis else dims_taken(term)
-        for block in _blocks(term, list(range(at, at + taken)), terms, joint_left, form):
-            block.place = len(blocks)
-            blocks.append(block)
-        joint_left = joint_left and not isinstance(term, Arrays)
-        at += taken
-    return compose(form, _laid_out(form, terms, blocks)[0])
+    if plain:
+        return lay_out(form, terms + (WHOLE,) * left)
+    items: list[Any] = []
+    dims: list[Any] = []
+    dim = 0
+    for term in terms if Ellipsis in terms else (*terms, Ellipsis):
+        if term is Ellipsis:
+            items += [WHOLE] * left
+            dims += range(dim, dim + left)
+            dim += left
+            continue
+        items.append(term)
+        taken = dims_taken(term)
+        dims.append(range(dim, dim + taken) if isinstance(term, Arrays) else dim)
+        dim += taken
+    common = None if mode is Mode.OINDEX else joint or ()
+    if common is None or len(items) + len(common) > MAX_RANK:
+        _check_rank(len(common or ()) + sum([dims_made(item, common, False) for item in items]))
+    return lay_out(form, items, dims, common, 0 if in_place else -1)
 
 
 def index_chained(form: Form, terms: Terms, dims: list[int]) -> tuple[Form, list[int]]:
     """Index the selected dimensions; the resulting ones are the new selection."""
-    terms = _repeated(terms, len(dims))
-    return _index_selected(form, terms, dims, list(range(form.rank)))
+    return _index_selected(form, _repeated(terms, len(dims)), dims, list(range(form.rank)))
 
 
 def index_initial(form: Form, terms: Terms, specs: Sequence[DimSpec]) -> tuple[Form, list[int]]:
@@ -142,97 +125,47 @@ def _repeated(terms: Terms, count: int) -> Terms:
     """Repeat a single term for all selected dimensions."""
     if not terms.scalar:
         return terms
-    joint = terms.joint_shape if count else None
-    return Terms(terms.terms * count, terms.mode, terms.usage, False, joint, terms.in_place)
+    return terms._replace(
+        terms=terms.terms * count,
+        scalar=False,
+        joint_shape=terms.joint_shape if count else None,
+        taken=terms.taken * count,
+    )
 
 
 def _index_selected(form: Form, terms: Terms, dims: list[int], middle: list[int]) -> tuple[Form, list[int]]:
     """Index dimensions of the intermediate form, which `middle` maps to those of the view."""
     left = len(dims) - terms.taken - terms.added
     _check_count(terms, left, len(dims))
-    selected: list[_Block] = []
-    joint_left = terms.in_place and terms.joint_shape is not None
+    joint = None if terms.mode is Mode.OINDEX else terms.joint_shape or ()
+    # Each term after its place among all dimensions, and with the dimension of the view that it stands for.
+    placed: list[tuple[int, Any, Any]] = []
     at = 0
     for term in terms.terms:
-        taken = 1 if term is None else left if term is Ellipsis else dims_taken(term)
-        own = dims[at : at + taken]
-        in_view = [middle[dim] for dim in own if term is not None]
-        for index, block in enumerate(_blocks(term, in_view, terms, joint_left, form)):
-            block.place = own[index] if own else -1
-            selected.append(block)
-        joint_left = joint_left and not isinstance(term, Arrays)
-        at += taken
-    others = [_Block(Ellipsis, [middle[dim]], dim, 1) for dim in range(len(middle)) if dim not in dims]
-    inner, joint_dims = _laid_out(form, terms, sorted([*selected, *others], key=lambda block: block.place))
-    new_dims = list(joint_dims)
-    for block in selected:
-        new_dims.extend(range(block.first, block.first + block.count))
-    return compose(form, inner), new_dims
-
-
-def _blocks(term: Term, taken: list[int], terms: Terms, joint_left: bool, form: Form) -> list[_Block]:
-    if isinstance(term, EllipsisType):
-        return [_Block(term, [dim], 0, 1) for dim in taken]
-    if isinstance(term, Arrays):
-        if terms.mode is Mode.OINDEX:
-            return [_Block(term, taken, 0, len(term.shape))]
-        return [_Block(term, taken, 0, len(terms.joint_shape or ()) if joint_left else 0)]
-    block = _Block(term, taken, 0, 0 if isinstance(term, int) else 1)
-    if isinstance(term, Slice):
-        (dim,) = taken
-        doing = f"Computing interval slice for dimension {dim}"
-        block.sliced = strided_slice(form.interval(dim), term.start, term.stop, term.step, doing)
-    return [block]
-
-
-def _laid_out(form: Form, terms: Terms, blocks: list[_Block]) -> tuple[Form, range]:
-    """Return the transform into the view, and the joint dimensions if these come first."""
-    joint = terms.joint_shape or ()
-    dims: list[tuple[Interval, str]] = []
-    front = range(0)
-    joint_first = 0
-    if not terms.in_place:
-        front = range(len(joint))
-        dims.extend((Interval(0, length), "") for length in joint)
-    rank = len(front) + sum(block.count for block in blocks)
-    _check_rank(rank)
-    maps: list[Map] = [0] * form.rank
-    for block in blocks:
-        block.first = len(dims)
-        term = block.term
-        if isinstance(term, int):
-            maps[block.taken[0]] = term
-        elif term is None:
-            dims.append((Interval(0, 1, True, True), ""))
-        elif isinstance(term, Slice) and block.sliced:
-            (dim,) = block.taken
-            interval, offset = block.sliced
-            maps[dim] = (len(dims), offset, term.step)
-            dims.append((interval, form.labels[dim]))
+        if term is Ellipsis:
+            placed += [(dim, WHOLE, middle[dim]) for dim in dims[at : at + left]]
+            at += left
         elif isinstance(term, Arrays):
-            if terms.mode is Mode.OINDEX:
-                dims.extend((Interval(0, length), "") for length in term.shape)
-            elif block.count:
-                joint_first = block.first
-                dims.extend((Interval(0, length), "") for length in joint)
+            own = dims[at : at + len(term.indices)]
+            placed.append((own[0] if own else -1, term, [middle[dim] for dim in own]))
+            at += len(own)
         else:
-            (dim,) = block.taken
-            maps[dim] = (len(dims), 0, 1)
-            dims.append((form.interval(dim), form.labels[dim]))
-    for block in blocks:
-        if isinstance(block.term, Arrays):
-            end = block.first if terms.mode is Mode.OINDEX else joint_first
-            end += len(block.term.shape if terms.mode is Mode.OINDEX else joint)
-            for dim, array in zip(block.taken, block.term.indices, strict=True):
-                maps[dim] = _array_map(array, end, rank)
-    inner = Form.of_dims(dims, tuple(maps))
-    return without_arrays(inner) if inner.is_empty else inner, front
-
-
-def _array_map(array: IndexArray, end: int, rank: int) -> ArrayMap:
-    """Return the map of an index array whose last dimension is the new one before `end`."""
-    first = end - array.ndim
-    dims = tuple(first + along for along, length in enumerate(array.shape) if length != 1)
-    shape = [1] * rank
-    shape[first:end] = array.shape
-    return ArrayMap(0, 1, array.reshape(shape), dims)
+            dim = middle[dims[at]]
+            placed.append((dims[at], sliced(form, dim, term) if isinstance(term, slice) else term, dim))
+            at += 1
+    others = [(dim, WHOLE, middle[dim]) for dim in range(len(middle)) if dim not in dims]
+    order = sorted(enumerate([*placed, *others]), key=lambda each: each[1][0])
+    arrays = [number for number, (_, term, _) in order if isinstance(term, Arrays)]
+    holder = arrays.index(min(arrays)) if arrays and terms.in_place else -1
+    rank = 0 if holder >= 0 else len(joint or ())
+    new_dims = list(range(rank))
+    made: dict[int, range] = {}
+    for number, (_, term, _) in order:
+        count = dims_made(term, joint, holder >= 0 and number == arrays[holder])
+        made[number] = range(rank, rank + count)
+        rank += count
+    _check_rank(rank)
+    for number in range(len(placed)):
+        new_dims += made[number]
+    items, stands_for = [term for _, (_, term, _) in order], [dim for _, (_, _, dim) in order]
+    return lay_out(form, items, stands_for, joint, holder), new_dims

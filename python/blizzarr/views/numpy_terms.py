@@ -8,22 +8,19 @@ be vectors, ``view[[1, 2]:[5, 9]]`` being ``view[1:5, 2:9]``.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.errors import SelectionError
-from blizzarr.views.form import IndexArray
-from blizzarr.views.interval import INT64_MAX, INT64_MIN
+from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
+from blizzarr.indexing.keys import index_or_array
+from blizzarr.indexing.layout import Arrays
 from blizzarr.views.values import index_vector
 
-__all__ = ["Arrays", "Mode", "Slice", "Term", "Terms", "Usage", "parse_terms"]
+__all__ = ["Mode", "Term", "Terms", "Usage", "dims_taken", "parse_terms", "split_key"]
 
 
 class Mode(Enum):
@@ -45,74 +42,35 @@ class Usage(Enum):
     """Behind another operation of a dimension expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A slice of integers or None; the step is known."""
-
-    start: int | None
-    stop: int | None
-    step: int
+Term: TypeAlias = int | slice | EllipsisType | Arrays | None
+"""A slice consists of integers and None, and its step is known."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrays:
-    """Index arrays of one shape: a single one, or those that stand for a mask, one for each of its dimensions."""
-
-    indices: tuple[IndexArray, ...]
-    shape: tuple[int, ...]
-    is_mask: bool = False
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Arrays):
-            return NotImplemented
-        mine, its = (self.is_mask, self.shape), (other.is_mask, other.shape)
-        return (
-            mine == its
-            and len(self.indices) == len(other.indices)
-            and all(map(np.array_equal, self.indices, other.indices))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-Term: TypeAlias = int | Slice | EllipsisType | Arrays | None
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """A key: its terms, the shape that its joint arrays have together (None without arrays), and where it goes."""
 
-    terms: tuple[Term, ...]
     mode: Mode
     usage: Usage
+    terms: tuple[Term, ...]
     scalar: bool
     """One term for all selected dimensions."""
     joint_shape: tuple[int, ...] | None
     in_place: bool
     """The dimensions of joint arrays stand where the first array stands, rather than first."""
-
-    @property
-    def taken(self) -> int:
-        """The number of dimensions of the view that the terms consume, without the ellipsis."""
-        return sum(dims_taken(term) for term in self.terms)
+    taken: int
+    """The number of dimensions of the view that the terms consume, without the ellipsis."""
+    plain: bool
+    """There are only indices and slices."""
 
     @property
     def added(self) -> int:
         """The number of dimensions of length 1 that are added."""
-        return self.terms.count(None)
+        return sum(term is None for term in self.terms)
 
     @property
     def has_ellipsis(self) -> bool:
         """True if there is an ellipsis."""
         return any(term is Ellipsis for term in self.terms)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Terms):
-            return NotImplemented
-        mine, its = (self.mode, self.usage, self.scalar), (other.mode, other.usage, other.scalar)
-        return mine == its and self.terms == other.terms
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def dims_taken(term: Term) -> int:
@@ -132,65 +90,87 @@ def parse_terms(key: Any, mode: Mode, usage: Usage = Usage.DIRECT) -> Terms:
     TypeError
         For slices with bounds that are no integers.
     """
+    return Terms(mode, usage, *split_key(key, mode, usage))
+
+
+def split_key(
+    key: Any, mode: Mode, usage: Usage = Usage.DIRECT
+) -> tuple[tuple[Term, ...], bool, tuple[int, ...] | None, bool, int, bool]:
+    """Return the members of `Terms` behind the first two, as a plain tuple: this runs for every key."""
     terms: list[Term] = []
     scalar = not isinstance(key, tuple)
     joint: tuple[int, ...] | None = None
     in_place = mode is Mode.DEFAULT
     interrupted = False
     ellipsis = False
-    for item in key if isinstance(key, tuple) else (key,):
-        found = _terms_of(item)
-        for term in found:
-            if isinstance(term, Arrays):
-                if not term.indices and usage is not Usage.DIRECT:
-                    if mode is Mode.OINDEX:
-                        raise SelectionError(
-                            "Zero-rank bool array incompatible with outer indexing of a dimension selection"
-                        )
-                    in_place = False
-                scalar = scalar and not term.shape and not term.is_mask
-                if mode is not Mode.OINDEX:
-                    joint = _broadcast(term.shape, joint or ())
-                    in_place = in_place and not interrupted
-            elif not isinstance(term, int):
-                if term is Ellipsis:
-                    if ellipsis:
-                        raise SelectionError("An index can only have a single ellipsis (`...`)")
-                    ellipsis, scalar = True, False
-                elif term is None and usage is Usage.CHAINED:
-                    raise SelectionError("tensorstore.newaxis (`None`) not valid in chained indexing operations")
-                interrupted = joint is not None
-        if isinstance(item, slice):
+    plain = True
+    taken = 0
+    for item in (key,) if scalar else key:
+        kind = type(item)
+        if kind is int and INT64_MIN <= item <= INT64_MAX:
+            terms.append(item)
+            taken += 1
+        elif kind is slice:
+            start, stop = item.start, item.stop
+            if (start is None or type(start) is int) and (stop is None or type(stop) is int) and _is_simple(item.step):
+                # The step is written out where keys are compared.
+                terms.append(item if item.step or usage is Usage.DIRECT else _with_step(item))
+                taken += 1
+            else:
+                slices, alone = _slices(item)
+                terms += slices
+                taken += len(slices)
+                scalar = scalar and alone
             interrupted = joint is not None
-            scalar = scalar and _is_plain(item)
-        terms.extend(found)
-    return Terms(tuple(terms), mode, usage, scalar, joint, in_place)
-
-
-def _terms_of(item: Any) -> list[Term]:
-    if item is Ellipsis or item is None:
-        return [item]
-    if isinstance(item, slice):
-        return list(_slices(item))
-    if type(item) is int or not isinstance(item, bool | np.bool_ | np.ndarray):
-        try:
-            index = operator.index(item)
-        except TypeError:
-            pass
+        elif item is Ellipsis or item is None:
+            plain = False
+            if item is Ellipsis:
+                if ellipsis:
+                    raise SelectionError("An index can only have a single ellipsis (`...`)")
+                ellipsis, scalar = True, False
+            elif usage is Usage.CHAINED:
+                raise SelectionError("tensorstore.newaxis (`None`) not valid in chained indexing operations")
+            terms.append(item)
+            interrupted = joint is not None
         else:
-            if INT64_MIN <= index <= INT64_MAX:
-                return [index]
-    return [_arrays(item)]
-
-
-def _is_plain(item: slice) -> bool:
-    return all(
-        _is_simple(bound) or not isinstance(_vector(bound), tuple) for bound in (item.start, item.stop, item.step)
-    )
+            term = _index_or_arrays(item)
+            terms.append(term)
+            if isinstance(term, int):
+                taken += 1
+                continue
+            plain = False
+            taken += len(term.indices)
+            if not term.indices and usage is not Usage.DIRECT:
+                if mode is Mode.OINDEX:
+                    raise SelectionError(
+                        "Zero-rank bool array incompatible with outer indexing of a dimension selection"
+                    )
+                in_place = False
+            scalar = scalar and not term.shape and not term.is_mask
+            if mode is not Mode.OINDEX:
+                joint = term.shape if joint is None else _broadcast(term.shape, joint)
+                in_place = in_place and not interrupted
+    return tuple(terms), scalar, joint, in_place, taken, plain
 
 
 def _is_simple(bound: Any) -> bool:
-    return bound is None or (type(bound) is int and INT64_MIN <= bound <= INT64_MAX)
+    return bound is None or type(bound) is int
+
+
+def _with_step(item: slice) -> slice:
+    return slice(item.start, item.stop, 1 if item.step is None else item.step)
+
+
+def _slices(item: slice) -> tuple[list[slice], bool]:
+    """Parse a slice, or one for each element of its vectors; return whether it has no vectors, too."""
+    vectors = {"start": _vector(item.start), "stop": _vector(item.stop), "step": _vector(item.step)}
+    lengths = {name: len(vector) for name, vector in vectors.items() if isinstance(vector, tuple)}
+    if len(set(lengths.values())) > 1:
+        shown = " and ".join(f"{name}={vectors[name]} (rank {rank})" for name, rank in lengths.items())
+        raise SelectionError(f"expected vectors of one length in a slice, found {shown}")
+    count = max(lengths.values(), default=1)
+    spread = [vector if isinstance(vector, tuple) else (vector,) * count for vector in vectors.values()]
+    return [_with_step(slice(*bounds)) for bounds in zip(*spread, strict=True)], not lengths
 
 
 def _vector(bound: Any) -> int | tuple[int | None, ...] | None:
@@ -200,65 +180,31 @@ def _vector(bound: Any) -> int | tuple[int | None, ...] | None:
         raise TypeError("slice indices must be integers or None or have an __index__ method") from None
 
 
-def _slices(item: slice) -> list[Slice]:
-    """Parse a slice, or one for each element of its vectors."""
-    if _is_simple(item.start) and _is_simple(item.stop) and _is_simple(item.step):
-        return [Slice(item.start, item.stop, 1 if item.step is None else item.step)]
-    vectors = {name: _vector(getattr(item, name)) for name in ("start", "stop", "step")}
-    first: str | None = None
-    for name, vector in vectors.items():
-        if isinstance(vector, tuple):
-            other = vectors[first] if first else vector
-            if isinstance(other, tuple) and len(other) != len(vector):
-                raise SelectionError(
-                    f"{name}={_shown(vector)} (rank {len(vector)}) is incompatible with "
-                    f"{first}={_shown(other)} (rank {len(other)})"
-                )
-            first = name
-    count = 1
-    if first:
-        longest = vectors[first]
-        count = len(longest) if isinstance(longest, tuple) else 1
-    spread = [vector if isinstance(vector, tuple) else (vector,) * count for vector in vectors.values()]
-    return [Slice(start, stop, 1 if step is None else step) for start, stop, step in zip(*spread, strict=True)]
-
-
-def _shown(vector: Sequence[int | None]) -> str:
-    return "[" + ",".join(map(str, vector)) + "]"
-
-
-def _arrays(item: Any) -> Arrays:
-    found: npt.NDArray[Any] = np.asarray(item)
-    if found.size == 0 and not isinstance(item, np.ndarray):
-        found = found.astype(np.int64)
+def _index_or_arrays(item: Any) -> int | Arrays:
+    found = index_or_array(item)
+    if isinstance(found, int):
+        return found
+    if isinstance(item, np.ndarray) and item.dtype == np.uint64:
+        raise TypeError("expected indices of a type that fits into 64 bits with a sign, found uint64; use .astype(int)")
     if found.dtype == bool:
         if found.ndim == 0:
             return Arrays((), (int(found),), is_mask=True)
         indices = tuple(along.astype(np.int64, copy=False) for along in found.nonzero())
         return Arrays(indices, indices[0].shape, is_mask=True)
-    if found.dtype.kind not in "iu":
-        if isinstance(item, np.ndarray):
-            raise SelectionError("Arrays used as indices must be of integer (or boolean) type")
-        raise SelectionError(
-            "Only integers, slices (`:`), ellipsis (`...`), tensorstore.newaxis (`None`) and integer or boolean arrays "
-            "are valid indices"
-        )
-    # Along a dimension that was broadcast all indices are the same.
-    once = found[tuple(slice(0, 1 if step == 0 else None) for step in found.strides)]
+    if 0 in found.strides:
+        # Along a dimension that was broadcast all indices are the same.
+        once = found[tuple([slice(0, 1 if step == 0 else None) for step in found.strides])]
+        return Arrays((np.array(once),), found.shape)
     # A copy: the caller may change the array afterwards.
-    return Arrays((np.array(once.astype(np.int64, casting="safe", copy=False)),), found.shape)
+    return Arrays((found if type(item) is list else np.array(found),), found.shape)
 
 
 def _broadcast(shape: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...]:
-    rank = max(len(shape), len(joint))
-    longer = [1] * (rank - len(joint)) + list(joint)
-    for along, length in enumerate(shape, rank - len(shape)):
-        if length != 1:
-            if longer[along] not in (1, length):
-                raise SelectionError(f"Incompatible index array shapes: {_braced(shape)} vs {_braced(longer)}")
-            longer[along] = length
-    return tuple(longer)
-
-
-def _braced(shape: Sequence[int]) -> str:
-    return "{" + ", ".join(map(str, shape)) + "}"
+    if shape == joint:
+        return shape
+    try:
+        return np.broadcast_shapes(shape, joint)
+    except ValueError:
+        raise SelectionError(
+            f"expected index arrays that broadcast together, found shapes {joint} and {shape}"
+        ) from None

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import TypeAlias
 
-import numpy as np
-
 from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
-from blizzarr.views.compose import checked_constant, gather
+from blizzarr.indexing.form import ArrayMap, Form, Map, fits_64_bits, without_arrays
+from blizzarr.indexing.interval import FINITE, INF, Interval, affine_domain, shift
+from blizzarr.indexing.layout import permute, through
 from blizzarr.views.dim_selection import DimSpec, normalize_dims, normalize_range
-from blizzarr.views.form import ArrayMap, Form, Map, fits_64_bits, without_arrays
-from blizzarr.views.interval import FINITE, INF, Interval, affine_domain, shift
 from blizzarr.views.values import check_unique
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "added",
     "mark_implicit",
     "move",
-    "permute",
     "stride",
     "take_diagonal",
     "translate",
@@ -117,26 +115,15 @@ def stride(form: Form, dims: list[int], vector: Vector) -> Step:
         intervals[dim] = Interval(*bounds, *flags)
         steps[dim] = step
     new = Form.of_dims(list(zip(intervals, form.labels, strict=True)))
-    maps = tuple(_strided(map_, form, new, steps, output) for output, map_ in enumerate(form.maps))
-    return new._replace(maps=maps), dims
-
-
-def _strided(map_: Map, form: Form, new: Form, steps: list[int], output: int) -> Map:
-    if isinstance(map_, int):
-        return map_
-    if isinstance(map_, tuple):
-        dim, offset, step = map_
-        if not fits_64_bits(step * steps[dim]):
-            raise SelectionError(f"Integer overflow computing stride for output dimension {output}")
-        return dim, offset, step * steps[dim]
-    if new.is_empty:
-        return 0
-    inner = new._replace(maps=tuple((dim, 0, step) for dim, step in enumerate(steps)))
-    values, dims = gather(map_, form, inner)
-    if values.size == 1:
-        return checked_constant(int(values.item()), map_.bounds, map_.offset, map_.stride)
-    dims = tuple(dim for dim in dims if new.upper[dim] - new.lower[dim] != 1)
-    return ArrayMap(map_.offset, map_.stride, values, dims, map_.bounds)
+    found = through(form, [(dim, 0, step) for dim, step in enumerate(steps)], *new[:5])
+    # Along dimensions of length 1, nothing is indexed any more.
+    maps = tuple(
+        replace(map_, dims=tuple(dim for dim in map_.dims if new.upper[dim] - new.lower[dim] != 1))
+        if isinstance(map_, ArrayMap)
+        else map_
+        for map_ in found.maps
+    )
+    return found._replace(maps=maps), dims
 
 
 def add_labels(form: Form, dims: list[int], labels: Sequence[str]) -> Step:
@@ -197,61 +184,21 @@ def take_diagonal(form: Form, dims: list[int]) -> Step:
     rest = [(form.interval(dim), form.labels[dim]) for dim in others]
     new = Form.of_dims([(diagonal, ""), *rest])
     renamed = dict.fromkeys(dims, 0) | {dim: place for place, dim in enumerate(others, 1)}
-    inner = new._replace(maps=tuple((renamed[dim], 0, 1) for dim in range(form.rank)))
-    is_empty = lower == upper and not (diagonal.implicit_lower or diagonal.implicit_upper)
-    maps: list[Map] = []
-    for map_ in form.maps:
-        if isinstance(map_, tuple):
-            maps.append((renamed[map_[0]], map_[1], map_[2]))
-        elif isinstance(map_, ArrayMap) and not is_empty:
-            maps.append(ArrayMap(map_.offset, map_.stride, *gather(map_, form, inner), map_.bounds))
-        else:
-            maps.append(0 if isinstance(map_, ArrayMap) else map_)
-    return new._replace(maps=tuple(maps)), [0]
-
-
-def permute(form: Form, order: Sequence[int]) -> Form:
-    """Return the form with its dimensions in another order: `order` has the old number of each new one."""
-    order = list(order)
-    new_of = {old: new for new, old in enumerate(order)}
-    maps: list[Map] = []
-    for map_ in form.maps:
-        if isinstance(map_, tuple):
-            maps.append((new_of[map_[0]], map_[1], map_[2]))
-        elif isinstance(map_, ArrayMap):
-            dims = tuple(sorted(new_of[dim] for dim in map_.dims))
-            maps.append(ArrayMap(map_.offset, map_.stride, map_.array.transpose(order), dims, map_.bounds))
-        else:
-            maps.append(map_)
-    return Form(
-        tuple([form.lower[dim] for dim in order]),
-        tuple([form.upper[dim] for dim in order]),
-        tuple([form.implicit_lower[dim] for dim in order]),
-        tuple([form.implicit_upper[dim] for dim in order]),
-        tuple([form.labels[dim] for dim in order]),
-        tuple(maps),
-    )
+    return through(form, [(renamed[dim], 0, 1) for dim in range(form.rank)], *new[:5], constants=False), [0]
 
 
 def added(form: Form, dim: int, at: int) -> Form:
     """The form with a new dimension, of which `at` is the only index."""
-    maps: list[Map] = []
-    for map_ in form.maps:
-        if isinstance(map_, tuple):
-            maps.append((map_[0] + (map_[0] >= dim), map_[1], map_[2]))
-        elif isinstance(map_, ArrayMap):
-            dims = tuple([own + (own >= dim) for own in map_.dims])
-            maps.append(ArrayMap(map_.offset, map_.stride, np.expand_dims(map_.array, dim), dims, map_.bounds))
-        else:
-            maps.append(map_)
     lower, upper, implicit_lower, implicit_upper, labels = form[:5]
-    return Form(
+    return through(
+        form,
+        [(own + (own >= dim), 0, 1) for own in range(form.rank)],
         (*lower[:dim], at, *lower[dim:]),
         (*upper[:dim], at + 1, *upper[dim:]),
         (*implicit_lower[:dim], False, *implicit_lower[dim:]),
         (*implicit_upper[:dim], False, *implicit_upper[dim:]),
         (*labels[:dim], "", *labels[dim:]),
-        tuple(maps),
+        constants=False,
     )
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SelectionError, SpecError
+from blizzarr.indexing.form import IndexArray, Map
+from blizzarr.indexing.interval import UNBOUNDED, Bounds, Interval
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.views.dim import Dim
 from blizzarr.views.dim_selection import normalize_range
-from blizzarr.views.form import IndexArray, Map
-from blizzarr.views.interval import UNBOUNDED, Bounds, Interval
 from blizzarr.views.raw_maps import RawMap
 from blizzarr.views.values import to_index
 

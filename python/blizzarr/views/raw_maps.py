@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.views.form import ArrayMap, Form, IndexArray, Map, identity_maps
-from blizzarr.views.interval import INF, UNBOUNDED, Bounds
+from blizzarr.indexing.form import ArrayMap, Form, IndexArray, Map, identity_maps
+from blizzarr.indexing.interval import INF, UNBOUNDED, Bounds
 from blizzarr.views.values import MAX_RANK
 
 __all__ = ["RawMap", "made_maps"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.views.form import ArrayMap, Form, Map, identity_maps
-from blizzarr.views.interval import INF, UNBOUNDED
+from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
+from blizzarr.indexing.interval import INF, UNBOUNDED
 
 __all__ = ["domain_to_json", "transform_to_json"]
 

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Never
 import numpy as np
 
 from blizzarr.errors import OutOfBoundsError, SpecError
+from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.interval import check_contains
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of, form_of_dims
 from blizzarr.views.dim import Dim
 from blizzarr.views.domain import IndexDomain
-from blizzarr.views.form import ArrayMap, Form, Map
 from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_transform
 from blizzarr.views.indexing import Indexed
-from blizzarr.views.interval import check_contains
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, shown_array
 from blizzarr.views.raw_maps import made_maps
 from blizzarr.views.to_json import transform_to_json
@@ -188,7 +188,7 @@ class IndexTransform(FormValue, Indexed):
                 f"{form.rank}"
             )
         for dim, index in enumerate(position):
-            if not form.interval(dim).effective.contains(index):
+            if not form.allowed(dim).contains(index):
                 raise SpecError(
                     f"OUT_OF_RANGE: Index {index} is not contained in the domain {form.interval(dim)} "
                     f"for input dimension {dim}"

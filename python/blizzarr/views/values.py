@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
 from blizzarr.json_values import shown_bytes
-from blizzarr.views.interval import INT64_MAX, INT64_MIN
 
 __all__ = [
     "MAX_RANK",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,7 +14,7 @@ from blizzarr.array import Array
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.xarray.datasets import dataset_of
-from blizzarr.xarray.opening import open_node
+from blizzarr.xarray.opening import closed_after, closing_of, open_node
 
 __all__ = ["BlizzarrBackendEntrypoint"]
 
@@ -114,8 +113,8 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
             If the store fails.
         """
         node, close = _opened(filename_or_obj, group, consolidated, storage_options, zarr_format)
-        arrays = {node.basename or "array": node} if isinstance(node, Array) else dict(node.arrays())
-        with _closed_on_error(close):
+        with closed_after(close, only_errors=True):
+            arrays = {node.basename or "array": node} if isinstance(node, Array) else dict(node.arrays())
             return dataset_of(
                 node,
                 arrays,
@@ -146,7 +145,7 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
         For parameters and errors see `open_dataset`.
         """
         node, close = _opened(filename_or_obj, group, consolidated, storage_options, zarr_format)
-        with _closed_on_error(close):
+        with closed_after(close, only_errors=True):
             if isinstance(node, Array):
                 raise NodeTypeError("expected a group, found an array", array=node.name, store=str(node.store))
             groups: dict[str, tuple[Group, dict[str, Array]]] = {"": (node, {})}
@@ -181,15 +180,4 @@ def _opened(
 ) -> tuple[Group | Array, Callable[[], None] | None]:
     """Return the node, and how to close what was opened for it."""
     node = open_node(target, group, consolidated=consolidated, storage_options=storage_options, zarr_format=zarr_format)
-    by_name = isinstance(target, str | os.PathLike)
-    return node, getattr(node.store, "close", None) if by_name else None
-
-
-@contextmanager
-def _closed_on_error(close: Callable[[], None] | None) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if close is not None:
-            close()
-        raise
+    return node, closing_of(target, node.store)

@@ -5,12 +5,12 @@ The methods that are replaced are those that call zarr-python.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from xarray import Variable, conventions
 from xarray.backends import ZarrStore
 from xarray.backends.api import DATAARRAY_VARIABLE
@@ -27,12 +27,12 @@ from blizzarr.config import config
 from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
-from blizzarr.formats import format_of
+from blizzarr.formats import MASKED
 from blizzarr.group import Group
 from blizzarr.transfer import Binding
 from blizzarr.xarray.variables import variable_of
 
-__all__ = ["GroupStore", "as_zarr_group"]
+__all__ = ["GroupStore"]
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
 """Encodings that say something about objects of zarr-python, and nothing about what is stored."""
@@ -80,23 +80,20 @@ class GroupStore(ZarrStore):
         writer: Any = None,
         unlimited_dims: Any = None,
     ) -> None:
-        """Create what is not there yet, and hand all elements to the writer.
+        """Encode the content of a dataset, and write it; see `encoded` and `write`."""
+        encoded, attributes = self.encoded(variables, attributes)
+        self.set_dimensions(encoded, unlimited_dims=unlimited_dims)
+        self.write(encoded, attributes, check_encoding_set, writer)
 
-        Parameters
-        ----------
-        variables, attributes
-            The content of a dataset.
-        check_encoding_set
-            The names of variables whose encoding the user gave.
-        writer
-            What takes the elements, each with the array and the region where they belong.
-        unlimited_dims
-            Must be None.
+    def encoded(
+        self, variables: Mapping[Any, Variable], attributes: Mapping[str, Any]
+    ) -> tuple[dict[Any, Variable], Mapping[str, Any]]:
+        """Return the content of a dataset as it is to be written.
 
         Raises
         ------
         ValueError
-            If variables do not fit what is there, or an encoding is not known.
+            If variables do not fit what is there.
         """
         known = self.array_keys()
         there = {name for name in variables if self._mode != "w" and _encode_variable_name(name) in known}
@@ -114,13 +111,49 @@ class GroupStore(ZarrStore):
                 )
         encoded, attributes = self.encode({name: variables[name] for name in new}, attributes)
         encoded |= self._encoded_as_stored({name: variables[name] for name in there})
-        if self._mode != "r+":
-            self.set_attributes(attributes)
-            self.set_dimensions(encoded, unlimited_dims=unlimited_dims)
         if self._mode == "a-" and self._append_dim is not None:
             # Only new variables, and those that grow.
             encoded = {k: v for k, v in encoded.items() if k not in there or self._append_dim in v.dims}
-        self.set_variables(encoded, check_encoding_set, writer, unlimited_dims=unlimited_dims)
+        return encoded, attributes
+
+    def write(
+        self, variables: Mapping[Any, Variable], attributes: Mapping[str, Any], given: Collection[Any], writer: Any
+    ) -> None:
+        """Create what is not there yet, and hand all elements to the writer.
+
+        Parameters
+        ----------
+        variables, attributes
+            What `encoded` has returned.
+        given
+            The names of variables whose encoding the user gave.
+        writer
+            What takes the elements, each with the array and the region where they belong.
+
+        Raises
+        ------
+        ValueError
+            If an encoding is not known.
+        """
+        if self._mode != "r+":
+            self.set_attributes(attributes)
+        # xarray takes some of the encodings away.
+        copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
+        self.set_variables(copies, given, writer)
+
+    def encode_variable(self, variable: Variable, name: Any = None) -> Variable:
+        """Return a variable as it is stored.
+
+        In v3 there is no attribute for a masked text, so it is the fill value. What is stored with any length has the
+        NULs at its end, which NumPy's bytes of a fixed length lose.
+        """
+        encoded: Variable = super().encode_variable(variable, name)
+        masked = encoded.attrs.get(MASKED)
+        if variable.dtype.kind == "O" and encoded.dtype.kind == "S" and _element_type(variable.encoding) == "bytes":
+            encoded.data = np.where(variable.isnull(), b"" if masked is None else masked, variable)
+        if masked is not None and encoded.dtype.kind in "TO" and not self._use_zarr_fill_value_as_mask:
+            encoded.encoding.setdefault("fill_value", encoded.attrs.pop(MASKED))
+        return encoded
 
     def _encoded_as_stored(self, variables: Mapping[Any, Variable]) -> dict[Any, Variable]:
         """Return variables encoded as the arrays of their names are, with dimensions in the same order."""
@@ -180,9 +213,14 @@ def _stored_type(dtype: Any, encoding: Mapping[str, Any]) -> Any:
     """
     if check_vlen_dtype(dtype) is str:
         return "string"
+    stored = _element_type(encoding)
+    return stored if stored in {"U": ("string",), "S": ("bytes",), "O": ("bytes",)}.get(dtype.kind, ()) else dtype
+
+
+def _element_type(encoding: Mapping[str, Any]) -> str | None:
+    """Return the data type of any length that the codec of an encoding is for; None if it is for others."""
     codec = given_object_codec(*(encoding.get(name) for name in ("filters", "serializer", "compressors")))
-    fits = codec is not None and codec.element_type == {"U": "string", "S": "bytes"}.get(dtype.kind)
-    return codec.element_type if codec is not None and fits else dtype
+    return None if codec is None else codec.element_type
 
 
 def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,37 +229,6 @@ def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
         return check_attributes(AsZarrPython(attributes))
     except MetadataError as error:
         raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
-
-
-@dataclass(frozen=True)
-class _ZarrGroup:
-    """A group with the number of its format where zarr-python has it; all else is that of the group."""
-
-    group: Group
-
-    @property
-    def metadata(self) -> SimpleNamespace:
-        # What distinguishes 3 from 2 for xarray is where the names of dimensions are.
-        return SimpleNamespace(zarr_format=3 if format_of(self.group.metadata).has_dimension_names else 2)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.group, name)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.group[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.group)
-
-    def require_group(self, name: str) -> _ZarrGroup:
-        return _ZarrGroup(self.group.require_group(name))
-
-
-def as_zarr_group(group: Group) -> Any:
-    """Return a group as `GroupStore` takes it."""
-    return _ZarrGroup(group)
 
 
 class WithEmptyChunks(Array):

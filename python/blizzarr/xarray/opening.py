@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from blizzarr.api import open_array, open_group
 from blizzarr.array import Array
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.group import Group
-from blizzarr.stores import resolve
+from blizzarr.model.names import join
+from blizzarr.stores import Store, resolve
 from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["may_consolidate", "open_node"]
+__all__ = ["closed_after", "closing_of", "may_consolidate", "open_node"]
 
 
 def open_node(
@@ -67,7 +70,7 @@ def open_node(
         else:
             if above.metadata.consolidated is not None:
                 return above[path]
-    path = f"{root}/{path}" if root and path else root or path
+    path = join(root, path)
     try:
         return open_group(store, path=path, **options)
     except NodeTypeError:
@@ -83,6 +86,24 @@ def may_consolidate(target: Any) -> bool:
     True
     """
     return bool(getattr(target, "supports_consolidated_metadata", True))
+
+
+def closing_of(target: Any, store: Store) -> Callable[[], None] | None:
+    """Return what closes the store that was opened for a target; None for one that the user has opened."""
+    return getattr(store, "close", None) if isinstance(target, str | os.PathLike) else None
+
+
+@contextmanager
+def closed_after(close: Callable[[], None] | None, *, only_errors: bool) -> Iterator[None]:
+    """A context that closes what was opened for it: at its end, or only after an error, where it is still needed."""
+    try:
+        yield
+    except BaseException:
+        if close is not None:
+            close()
+        raise
+    if close is not None and not only_errors:
+        close()
 
 
 def _below(node: Group | Array, path: str, consolidated: bool | None) -> Group | Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xarray import Variable
+from xarray.core.utils import NDArrayMixin
 
 from blizzarr.array import Array
 from blizzarr.xarray.variables import StoredArray
@@ -23,7 +24,7 @@ def unread(variable: Variable) -> Iterator[Array]:
         found = list(sources(data))
     for layer in found:
         # Indexing and decoding are layers around what is stored.
-        while layer is not None and not isinstance(layer, StoredArray):
-            layer = getattr(layer, "array", None)
-        if layer is not None:
+        while isinstance(layer, NDArrayMixin):
+            layer = layer.array
+        if isinstance(layer, StoredArray):
             yield layer.source

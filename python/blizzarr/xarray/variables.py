@@ -7,6 +7,7 @@ from typing import Any
 
 import numcodecs  # type: ignore[import-untyped]
 import numpy as np
+import xarray
 from xarray import Variable
 from xarray.backends import BackendArray
 from xarray.coding.strings import create_vlen_dtype
@@ -32,8 +33,7 @@ class StoredArray(BackendArray):
         self.shape = array.shape
         self.dtype = array.dtype
         if array.metadata.dtype.name == "string":
-            # As zarr-python reads text, where NumPy has a type for it.
-            self.dtype = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
+            self.dtype = _text_type()
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         select = self.source.__getitem__
@@ -87,12 +87,19 @@ def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
         if array.fill_value is not None:
             attributes[MASKED] = array.fill_value
     else:
-        if "serializer" in encoding:
+        if "filters" in encoding:
+            # What a copy in v3 has for unwritten elements; one in v2 has null, as it would be masked.
             encoding["fill_value"] = array.fill_value
         masked = masked_attribute(meta)
         if masked is not None:
             attributes[MASKED] = masked.item() if isinstance(masked, np.generic) else masked
     return Variable(dimensions, indexing.LazilyIndexedArray(stored), attributes, encoding)
+
+
+def _text_type() -> Any:
+    """Return the data type in which xarray's own engine reads text: NumPy's own, where both libraries have it."""
+    keeps_it = tuple(map(int, xarray.__version__.split(".")[:2])) >= (2026, 9)
+    return np.dtypes.StringDType() if keeps_it and hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
 
 def dimensions_of(array: Array) -> tuple[str | None, ...]:

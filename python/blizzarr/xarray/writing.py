@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from xarray import DataArray, Dataset, DataTree, Variable
 from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
 from xarray.backends.common import ArrayWriter
-from xarray.backends.writers import _validate_dataset_names, dump_to_store
+from xarray.backends.writers import _validate_dataset_names
 from xarray.backends.zarr import _choose_default_mode
+from xarray.conventions import encode_dataset_coordinates
 
 from blizzarr.api import consolidate_metadata, open_group
 from blizzarr.array import Array
-from blizzarr.creation.make import refuse_to_lose
-from blizzarr.errors import NodeTypeError
+from blizzarr.creation.make import choose_format, refuse_to_lose
+from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group
+from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
-from blizzarr.xarray.group_store import GroupStore, as_zarr_group
-from blizzarr.xarray.opening import may_consolidate, open_node
+from blizzarr.xarray.group_store import GroupStore
+from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.sources import unread
+from blizzarr.xarray.zarr_groups import NoWriter, as_zarr_group, rehearsed
 
 __all__ = ["to_zarr"]
 
@@ -113,33 +115,48 @@ def to_zarr(
     encodings = _encodings(data, encoding or {})
     for _, _, dataset in nodes:
         _validate_dataset_names(dataset)
-    variables = [variable for _, _, dataset in nodes for variable in dataset.variables.values()]
-    chunked = [variable for variable in variables if compute and variable.chunks is not None]
-    arrays = [array for variable in variables for array in unread(variable)]
-    found, root = _opened(store, mode, group, consolidated, storage_options, zarr_format, arrays, chunked)
-    close = getattr(found.store, "close", None) if isinstance(store, str | os.PathLike) else None
-    top = GroupStore(
-        as_zarr_group(found),
-        mode,
-        append_dim=append_dim,
-        write_region=dict(region) if isinstance(region, Mapping) else region,
-        safe_chunks=safe_chunks and not keeps_all_parts(found.store),
-        write_empty=write_empty_chunks,
-        use_zarr_fill_value_as_mask=masks_fill(found.metadata.format),
-        close_store_on_close=close is not None,
-        align_chunks=align_chunks,
-    )
-    writer = ArrayWriter()
-    with _closed_unless(compute, close):
+    everything = [variable for _, _, dataset in nodes for variable in dataset.variables.values()]
+    chunked = [variable for variable in everything if compute and variable.chunks is not None]
+    arrays = [array for variable in everything for array in unread(variable)]
+    place = _place(store, mode, group, consolidated, storage_options, zarr_format, arrays, chunked)
+    close = closing_of(store, place.store)
+    with closed_after(close, only_errors=not compute):
+        there = place.there
+        form = choose_format(place.store, place.path, zarr_format) if there is None else there.metadata.format
+        options: dict[str, Any] = {
+            "mode": mode,
+            "append_dim": append_dim,
+            "write_region": dict(region) if isinstance(region, Mapping) else region,
+            "safe_chunks": safe_chunks and not keeps_all_parts(place.store),
+            "write_empty": write_empty_chunks,
+            "use_zarr_fill_value_as_mask": masks_fill(form),
+            "close_store_on_close": close is not None,
+            "align_chunks": align_chunks,
+        }
+        # Nothing is changed or replaced before it is known that all of it can be written.
+        top = GroupStore(rehearsed(there, place.path, form), **options)
+        prepared = []
         for path, key, dataset in nodes:
             target = top.get_child_store(path) if path else top
             dataset = target._validate_and_autodetect_region(dataset)
-            target._validate_encoding(encodings.get(key, {}))
-            dump_to_store(dataset, target, writer, encoding=encodings.get(key))
+            given = encodings.get(key, {})
+            target._validate_encoding(given)
+            content, attributes = encode_dataset_coordinates(dataset)
+            for name, chosen in given.items():
+                content[name].encoding = chosen
+            variables, attributes = target.encoded(content, attributes)
+            target.write(variables, attributes, given, NoWriter())
+            prepared.append((path, target._write_region, variables, attributes, given))
+        found = _opened(place, mode, zarr_format)
+        top, writer = GroupStore(as_zarr_group(found), **options), ArrayWriter()
+        for path, write_region, variables, attributes, given in prepared:
+            target = top.get_child_store(path) if path else top
+            target._write_region = write_region
+            target.write(variables, attributes, given, writer)
         if consolidated is None and not has_consolidated(format_of(found.metadata)):
             consolidated = False
         if mode != "r+" and consolidated is not False:
-            consolidate_metadata(found.store, path=root)
+            consolidate_metadata(found.store, path=place.root)
         writes = writer.sync(compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs)
     if compute:
         return top
@@ -179,7 +196,18 @@ def _encodings(data: Dataset | DataArray | DataTree, given: Mapping[str, Any]) -
     return given
 
 
-def _opened(
+class _Place(NamedTuple):
+    """Where a dataset is written to."""
+
+    store: Store
+    path: str
+    root: str
+    """The path of the root whose metadata are to be consolidated."""
+    there: Group | None
+    """The group that is written to, if it is there and is not replaced."""
+
+
+def _place(
     target: Any,
     mode: Mode,
     group: str | None,
@@ -188,8 +216,8 @@ def _opened(
     zarr_format: Any,
     unread: Iterable[Array],
     chunked: Iterable[Variable],
-) -> tuple[Group, str]:
-    """Return the group to write to, and the path of the root whose metadata are to be consolidated.
+) -> _Place:
+    """Return where to write to.
 
     The arrays that are still to be read must not be removed with what is there, and the tasks that compute what is
     chunked must be able to write there.
@@ -201,17 +229,29 @@ def _opened(
         if not isinstance(node, Group):
             raise NodeTypeError("expected a group, found an array", array=node.name, store=str(node.store))
         _check_tasks_share(node.store, chunked)
-        return node, ""
+        return _Place(node.store, node.path, "", node)
     if isinstance(target, Group):
         store, root = target.store, target.path
     else:
         store, root = resolve(with_storage_options(target, storage_options), "a" if mode == "a-" else mode)
     _check_tasks_share(store, chunked)
-    full = f"{root}/{path}" if root and path else root or path
+    full = join(root, path)
     if mode == "w":
         for array in unread:
             refuse_to_lose(array, store, full)
-    return open_group(store, mode="a" if mode == "a-" else mode, path=full, zarr_format=zarr_format), root
+    there = None
+    if mode in ("a", "a-"):
+        with suppress(NodeNotFoundError):
+            there = open_group(store, mode="r", path=full, zarr_format=zarr_format)
+    return _Place(store, full, root, there)
+
+
+def _opened(place: _Place, mode: Mode, zarr_format: Any) -> Group:
+    """Return the group, which is created, or made anew, as the mode says."""
+    if mode == "r+" and place.there is not None:
+        return place.there
+    opening: Any = "a" if mode == "a-" else mode
+    return open_group(place.store, mode=opening, path=place.path, zarr_format=zarr_format)
 
 
 def _check_tasks_share(store: Store, chunked: Iterable[Variable]) -> None:
@@ -220,19 +260,6 @@ def _check_tasks_share(store: Store, chunked: Iterable[Variable]) -> None:
             from blizzarr.dask.other_processes import check_tasks_share
 
             check_tasks_share(store, variable.data)
-
-
-@contextmanager
-def _closed_unless(compute: bool, close: Callable[[], None] | None) -> Iterator[None]:
-    """Close at the end what was opened; if something is to be computed later, only after an error."""
-    try:
-        yield
-    except BaseException:
-        if close is not None:
-            close()
-        raise
-    if compute and close is not None:
-        close()
 
 
 def _finished(writes: Any, close: Callable[[], None] | None) -> None:

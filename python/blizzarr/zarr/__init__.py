@@ -8,7 +8,7 @@ Examples
 >>> import numpy as np
 >>> import blizzarr.zarr as zarr
 >>> root = zarr.open_group({}, mode="w", zarr_format=2)
->>> z = root.create_dataset("x", shape=(4, 6), chunks=(2, 3), dtype="int16", compressor=None)
+>>> z = root.create_array("x", shape=(4, 6), chunks=(2, 3), dtype="int16", compressor=None)
 >>> z[...] = np.arange(24).reshape(4, 6)
 >>> z.metadata.zarr_format, z.compressor, z[1, 2]
 (2, None, array(8, dtype=int16))
@@ -22,34 +22,8 @@ from blizzarr.zarr import abc, api, codecs, core, dtype, errors, registry, stora
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.awaitable import AsyncArray, AsyncGroup
 from blizzarr.zarr.config import config
-from blizzarr.zarr.functions import (
-    array,
-    consolidate_metadata,
-    copy,
-    create,
-    create_array,
-    create_group,
-    empty,
-    empty_like,
-    from_array,
-    full,
-    full_like,
-    group,
-    load,
-    ones,
-    ones_like,
-    open,
-    open_array,
-    open_consolidated,
-    open_group,
-    open_like,
-    save,
-    save_array,
-    save_group,
-    tree,
-    zeros,
-    zeros_like,
-)
+from blizzarr.zarr.functions import *  # noqa: F403
+from blizzarr.zarr.functions import __all__ as _functions
 from blizzarr.zarr.group import Group
 from blizzarr.zarr.hierarchy import create_hierarchy
 
@@ -64,41 +38,16 @@ __all__ = [
     "__version__",
     "abc",
     "api",
-    "array",
     "codecs",
     "config",
-    "consolidate_metadata",
-    "copy",
     "core",
-    "create",
-    "create_array",
-    "create_group",
     "create_hierarchy",
     "dtype",
-    "empty",
-    "empty_like",
     "errors",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
     "print_debug_info",
     "registry",
-    "save",
-    "save_array",
-    "save_group",
     "storage",
-    "tree",
-    "zeros",
-    "zeros_like",
+    *_functions,
 ]
 
 
@@ -111,7 +60,7 @@ def print_debug_info() -> None:
     import blizzarr
 
     print(f"platform: {platform.platform()}\npython: {platform.python_version()}")
-    print(f"blizzarr: {blizzarr.__version__}, with the interface of zarr {__version__}\nnumpy: {np.__version__}")
+    print(f"zarr: {__version__} (blizzarr {blizzarr.__version__})\nnumpy: {np.__version__}")
 
 
 if not TYPE_CHECKING:

@@ -8,10 +8,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
+from blizzarr.zarr.chunks import choose_chunks
 from blizzarr.zarr.config import config
 from blizzarr.zarr.dtype import ZDType
-from blizzarr.zarr.errors import ZarrRuntimeWarning
+from blizzarr.zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 
 __all__ = ["DEFAULT_FILL_VALUE", "IGNORED", "ArrayConfig", "array_options", "choose_format", "warn_ignored"]
 
@@ -25,7 +27,7 @@ class _DefaultFillValue:
 
 DEFAULT_FILL_VALUE: Final = _DefaultFillValue()
 
-IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array", "prototype")
+IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array")
 """Keywords of zarr-python 2 that have no effect in zarr-python 3 either."""
 
 
@@ -47,6 +49,11 @@ class ArrayConfig(NamedTuple):
             raise TypeError(f"expected {' and '.join(cls._fields)} as config=, found {', '.join(sorted(unknown))}")
         usual = cls(config.get("array.order"), bool(config.get("array.write_empty_chunks")))
         return usual._replace(**(given or {}))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ArrayConfig:
+        """Return the configuration of this mapping."""
+        return cls.of(data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration by name."""
@@ -98,7 +105,7 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     keys: Any = options.get("chunk_key_encoding")
     if hasattr(keys, "to_dict"):
         options["chunk_key_encoding"] = keys.to_dict()
-    if options.get("dimension_names") is None:
+    if not options.get("dimension_names"):
         options.pop("dimension_names", None)
     elif is_v2:
         raise ValueError("Zarr format 2 arrays do not support dimension names.")
@@ -111,14 +118,16 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     data = options.get("data")
     if data is not None:
         options["data"] = engine_data(data)
+    choose_chunks(options)
     for name in ("attributes", "chunks", "shards"):
         if name in options and options[name] is None:
             del options[name]
     if "attributes" in options:
         options["attributes"] = AsZarrPython(options["attributes"])
     chunks = options.get("chunks")
-    if isinstance(chunks, tuple | list) and 0 in chunks:
-        options["chunks"] = tuple(length or 1 for length in chunks)
+    if not isinstance(chunks, bool | str | None):
+        # Axes without elements have chunks of one.
+        options["chunks"] = (chunks or 1) if isinstance(chunks, int) else tuple(length or 1 for length in chunks)
     return options, settings
 
 
@@ -126,7 +135,11 @@ def warn_ignored(given: Mapping[str, Any]) -> None:
     """Warn of keywords that have no effect, as zarr-python does."""
     for name in IGNORED:
         if given.get(name) is not None:
-            warnings.warn(f"{name} is not yet implemented, and has no effect", ZarrRuntimeWarning, stacklevel=5)
+            _warn(f"{name} is not yet implemented, and has no effect", ZarrRuntimeWarning)
+
+
+def _warn(text: str, kind: type[Warning]) -> None:
+    warnings.warn(text, kind, stacklevel=6)
 
 
 def engine_data(data: Any) -> Any:
@@ -155,26 +168,22 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
     given = dict(_as_dict(options.pop("config", None)))
     write_empty = options.pop("write_empty_chunks", None)
     if write_empty is not None:
-        warnings.warn(
-            "The `write_empty_chunks` keyword argument is deprecated; pass config={'write_empty_chunks': ...}.",
-            ZarrRuntimeWarning,
-            stacklevel=5,
-        )
-        if given.get("write_empty_chunks", write_empty) != write_empty:
-            warnings.warn(
-                "Both the `write_empty_chunks` and `config` keyword arguments were provided; `config` is used.",
-                ZarrRuntimeWarning,
-                stacklevel=5,
+        instead = "pass config={'write_empty_chunks': ...}"
+        _warn(f"The `write_empty_chunks` keyword argument is deprecated; {instead}.", ZarrRuntimeWarning)
+        if given:
+            _warn(
+                "Both write_empty_chunks and config keyword arguments are set. This is redundant. When both are set, "
+                "write_empty_chunks will be used instead of the value in config.",
+                ZarrUserWarning,
             )
-        given.setdefault("write_empty_chunks", write_empty)
+        given["write_empty_chunks"] = write_empty
     order = options.pop("order", None)
     if order is not None:
         if not is_v2:
-            warnings.warn(
+            _warn(
                 "The `order` keyword argument has no effect for Zarr format 3 arrays. To control the memory layout of "
                 "the array, either explicitly set it in the config dict or set zarr.config `array.order`.",
                 ZarrRuntimeWarning,
-                stacklevel=5,
             )
         else:
             given["order"] = order
@@ -200,6 +209,8 @@ def _take_codecs(options: dict[str, Any], is_v2: bool) -> None:
                 "compressor cannot be used for arrays with zarr_format 3. Use bytes-to-bytes codecs instead."
             )
         options["compressors"] = compressor
+    elif is_v2 and _is_auto(options.get("compressors", "auto")):
+        options["compressors"] = make({"id": "zstd", "level": 0})
     if options.get("codecs") is None:
         options.pop("codecs", None)
     elif is_v2:

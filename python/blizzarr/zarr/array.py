@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -11,52 +10,44 @@ import numpy as np
 import numpy.typing as npt
 
 import blizzarr
+from blizzarr import indexing
 from blizzarr.array.fields import take_fields, write_field
-from blizzarr.indexing import basic, block, coordinate, numpy_style, orthogonal, vectorised
-from blizzarr.indexing import mask as mask_of
 from blizzarr.model import ArrayMeta
-from blizzarr.transfer import Binding
-from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.arguments import ArrayConfig
-from blizzarr.zarr.attributes import Attributes
 from blizzarr.zarr.awaitable import AsyncArray
+from blizzarr.zarr.buffer import check_prototype
 from blizzarr.zarr.codecs.named import codec_of_engine
+from blizzarr.zarr.configured import Configured
 from blizzarr.zarr.dtype import of_engine
 from blizzarr.zarr.errors import ArrayNotFoundError, translating
 from blizzarr.zarr.info import ArrayInfo
 from blizzarr.zarr.keys import checked_fields, is_orthogonal, picks_one, single_field, split_fields
-from blizzarr.zarr.metadata import format_number, metadata_of
-from blizzarr.zarr.storage.store_path import StorePath, engine_place
-from blizzarr.zarr.storage.stores import as_zarr_store
+from blizzarr.zarr.metadata import ArrayMetadata, metadata_of
+from blizzarr.zarr.node import Node, described
+from blizzarr.zarr.storage.store_path import engine_place
 
 __all__ = ["Array"]
 
 
-class _Configured(blizzarr.Array):
-    """An array with settings of its own."""
+def _reader(way: str, what: str) -> Any:
+    @translating()
+    def read(self: Array, selection: Any = ..., *, out: Any = None, prototype: Any = None, fields: Any = None) -> Any:
+        check_prototype(prototype)
+        return self._read(way, selection, fields, out)
 
-    __slots__ = ("_settings",)
-
-    _settings: ArrayConfig
-
-    @classmethod
-    def of(cls, engine: blizzarr.Array, settings: ArrayConfig) -> _Configured:
-        """Return an array with these settings."""
-        made = cls(engine.store, engine.path, engine.metadata)
-        made._settings = settings
-        return made
-
-    def _in(self, store: Any) -> _Configured:
-        return type(self).of(super()._in(store), self._settings)
-
-    def _bind(self) -> Binding:
-        bound = super()._bind()
-        # Where the fill value is undefined, chunks are stored in any case.
-        self._binding = replace(bound, write_empty=bound.write_empty or self._settings.write_empty_chunks)
-        return self._binding
+    return described(read, f"get_{way}_selection", f"Read {what}, into ``out`` if it is given.")
 
 
-class Array:
+def _writer(way: str, what: str) -> Any:
+    @translating()
+    def write(self: Array, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        check_prototype(prototype)
+        self._write(way, selection, value, fields)
+
+    return described(write, f"set_{way}_selection", f"Write to {what}.")
+
+
+class Array(Node):
     """An array in a store, with the interface of zarr-python.
 
     Parameters
@@ -75,7 +66,15 @@ class Array:
     (array(5), 3, (ZstdCodec(level=0, checksum=False),))
     """
 
-    __slots__ = ("__weakref__", "_config", "engine")
+    __slots__ = ("_config",)
+
+    passed = frozenset(
+        (
+            *("__dask_tokenize__", "basename", "cdata_shape", "chunks", "dimension_names", "fill_value", "itemsize"),
+            *("name", "nbytes", "nbytes_stored", "nchunks", "nchunks_initialized", "ndim", "path", "read_only"),
+            *("refresh", "shards", "size", "storage_transformers"),
+        )
+    )
 
     def __init__(self, engine: Any, config: Any = None) -> None:
         if isinstance(engine, AsyncArray):
@@ -84,7 +83,7 @@ class Array:
         self.engine: blizzarr.Array = engine
         if type(engine) is blizzarr.Array:
             # As in zarr-python, the settings are those of when the array was opened.
-            self.engine = _Configured.of(engine, self._config)
+            self.engine = Configured.of(engine, self._config)
 
     # Making and opening
 
@@ -112,17 +111,10 @@ class Array:
         engine, path = engine_place(store_path)
         found = metadata_of(metadata) if isinstance(metadata, ArrayMeta) else metadata
         if isinstance(found, Mapping):
-            from blizzarr.zarr.metadata import ArrayMetadata
-
             found = ArrayMetadata.from_dict(found)
         return cls(blizzarr.Array(engine, path, found.engine), config)
 
     # What it is
-
-    @property
-    def metadata(self) -> Any:
-        """The content of the metadata document."""
-        return metadata_of(self.engine.metadata)
 
     @property
     def config(self) -> ArrayConfig:
@@ -141,16 +133,6 @@ class Array:
         return AsyncArray(self)
 
     _async_array = async_array
-
-    @property
-    def store(self) -> Any:
-        """The store, with the asynchronous methods of zarr-python."""
-        return as_zarr_store(self.engine.store)
-
-    @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return StorePath(self.store, self.engine.path)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -174,29 +156,24 @@ class Array:
     @property
     def order(self) -> str:
         """The order of elements in memory; in v2 the one that is stored."""
-        return self.engine.order if format_number(self.engine.metadata) == _V2 else self._config.order
-
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes; changes are stored at once."""
-        return Attributes(self.engine)
+        return self.engine.order if self._zarr_format == 2 else self._config.order
 
     @property
     def filters(self) -> tuple[Any, ...]:
         """The codecs before the serializer; in v2 those of numcodecs."""
-        if format_number(self.engine.metadata) == _V2:
+        if self._zarr_format == 2:
             return self.metadata.filters or ()
         return tuple(map(codec_of_engine, self.engine.filters))
 
     @property
     def serializer(self) -> Any:
         """The codec that turns elements into bytes; in v2 there is none."""
-        return None if format_number(self.engine.metadata) == _V2 else codec_of_engine(self.engine.serializer)
+        return None if self._zarr_format == 2 else codec_of_engine(self.engine.serializer)
 
     @property
     def compressors(self) -> tuple[Any, ...]:
         """The codecs behind the serializer; in v2 the compressor of numcodecs."""
-        if format_number(self.engine.metadata) == _V2:
+        if self._zarr_format == 2:
             found = self.metadata.compressor
             return () if found is None else (found,)
         return tuple(map(codec_of_engine, self.engine.compressors))
@@ -210,7 +187,7 @@ class Array:
         TypeError
             In v3, whose arrays may have several.
         """
-        if format_number(self.engine.metadata) != _V2:
+        if self._zarr_format != 2:
             raise TypeError("`compressor` is not available for Zarr format 3 arrays. See `compressors`.")
         return self.metadata.compressor
 
@@ -226,7 +203,7 @@ class Array:
 
     def _info(self, **complete: Any) -> ArrayInfo:
         return ArrayInfo(
-            _zarr_format=format_number(self.engine.metadata),
+            _zarr_format=self._zarr_format,
             _data_type=self._zdtype,
             _fill_value=self.engine.fill_value,
             _shape=self.shape,
@@ -251,20 +228,28 @@ class Array:
         Names in the selection pick fields of records.
         """
         fields, selection = split_fields(selection)
-        if is_orthogonal(selection, self.engine.ndim):
-            return self._read(lambda key, **named: self.engine._get(orthogonal, key, **named), selection, fields)
-        found = self._read(self.engine.__getitem__, selection, fields)
+        found = self._read(self._usual(selection), selection, fields)
         return np.asarray(found) if self.engine.ndim and picks_one(selection) else found
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:
         """Write to the elements that are selected, or to the field of them that is named."""
         fields, selection = split_fields(selection)
-        self._write(orthogonal if is_orthogonal(selection, self.engine.ndim) else numpy_style, selection, value, fields)
+        self._write(self._usual(selection), selection, value, fields)
 
-    def _read(self, read: Callable[..., Any], selection: Any, fields: Any = None, out: Any = None) -> Any:
+    def _usual(self, selection: Any) -> str:
+        return "orthogonal" if is_orthogonal(selection, self.engine.ndim) else "numpy_style"
+
+    def _lower(self, way: str) -> Callable[..., Any]:
+        lower: Callable[..., Any] = getattr(indexing, way)
+        return partial(lower, block_shape=self.engine.metadata.write_shape) if way == "block" else lower
+
+    def _read(self, way: str, selection: Any, fields: Any = None, out: Any = None) -> Any:
         into = out if out is None or isinstance(out, np.ndarray) else out.as_numpy_array()
-        found = read(selection) if into is None or fields is not None else read(selection, out=into)
+        if way == "numpy_style":
+            found = self.engine[selection]
+        else:
+            found = self.engine._get(self._lower(way), selection, into if fields is None else None)
         if fields is not None:
             found = take_fields(found, checked_fields(fields))
             if into is not None:
@@ -280,94 +265,58 @@ class Array:
             found = np.asfortranarray(found)
         return found
 
-    def _write(self, lower: Callable[..., Any], selection: Any, value: Any, fields: Any = None) -> None:
+    def _write(self, way: str, selection: Any, value: Any, fields: Any = None) -> None:
+        lower, given = self._lower(way), self._given(value)
         if fields is None:
-            self.engine._set(lower, selection, _given(value))
+            self.engine._set(lower, selection, given)
         else:
-            write_field(self.engine, lower, selection, single_field(fields), _given(value))
+            write_field(self.engine, lower, selection, single_field(fields), given)
 
-    @translating()
-    def get_basic_selection(
-        self, selection: Any = ..., *, out: Any = None, prototype: Any = None, fields: Any = None
-    ) -> Any:
-        """Read the elements that integers and slices select."""
-        return self._read(self.engine.get_basic_selection, selection, fields, out)
+    def _given(self, value: Any) -> Any:
+        """Return elements as blizzarr takes them: objects in the place of NumPy's texts."""
+        if isinstance(value, Array):
+            return value.engine[...]
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if kind == "O" and self.dtype.kind == "T":
+            # What is no text becomes one, as the NaN of pandas.
+            value, kind = np.asarray(value).astype(self.dtype), "T"
+        return np.asarray(value).astype(object) if kind == "T" else value
 
-    @translating()
-    def get_orthogonal_selection(
-        self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None
-    ) -> Any:
-        """Read as `oindex` does."""
-        return self._read(self.engine.get_orthogonal_selection, selection, fields, out)
-
-    @translating()
-    def get_coordinate_selection(
-        self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None
-    ) -> Any:
-        """Read points."""
-        return self._read(self.engine.get_coordinate_selection, selection, fields, out)
+    get_basic_selection = _reader("basic", "the elements that integers and slices select")
+    get_orthogonal_selection = _reader("orthogonal", "as `oindex` does")
+    get_coordinate_selection = _reader("coordinate", "points")
+    get_block_selection = _reader("block", "whole chunks")
+    set_basic_selection = _writer("basic", "the elements that integers and slices select")
+    set_orthogonal_selection = _writer("orthogonal", "what `oindex` selects")
+    set_coordinate_selection = _writer("coordinate", "points")
+    set_block_selection = _writer("block", "whole chunks")
 
     @translating()
     def get_mask_selection(self, mask: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
         """Read the elements where a mask is true."""
-        return self._read(self.engine.get_mask_selection, mask, fields, out)
-
-    @translating()
-    def get_block_selection(self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
-        """Read whole chunks."""
-        return self._read(self.engine.get_block_selection, selection, fields, out)
-
-    @translating()
-    def set_basic_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
-        """Write to the elements that integers and slices select."""
-        self._write(basic, selection, value, fields)
-
-    @translating()
-    def set_orthogonal_selection(
-        self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
-    ) -> None:
-        """Write as `oindex` does."""
-        self._write(orthogonal, selection, value, fields)
-
-    @translating()
-    def set_coordinate_selection(
-        self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None
-    ) -> None:
-        """Write to points."""
-        self._write(coordinate, selection, value, fields)
+        check_prototype(prototype)
+        return self._read("mask", mask, fields, out)
 
     @translating()
     def set_mask_selection(self, mask: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
         """Write to the elements where a mask is true."""
-        self._write(mask_of, mask, value, fields)
-
-    @translating()
-    def set_block_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
-        """Write whole chunks."""
-        self._write(self._block, selection, value, fields)
+        check_prototype(prototype)
+        self._write("mask", mask, value, fields)
 
     @property
     def oindex(self) -> Selector:
         """Select orthogonally."""
-        return Selector(self, self.get_orthogonal_selection, orthogonal)
+        return Selector(self, "orthogonal")
 
     @property
     def vindex(self) -> Selector:
         """Select points, or with a mask."""
-        return Selector(
-            self,
-            lambda key, fields: self._read(lambda key, **_: self.engine.vindex[key], key, fields),
-            vectorised,
-        )
+        return Selector(self, "vectorised")
 
     @property
     def blocks(self) -> Selector:
         """Select whole chunks."""
-        return Selector(self, self.get_block_selection, self._block)
-
-    @property
-    def _block(self) -> Callable[..., Any]:
-        return partial(block, block_shape=self.engine.metadata.write_shape)
+        return Selector(self, "block")
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -375,14 +324,8 @@ class Array:
         found = np.asarray(self[...])
         return found if dtype is None else found.astype(dtype, copy=False)
 
-    def __len__(self) -> int:
-        return len(self.engine)
-
     def __iter__(self) -> Iterator[Any]:
         return (self[index] for index in range(len(self)))
-
-    def __bool__(self) -> bool:
-        return True
 
     # Changing it
 
@@ -394,13 +337,7 @@ class Array:
     @translating()
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape."""
-        return self.engine.append(_given(data), axis)
-
-    @translating()
-    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
-        """Set several attributes in one step, and return the array."""
-        self.engine.update_attributes(new_attributes)
-        return self
+        return self.engine.append(self._given(data), axis)
 
     @property
     def _nshards(self) -> int:
@@ -414,26 +351,8 @@ class Array:
     def _chunk_grid_shape(self) -> tuple[int, ...]:
         return self.engine.cdata_shape
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("engine", "_config") or (name.startswith("__") and name != "__dask_tokenize__"):
-            raise AttributeError(name)
-        if name not in _PASSED:
-            raise missing_attribute(self, name)
-        return getattr(self.engine, name)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Array):
-            return NotImplemented
-        return self.engine == other.engine
-
-    def __hash__(self) -> int:
-        return hash(self.engine)
-
     def __repr__(self) -> str:
         return f"<Array {self.store_path} shape={self.shape} dtype={self.dtype}>"
-
-    def _repr_html_(self) -> str:
-        return self.engine._repr_html_()
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = blizzarr.Array(self.engine.store, self.engine.path, self.engine.metadata)
@@ -442,58 +361,20 @@ class Array:
 
 AsyncArray.view(Array)
 
-_V2 = 2
-
-_PASSED = frozenset(
-    (
-        *(
-            "__dask_tokenize__",
-            "basename",
-            "cdata_shape",
-            "chunks",
-            "dimension_names",
-            "fill_value",
-            "itemsize",
-            "name",
-        ),
-        *(
-            "nbytes",
-            "nbytes_stored",
-            "nchunks",
-            "nchunks_initialized",
-            "ndim",
-            "path",
-            "read_only",
-            "refresh",
-            "shards",
-        ),
-        *("size", "storage_transformers"),
-    )
-)
-"""The names that are those of `blizzarr.Array`."""
-
 
 class Selector:
     """Selects elements in one of the ways of an array."""
 
-    def __init__(self, array: Array, read: Callable[..., Any], lower: Callable[..., Any]) -> None:
-        self.array, self._read, self._lower = array, read, lower
+    def __init__(self, array: Array, way: str) -> None:
+        self.array, self._way = array, way
 
     @translating()
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = split_fields(selection)
-        found = self._read(selection, fields=fields)
+        found = self.array._read(self._way, selection, fields)
         return np.asarray(found) if self.array.engine.ndim else found
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:
         fields, selection = split_fields(selection)
-        self.array._write(self._lower, selection, value, fields)
-
-
-def _given(value: Any) -> Any:
-    """Return elements as blizzarr takes them: objects in the place of NumPy's texts."""
-    if isinstance(value, Array):
-        return value.engine[...]
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    return np.asarray(value).astype(object) if kind == "T" else value
+        self.array._write(self._way, selection, value, fields)

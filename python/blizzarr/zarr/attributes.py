@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from blizzarr import attributes
@@ -24,20 +26,22 @@ class Attributes(attributes.Attributes):
 
     def put(self, attributes: Any) -> None:
         """Replace all attributes by these, in one step."""
-        try:
+        with _type_errors():
             super().put(AsZarrPython(attributes))
-        except MetadataError as error:
-            raise also(error, TypeError)  # noqa: B904  # the same error
 
     def update(self, *args: Any, **named: Any) -> None:
         """Set several attributes in one step."""
-        try:
+        with _type_errors():
             super().update(*args, **named)
-        except MetadataError as error:
-            raise also(error, TypeError)  # noqa: B904  # the same error
 
     def __setitem__(self, name: str, value: Any) -> None:
-        try:
+        with _type_errors():
             super().__setitem__(name, value)
-        except MetadataError as error:
-            raise also(error, TypeError)  # noqa: B904  # the same error
+
+
+@contextmanager
+def _type_errors() -> Iterator[None]:
+    try:
+        yield
+    except MetadataError as error:
+        raise also(error, TypeError)  # noqa: B904  # the same error

@@ -105,6 +105,10 @@ class AsyncArray(_View):
         """Select points."""
         return AsyncVIndex(self._sync.vindex)
 
+    def with_config(self, config: Any) -> AsyncArray:
+        """Return a view of the same array with another configuration."""
+        return type(self)(self._sync.with_config(config))
+
     @classmethod
     async def create(cls, *args: Any, **named: Any) -> Any:
         """Create an array."""

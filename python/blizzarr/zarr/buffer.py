@@ -8,15 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "ArrayLike",
-    "Buffer",
-    "BufferPrototype",
-    "NDArrayLike",
-    "NDArrayLikeOrScalar",
-    "NDBuffer",
-    "buffer_prototype",
-    "default_buffer_prototype",
-    "numpy_buffer_prototype",
+    *("ArrayLike", "Buffer", "BufferPrototype", "NDArrayLike", "NDArrayLikeOrScalar", "NDBuffer", "buffer_prototype"),
+    *("check_prototype", "default_buffer_prototype", "numpy_buffer_prototype"),
 ]
 
 
@@ -24,30 +17,17 @@ __all__ = [
 class ArrayLike(Protocol):
     """A one-dimensional array."""
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The data type."""
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
+    dtype: np.dtype[Any]
+    ndim: int
+    size: int
 
 
 @runtime_checkable
 class NDArrayLike(Protocol):
     """An array of NumPy, or one like it."""
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The data type."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape."""
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
 
     def reshape(self, *shape: Any) -> Any:
         """Return the array in another shape."""
@@ -56,7 +36,7 @@ class NDArrayLike(Protocol):
         """Return the array with another data type."""
 
 
-NDArrayLikeOrScalar: TypeAlias = Any
+NDArrayLikeOrScalar: TypeAlias = int | float | complex | bytes | str | np.generic | NDArrayLike
 
 
 class Buffer:
@@ -173,3 +153,22 @@ numpy_buffer_prototype = buffer_prototype = BufferPrototype(Buffer, NDBuffer)
 def default_buffer_prototype() -> BufferPrototype:
     """Return the classes of buffers in the memory of this machine, the only ones that there are."""
     return buffer_prototype
+
+
+def check_prototype(given: Any) -> None:
+    """Refuse classes of buffers that nothing here would make.
+
+    Raises
+    ------
+    NotImplementedError
+        If a prototype has other classes than the default one.
+
+    Examples
+    --------
+    >>> check_prototype(default_buffer_prototype())
+    """
+    if given is not None and given != buffer_prototype:
+        raise NotImplementedError(
+            f"expected the default as prototype=, found {given!r:.200}; leave it out, and copy the NumPy array that is "
+            "returned to where it is needed"
+        )

@@ -7,35 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 import numpy as np
 
 from blizzarr.dtypes import DataType
+from blizzarr.dtypes.table import NUMBERS
 from blizzarr.zarr.abc.metadata import Metadata
 
 __all__ = [
-    "Bool",
-    "Complex64",
-    "Complex128",
-    "DateTime64",
-    "FixedLengthUTF32",
-    "Float16",
-    "Float32",
-    "Float64",
-    "Int8",
-    "Int16",
-    "Int32",
-    "Int64",
-    "NullTerminatedBytes",
-    "RawBytes",
-    "Structured",
-    "TimeDelta64",
-    "UInt8",
-    "UInt16",
-    "UInt32",
-    "UInt64",
-    "VariableLengthBytes",
-    "VariableLengthUTF8",
-    "ZDType",
-    "data_type_registry",
-    "parse_data_type",
-    "parse_dtype",
+    *("Bool", "Complex64", "Complex128", "DateTime64", "FixedLengthUTF32", "Float16", "Float32", "Float64"),
+    *("Int8", "Int16", "Int32", "Int64", "NullTerminatedBytes", "RawBytes", "Structured", "TimeDelta64"),
+    *("UInt8", "UInt16", "UInt32", "UInt64", "VariableLengthBytes", "VariableLengthUTF8", "ZDType"),
+    *("data_type_registry", "parse_data_type", "parse_dtype"),
 ]
 
 Order = Literal["little", "big"]
@@ -53,6 +32,8 @@ class ZDType(Metadata):
     """
 
     _zarr_v3_name: ClassVar[str]
+    _shown: ClassVar[tuple[str, ...]] = ()
+    _object_codec: ClassVar[str | None] = None
     _native: np.dtype[Any]
 
     def __init__(self, native: Any = None, *, endianness: Order = "little", **options: Any) -> None:
@@ -97,7 +78,11 @@ class ZDType(Metadata):
         """Return the data type as in documents of a format."""
         if zarr_format > 2:
             return DataType.parse(self.engine).to_json()
-        return {"name": self._native.str, "object_codec_id": None}
+        return {"name": self._v2_name, "object_codec_id": self._object_codec}
+
+    @property
+    def _v2_name(self) -> Any:
+        return self._native.str
 
     @classmethod
     def from_json(cls, data: Any, *, zarr_format: int = 3) -> ZDType:
@@ -119,42 +104,36 @@ class ZDType(Metadata):
         return hash((type(self), str(self._native)))
 
     def __repr__(self) -> str:
-        shown = "" if self._native.itemsize < 2 or self._native.kind in "VSOT" else f"endianness={self.endianness!r}"
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._shown)
         return f"{type(self).__name__}({shown})"
 
 
-_CLASSES: Final[dict[str, type[ZDType]]] = {}
+_CLASSES: Final[dict[str, Any]] = {
+    name: type(
+        name.title().replace("Ui", "UI"),
+        (ZDType,),
+        {
+            "_zarr_v3_name": name,
+            "_native": np.dtype(name),
+            "_shown": ("endianness",) if np.dtype(name).itemsize > 1 else (),
+            "__module__": __name__,
+            "__doc__": f"The data type ``{name}``.",
+        },
+    )
+    for name in NUMBERS
+}
+"""The classes of numbers by name."""
+
+Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, *_inexact = _CLASSES.values()
+Float16, Float32, Float64, Complex64, Complex128 = _inexact
 
 
-def _row(label: str, name: str, native: str) -> Any:
-    rest = {
-        "_zarr_v3_name": name,
-        "_native": np.dtype(native),
-        "__module__": __name__,
-        "__doc__": f"The data type ``{name}``.",
-    }
-    _CLASSES[name] = type(label, (ZDType,), rest)
-    return _CLASSES[name]
-
-
-Bool = _row("Bool", "bool", "?")
-Int8 = _row("Int8", "int8", "i1")
-Int16 = _row("Int16", "int16", "i2")
-Int32 = _row("Int32", "int32", "i4")
-Int64 = _row("Int64", "int64", "i8")
-UInt8 = _row("UInt8", "uint8", "u1")
-UInt16 = _row("UInt16", "uint16", "u2")
-UInt32 = _row("UInt32", "uint32", "u4")
-UInt64 = _row("UInt64", "uint64", "u8")
-Float16 = _row("Float16", "float16", "f2")
-Float32 = _row("Float32", "float32", "f4")
-Float64 = _row("Float64", "float64", "f8")
-Complex64 = _row("Complex64", "complex64", "c8")
-Complex128 = _row("Complex128", "complex128", "c16")
-
-
-class _Time(ZDType):
+class _Coded(ZDType):
     code: ClassVar[str]
+
+
+class _Time(_Coded):
+    _shown = ("endianness", "scale_factor", "unit")
 
     def __init__(self, native: Any = None, *, unit: str = "generic", scale_factor: int = 1, **rest: Any) -> None:
         text = self.code if unit == "generic" else f"{self.code}[{scale_factor}{unit}]"
@@ -174,19 +153,17 @@ class _Time(ZDType):
 class DateTime64(_Time):
     """The data type ``numpy.datetime64``."""
 
-    _zarr_v3_name = "numpy.datetime64"
-    code = "M8"
+    _zarr_v3_name, code = "numpy.datetime64", "M8"
 
 
 class TimeDelta64(_Time):
     """The data type ``numpy.timedelta64``."""
 
-    _zarr_v3_name = "numpy.timedelta64"
-    code = "m8"
+    _zarr_v3_name, code = "numpy.timedelta64", "m8"
 
 
-class _Fixed(ZDType):
-    code: ClassVar[str]
+class _Fixed(_Coded):
+    _shown: ClassVar[tuple[str, ...]] = ("length",)
 
     def __init__(self, native: Any = None, *, length: int = 1, **rest: Any) -> None:
         super().__init__(f"{self.code}{length}" if native is None else native, **rest)
@@ -194,77 +171,69 @@ class _Fixed(ZDType):
     @property
     def length(self) -> int:
         """The number of characters, or of bytes."""
-        return self._native.itemsize // (4 if self._native.kind == "U" else 1)
+        return self._native.itemsize // (4 if self.code == "U" else 1)
 
 
 class FixedLengthUTF32(_Fixed):
     """Texts of a fixed length."""
 
-    _zarr_v3_name = "fixed_length_utf32"
-    code = "U"
+    _zarr_v3_name, code = "fixed_length_utf32", "U"
+    _shown = ("length", "endianness")
 
 
 class NullTerminatedBytes(_Fixed):
     """Byte strings of at most a length."""
 
-    _zarr_v3_name = "null_terminated_bytes"
-    code = "S"
+    _zarr_v3_name, code = "null_terminated_bytes", "S"
 
 
 class RawBytes(_Fixed):
     """Bytes of a fixed length."""
 
-    _zarr_v3_name = "raw_bytes"
-    code = "V"
+    _zarr_v3_name, code = "raw_bytes", "V"
 
 
 class Structured(ZDType):
     """Records."""
 
-    _zarr_v3_name = "structured"
+    _zarr_v3_name, _shown = "structured", ("fields",)
+
+    @property
+    def fields(self) -> tuple[tuple[str, ZDType], ...]:
+        """The names of the fields, each with its data type."""
+        return tuple((name, of_numpy(self._native[name])) for name in self._native.names or ())
+
+    @property
+    def _v2_name(self) -> Any:
+        return [[name, kind.to_json(2)["name"]] for name, kind in self.fields]
 
 
-class VariableLengthUTF8(ZDType):
+class _Variable(ZDType):
+    engine: Any
+
+
+class VariableLengthUTF8(_Variable):
     """Texts of any length."""
 
-    _zarr_v3_name = "string"
+    _zarr_v3_name, _object_codec, _v2_name, engine = "string", "vlen-utf8", "|O", str
     _native: np.dtype[Any] = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else np.dtype(object)
 
-    @property
-    def engine(self) -> Any:
-        """What `blizzarr.create_array` takes for this data type."""
-        return str
 
-
-class VariableLengthBytes(ZDType):
+class VariableLengthBytes(_Variable):
     """Byte strings of any length."""
 
-    _zarr_v3_name = "variable_length_bytes"
+    _zarr_v3_name, _object_codec, _v2_name, engine = "variable_length_bytes", "vlen-bytes", "|O", bytes
     _native = np.dtype(object)
 
-    @property
-    def engine(self) -> Any:
-        """What `blizzarr.create_array` takes for this data type."""
-        return bytes
 
-
-class Other(ZDType):
+class Other(_Variable):
     """A data type that zarr-python has no class for."""
 
-    _zarr_v3_name = "other"
-    _native = np.dtype(object)
+    _zarr_v3_name, _shown = "other", ("engine",)
 
     def __init__(self, kind: DataType) -> None:
         super().__init__(kind.numpy)
-        self.kind = kind
-
-    @property
-    def engine(self) -> Any:
-        """What `blizzarr.create_array` takes for this data type."""
-        return self.kind
-
-    def __repr__(self) -> str:
-        return f"Other({self.kind!r})"
+        self.engine = kind
 
 
 def of_engine(kind: DataType, endian: str | None = "little") -> ZDType:
@@ -287,19 +256,13 @@ def of_numpy(native: np.dtype[Any]) -> ZDType:
         return VariableLengthUTF8()
     if native.fields is not None:
         return Structured(native)
-    special: dict[str, type[ZDType]] = {
-        "M": DateTime64,
-        "m": TimeDelta64,
-        "U": FixedLengthUTF32,
-        "S": NullTerminatedBytes,
-        "V": RawBytes,
-    }
-    if native.kind in special:
-        return special[native.kind](native)
-    found = _CLASSES.get(native.newbyteorder("=").name)
+    special: list[type[_Coded]] = [*_Time.__subclasses__(), *_Fixed.__subclasses__()]
+    codes: dict[str, Any] = {kind.code[0]: kind for kind in special}
+    found = codes.get(native.kind) or _CLASSES.get(native.newbyteorder("=").name)
     if found is None:
         raise ValueError(f"there is no Zarr data type for {native!r}")
-    return found(native)
+    made: ZDType = found(native)
+    return made
 
 
 def parse_dtype(dtype_spec: Any, *, zarr_format: int = 3) -> ZDType:
@@ -334,7 +297,7 @@ class _Registry:
 
     contents: Final = _CLASSES
 
-    def get(self, name: str) -> type[ZDType]:
+    def get(self, name: str) -> Any:
         """Return the class of a name."""
         return self.contents[name]
 

@@ -6,6 +6,8 @@ zarr.errors.ContainsArrayError`` and ``except blizzarr.errors.NodeExistsError`` 
 
 from __future__ import annotations
 
+import errno
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
@@ -16,24 +18,10 @@ from blizzarr.formats import detect
 from blizzarr.model import ArrayMeta
 
 __all__ = [
-    "ArrayIndexError",
-    "ArrayNotFoundError",
-    "BaseZarrError",
-    "BoundsCheckError",
-    "ContainsArrayAndGroupError",
-    "ContainsArrayError",
-    "ContainsGroupError",
-    "GroupNotFoundError",
-    "MetadataValidationError",
-    "NegativeStepError",
-    "NodeNotFoundError",
-    "NodeTypeValidationError",
-    "UnknownCodecError",
-    "UnstableSpecificationWarning",
-    "VindexInvalidSelectionError",
-    "ZarrDeprecationWarning",
-    "ZarrFutureWarning",
-    "ZarrRuntimeWarning",
+    *("ArrayIndexError", "ArrayNotFoundError", "BaseZarrError", "BoundsCheckError", "ContainsArrayAndGroupError"),
+    *("ContainsArrayError", "ContainsGroupError", "GroupNotFoundError", "MetadataValidationError", "NegativeStepError"),
+    *("NodeNotFoundError", "NodeTypeValidationError", "UnknownCodecError", "UnstableSpecificationWarning"),
+    *("VindexInvalidSelectionError", "ZarrDeprecationWarning", "ZarrFutureWarning", "ZarrRuntimeWarning"),
     "ZarrUserWarning",
 ]
 
@@ -41,7 +29,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class BaseZarrError(ValueError):
-    """The base class of the errors of zarr-python."""
+    """The base class of the errors of zarr-python; several arguments are put into a text."""
+
+    _words = "{}"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(args[0] if len(args) == 1 else self._words.format(*args) if args else "")
 
 
 class NodeNotFoundError(BaseZarrError, FileNotFoundError):
@@ -51,25 +44,41 @@ class NodeNotFoundError(BaseZarrError, FileNotFoundError):
 class ArrayNotFoundError(NodeNotFoundError):
     """There is no array at a path."""
 
+    _words = "No array found in store {!r} at path {!r}"
+
 
 class GroupNotFoundError(NodeNotFoundError):
     """There is no group at a path."""
+
+    _words = "No group found in store {!r} at path {!r}"
 
 
 class ContainsGroupError(BaseZarrError):
     """A group is at a path already."""
 
+    _words = "A group exists in store {!r} at path {!r}."
+
 
 class ContainsArrayError(BaseZarrError):
     """An array is at a path already."""
+
+    _words = "An array exists in store {!r} at path {!r}."
 
 
 class ContainsArrayAndGroupError(BaseZarrError):
     """The documents of an array and of a group are at one path."""
 
+    _words = (
+        "Array and group metadata documents (.zarray and .zgroup) were both found in store {!r} at path {!r}. Only one "
+        "of these files may be present in a given directory / prefix. Remove the .zarray file, or the .zgroup file, or "
+        "both."
+    )
+
 
 class MetadataValidationError(BaseZarrError):
     """A metadata document does not conform."""
+
+    _words = "Invalid value for {!r}. Expected {!r}. Got {!r}."
 
 
 class NodeTypeValidationError(MetadataValidationError):
@@ -116,6 +125,20 @@ class VindexInvalidSelectionError(IndexError):
     """A selection that ``vindex`` does not understand."""
 
 
+def deprecated(instead: str) -> Callable[[F], F]:
+    """Return a decorator of functions that warn of their use, as in zarr-python."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            warnings.warn(instead, ZarrDeprecationWarning, stacklevel=2)
+            return function(*args, **named)
+
+        return cast("F", call)
+
+    return decorate
+
+
 @contextmanager
 def translated(wanted: type[BaseZarrError] = NodeNotFoundError, store: Any = None) -> Iterator[None]:
     """Give errors of blizzarr the classes of zarr-python's, too; `wanted` is that for a node that is not there."""
@@ -148,7 +171,10 @@ def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any
     if isinstance(error, errors.NodeNotFoundError):
         # Programs look for these words.
         kind = wanted.__name__.removesuffix("NotFoundError").lower().replace("node", "array or group")
-        error.reason = f"No {kind} found in store {error.store} at path {(error.array or '/')[1:]!r}: {error.reason}"
+        found = error.reason.removeprefix("no array or group here: ")
+        error.reason = f"No {kind} found in store {error.store} at path {(error.array or '/')[1:]!r}: {found}"
+        return also(error, wanted)
+    if isinstance(error, errors.StoreError) and error.errno == errno.ENOTDIR:
         return also(error, wanted)
     if isinstance(error, errors.NodeExistsError):
         path = (error.array or "/").strip("/")
@@ -179,13 +205,17 @@ def also(error: errors.BlizzarrError, kind: type[Exception]) -> errors.BlizzarrE
     if isinstance(error, kind):
         return error
     error.__class__ = _both(type(error), kind)  # type: ignore[arg-type]
+    # Programs show the first argument.
+    error.args = (str(error),)
     return error
 
 
 @lru_cache(64)
 def _both(ours: type[Exception], theirs: type[Exception]) -> Any:
     """Return the class of errors that are of both kinds, with the name of zarr-python's."""
-    rest = {"__doc__": theirs.__doc__, "__reduce__": _reduce}
+    rest: dict[str, Any] = {"__doc__": theirs.__doc__, "__reduce__": _reduce}
+    if issubclass(ours, errors.NodeNotFoundError | errors.NodeExistsError):
+        rest["_place"] = lambda error: ""  # zarr-python's words name the place
     named = ours if theirs.__module__ == "builtins" else theirs
     return type(named.__name__, (ours, theirs), rest | {"__module__": named.__module__})
 

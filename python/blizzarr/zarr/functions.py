@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,39 +16,19 @@ from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
     ArrayNotFoundError,
     GroupNotFoundError,
-    NodeNotFoundError,
+    ZarrUserWarning,
+    deprecated,
     translated,
     translating,
 )
 from blizzarr.zarr.group import Group, node_of
+from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.storage.store_path import StorePath, engine_place
 
 __all__ = [
-    "array",
-    "consolidate_metadata",
-    "copy",
-    "create",
-    "create_array",
-    "create_group",
-    "empty",
-    "empty_like",
-    "from_array",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "open_like",
-    "save",
-    "save_array",
-    "save_group",
-    "tree",
-    "zeros",
+    *("array", "consolidate_metadata", "copy", "create", "create_array", "create_group", "empty", "empty_like"),
+    *("from_array", "full", "full_like", "group", "load", "ones", "ones_like", "open", "open_array"),
+    *("open_consolidated", "open_group", "open_like", "save", "save_array", "save_group", "tree", "zeros"),
     "zeros_like",
 ]
 
@@ -63,6 +44,7 @@ def _mode(store: Any, mode: str | None) -> str:
     return mode or ("r" if getattr(inner, "read_only", False) else "a")
 
 
+@translating(GroupNotFoundError)
 def open(
     store: Any = None, *, mode: Any = None, zarr_format: Any = None, path: str | None = None, **options: Any
 ) -> Any:
@@ -70,7 +52,7 @@ def open(
 
     Raises
     ------
-    NodeNotFoundError
+    GroupNotFoundError
         If there is nothing to open.
     """
     mode = _mode(store, mode)
@@ -79,16 +61,14 @@ def open(
     found, place = engine_place(store, path, mode, options.pop("storage_options", None))
     zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
     if mode in ("r", "r+", "a"):
-        with translated(NodeNotFoundError):
-            try:
-                engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
-            except blizzarr.errors.NodeNotFoundError:
-                if mode != "a":
-                    raise
-            else:
-                if isinstance(engine, blizzarr.Array):
-                    return Array(engine, options.get("config"))
-    options.pop("config", None)
+        try:
+            engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
+        except blizzarr.errors.NodeNotFoundError:
+            if mode != "a":
+                raise
+        else:
+            if isinstance(engine, blizzarr.Array):
+                return Array(engine, options.get("config"))
     return open_group(found, mode=mode, zarr_format=zarr_format, path=place, **options)
 
 
@@ -144,20 +124,19 @@ def open_group(
     _check(open_group, ignored)
     zarr_format = zarr_version if zarr_format is None else zarr_format
     found, place = engine_place(store, path, mode, storage_options)
+
+    def opened(mode: Any) -> Group:
+        options: Any = {"zarr_format": zarr_format, "use_consolidated": use_consolidated}
+        return Group(blizzarr.open_group(found, mode=mode, path=place, **options))
+
     if mode == "a":
         try:
-            return Group(
-                blizzarr.open_group(
-                    found, mode="r+", path=place, zarr_format=zarr_format, use_consolidated=use_consolidated
-                )
-            )
+            return opened("r+")
         except blizzarr.errors.NodeNotFoundError:
             pass
     if mode in ("a", "w", "w-"):
         return create_group(found, path=place, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w")
-    return Group(
-        blizzarr.open_group(found, mode=mode, path=place, zarr_format=zarr_format, use_consolidated=use_consolidated)  # type: ignore[arg-type]
-    )
+    return opened(mode)
 
 
 def open_consolidated(*args: Any, use_consolidated: bool = True, **options: Any) -> Group:
@@ -262,45 +241,45 @@ def array(data: Any, **options: Any) -> Array:
     return create_array(options.pop("store", None), data=values, **options)
 
 
-def empty(shape: Any, **options: Any) -> Array:
-    """Create an array without setting its elements."""
-    return create(shape, **options)
-
-
-def zeros(shape: Any, **options: Any) -> Array:
-    """Create an array of zeros."""
-    return create(shape, **{**options, "fill_value": 0})
-
-
-def ones(shape: Any, **options: Any) -> Array:
-    """Create an array of ones."""
-    return create(shape, **{**options, "fill_value": 1})
-
-
 def full(shape: Any, fill_value: Any, **options: Any) -> Array:
     """Create an array in which every element is `fill_value`."""
     return create(shape, **{**options, "fill_value": fill_value})
 
 
-def empty_like(a: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type and layout of another one."""
+def full_like(a: Any, **options: Any) -> Array:
+    """Create an array with the shape, data type, layout and, unless another is given, fill value of another one."""
     made = like_options(a, options)
     return create(made.pop("shape"), **made)
 
 
+def empty(shape: Any, **options: Any) -> Array:
+    """Create an array without setting its elements."""
+    return create(shape, **options)
+
+
+def empty_like(a: Any, **options: Any) -> Array:
+    """Create an array with the shape, data type and layout of another one."""
+    return full_like(a, **options)
+
+
+def zeros(shape: Any, **options: Any) -> Array:
+    """Create an array of zeros."""
+    return full(shape, **{**options, "fill_value": 0})
+
+
+def ones(shape: Any, **options: Any) -> Array:
+    """Create an array of ones."""
+    return full(shape, **{**options, "fill_value": 1})
+
+
 def zeros_like(a: Any, **options: Any) -> Array:
     """Create an array of zeros with the shape, data type and layout of another one."""
-    return empty_like(a, **{**options, "fill_value": 0})
+    return full_like(a, **{**options, "fill_value": 0})
 
 
 def ones_like(a: Any, **options: Any) -> Array:
     """Create an array of ones with the shape, data type and layout of another one."""
-    return empty_like(a, **{**options, "fill_value": 1})
-
-
-def full_like(a: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type, layout and, unless another is given, fill value of another one."""
-    return empty_like(a, **options)
+    return full_like(a, **{**options, "fill_value": 1})
 
 
 def open_like(a: Any, path: str, **options: Any) -> Array:
@@ -308,41 +287,19 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
     return open_array(path=path, **like_options(a, options))
 
 
-def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of `create` that make an array like another one, except for those that are given."""
-    given = {name: value for name, value in options.items() if value is not None or name == "fill_value"}
-    if not isinstance(data, Array):
-        made = {"shape": data.shape, "dtype": data.dtype} if hasattr(data, "shape") else {"shape": len(data)}
-        if getattr(data, "chunks", None) is not None and "chunks" not in given:
-            made["chunks"] = data.chunks
-        return {**made, **given}
-    meta = data.metadata
-    made = {
-        "shape": data.shape,
-        "dtype": meta.dtype,
-        "chunks": data.chunks,
-        "fill_value": data.fill_value,
-    }
-    target = given.get("zarr_format", meta.zarr_format)
-    if target == meta.zarr_format and not {"dtype", "codecs"} & set(given):
-        made |= {"filters": data.filters or None, "compressors": data.compressors or None}
-        if meta.zarr_format > 2:
-            made |= {"serializer": data.serializer, "chunk_key_encoding": meta.chunk_key_encoding}
-        else:
-            made |= {"dimension_separator": meta.dimension_separator, "order": data.order}
-    if target > 2:
-        made |= {"shards": data.shards, "dimension_names": data.dimension_names}
-    made["zarr_format"] = target
-    if "compressor" in given:
-        made.pop("compressors", None)
-    return {**made, **given}
-
-
 @translating()
 def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
     """Copy the metadata of everything below a group into the group's document."""
     found, place = engine_place(store, path, "r+")
-    return Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
+    group = Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
+    if group.metadata.zarr_format == 3:
+        warnings.warn(
+            "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
+            "by other zarr implementations and may change in the future.",
+            ZarrUserWarning,
+            stacklevel=3,
+        )
+    return group
 
 
 @translating()
@@ -401,6 +358,7 @@ def _flush(given: Any, node: Any) -> None:
         finish()
 
 
+@deprecated("Use Group.tree instead.")
 def tree(
     grp: Any, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
 ) -> Any:

@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from functools import wraps
+from typing import Any
+
+import numpy as np
 
 import blizzarr
+from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.arguments import array_options
 from blizzarr.zarr.array import Array
-from blizzarr.zarr.attributes import Attributes
-from blizzarr.zarr.awaitable import AsyncGroup, awaitable
+from blizzarr.zarr.awaitable import AsyncGroup
 from blizzarr.zarr.creating import creating
-from blizzarr.zarr.errors import GroupNotFoundError, NodeNotFoundError, translated, translating
+from blizzarr.zarr.errors import GroupNotFoundError, deprecated, translated, translating
 from blizzarr.zarr.info import GroupInfo
-from blizzarr.zarr.metadata import GroupMetadata, format_number
-from blizzarr.zarr.storage.store_path import StorePath, engine_place, normalize_path
-from blizzarr.zarr.storage.stores import as_zarr_store
+from blizzarr.zarr.likes import like_options
+from blizzarr.zarr.metadata import GroupMetadata
+from blizzarr.zarr.node import Node, described
+from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
+from blizzarr.zarr.sync import in_thread, sync
 from blizzarr.zarr.tree import TreeRepr
 
 __all__ = ["Group", "node_of"]
 
 
-class Group:
+def _method(name: str) -> Any:
+    """Return a method that is blizzarr's."""
+
+    @wraps(getattr(blizzarr.Group, name))
+    def call(self: Group, *args: Any, **named: Any) -> Any:
+        return getattr(self.engine, name)(*args, **named)
+
+    return call
+
+
+def _filled(name: str, method: str, value: int, text: str) -> Any:
+    """Return a method that creates an array of one value, which is not stored."""
+
+    def call(self: Group, **options: Any) -> Array:
+        made: Array = getattr(self, method)(fill_value=value, **options)
+        return made
+
+    return described(call, name, text)
+
+
+class Group(Node):
     """A group in a store, with the interface of zarr-python.
 
     Parameters
@@ -40,7 +64,9 @@ class Group:
     (3, (2, 3))
     """
 
-    __slots__ = ("__weakref__", "engine")
+    __slots__ = ()
+
+    passed = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
 
     def __init__(self, engine: Any) -> None:
         self.engine: blizzarr.Group = engine._sync.engine if isinstance(engine, AsyncGroup) else engine
@@ -77,28 +103,8 @@ class Group:
     # What it is
 
     @property
-    def metadata(self) -> GroupMetadata:
-        """The content of the metadata document."""
-        return GroupMetadata.of_engine(self.engine.metadata)
-
-    @property
     def _async_group(self) -> AsyncGroup:
         return AsyncGroup(self)
-
-    @property
-    def store(self) -> Any:
-        """The store, with the asynchronous methods of zarr-python."""
-        return as_zarr_store(self.engine.store)
-
-    @property
-    def store_path(self) -> StorePath:
-        """The store and the path in it."""
-        return StorePath(self.store, self.engine.path)
-
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes; changes are stored at once."""
-        return Attributes(self.engine)
 
     @property
     def synchronizer(self) -> None:
@@ -120,7 +126,7 @@ class Group:
             _name=self.engine.path,
             _read_only=self.engine.read_only,
             _store_type=type(self.store).__name__,
-            _zarr_format=format_number(self.engine.metadata),
+            _zarr_format=self._zarr_format,
             **complete,
         )
 
@@ -137,7 +143,7 @@ class Group:
         inner = normalize_path(path)
         if not inner:
             return self
-        with translated(NodeNotFoundError):
+        with translated(GroupNotFoundError):
             found: Array | Group = node_of(self.engine[inner])
             return found
 
@@ -154,15 +160,8 @@ class Group:
     def __iter__(self) -> Iterator[str]:
         return self.engine.keys()
 
-    def __len__(self) -> int:
-        return len(self.engine)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def keys(self) -> Iterator[str]:
-        """Iterate over the names of the members."""
-        return self.engine.keys()
+    keys, array_keys, group_keys = map(_method, ("keys", "array_keys", "group_keys"))
+    nmembers = _method("nmembers")
 
     def items(self) -> Iterator[tuple[str, Array | Group]]:
         """Iterate over the members with their names."""
@@ -185,17 +184,9 @@ class Group:
             )
         return tuple((name, node_of(node)) for name, node in found)
 
-    def nmembers(self, max_depth: int | None = 0) -> int:
-        """Return the number of nodes down to `max_depth` levels below the members."""
-        return self.engine.nmembers(max_depth)
-
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Iterate over the arrays in the group, with their names."""
         return ((name, Array(node)) for name, node in self.engine.arrays())
-
-    def array_keys(self) -> Iterator[str]:
-        """Iterate over the names of the arrays in the group."""
-        return self.engine.array_keys()
 
     def array_values(self) -> Iterator[Array]:
         """Iterate over the arrays in the group."""
@@ -204,10 +195,6 @@ class Group:
     def groups(self) -> Iterator[tuple[str, Group]]:
         """Iterate over the groups in the group, with their names."""
         return ((name, Group(node)) for name, node in self.engine.groups())
-
-    def group_keys(self) -> Iterator[str]:
-        """Iterate over the names of the groups in the group."""
-        return self.engine.group_keys()
 
     def group_values(self) -> Iterator[Group]:
         """Iterate over the groups in the group."""
@@ -266,7 +253,7 @@ class Group:
         if not write_data and options.get("data") is not None:
             data = options.pop("data")
             options |= {"shape": data.shape, "dtype": data.dtype}
-        number = format_number(self.engine.metadata)
+        number = self._zarr_format
         if (given := options.pop("zarr_format", None)) not in (None, number):
             raise ValueError(f"expected zarr_format={number}, as that of the group, found {given}")
         made, settings = array_options(options, number)
@@ -280,63 +267,53 @@ class Group:
             options["dtype"] = "float64"
         return self.create_array(name, **options)
 
-    def create_dataset(self, name: str, **options: Any) -> Array:
+    @deprecated("Use Group.create_array instead.")
+    def create_dataset(self, name: str, *, data: Any = None, **options: Any) -> Array:
         """Create an array below this group."""
-        data = options.pop("data", None)
         if data is not None:
-            options.setdefault("shape", data.shape)
-            options.setdefault("dtype", data.dtype)
+            options = {"shape": data.shape, "dtype": data.dtype, **options}
+        if self._zarr_format == 2 and not {"compressor", "compressors"} & set(options):
+            options["compressor"] = make({"id": "blosc"})
         array = self.create(name, **options)
         if data is not None:
             array[...] = data
         return array
 
-    def array(self, name: str, *, data: Any = None, **options: Any) -> Array:
-        """Create an array below this group."""
-        return self.create_dataset(name, data=data, **options)
+    array = create_dataset
 
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
         """Return the array of this name; create it if there is none."""
-        made, settings = array_options({**options, "dtype": dtype}, format_number(self.engine.metadata))
-        with creating(self.engine.store):
-            return Array(self.engine.require_array(normalize_path(name), shape=shape, exact=exact, **made), settings)
+        found = self.get(name)
+        if found is None:
+            return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
+        if not isinstance(found, Array):
+            raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+        wanted, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
+        if found.shape != wanted:
+            raise TypeError(f"Incompatible shape ({found.shape} vs {wanted})")
+        if found.dtype != dtype if exact else not np.can_cast(found.dtype, dtype):
+            raise TypeError(f"Incompatible dtype ({found.dtype} vs {dtype})")
+        return found
 
-    require_dataset = require_array
+    @deprecated("Use Group.require_array instead.")
+    def require_dataset(self, name: str, **options: Any) -> Array:
+        """Return the array of this name; create it if there is none."""
+        return self.require_array(name, **options)
 
-    def empty(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array without setting its elements."""
+    def full(self, *, name: str, shape: Any, **options: Any) -> Array:
+        """Create an array in which every element is ``fill_value``."""
         return self.create(name, shape=shape, **options)
-
-    def zeros(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array of zeros."""
-        return self.full(name=name, shape=shape, fill_value=0, **options)
-
-    def ones(self, *, name: str, shape: Any, **options: Any) -> Array:
-        """Create an array of ones."""
-        return self.full(name=name, shape=shape, fill_value=1, **options)
-
-    def full(self, *, name: str, shape: Any, fill_value: Any, **options: Any) -> Array:
-        """Create an array in which every element is `fill_value`."""
-        return self.create(name, shape=shape, fill_value=fill_value, **options)
-
-    def empty_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array with the shape, data type and layout of another one."""
-        from blizzarr.zarr.functions import like_options
-
-        # The format is that of the group, whatever that of the other array is.
-        return self.create(name, **like_options(data, {"zarr_format": self.metadata.zarr_format, **options}))
-
-    def zeros_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array of zeros with the shape, data type and layout of another one."""
-        return self.empty_like(name=name, data=data, fill_value=0, **options)
-
-    def ones_like(self, *, name: str, data: Any, **options: Any) -> Array:
-        """Create an array of ones with the shape, data type and layout of another one."""
-        return self.empty_like(name=name, data=data, fill_value=1, **options)
 
     def full_like(self, *, name: str, data: Any, **options: Any) -> Array:
         """Create an array with the shape, data type and layout of another one, filled with ``fill_value``."""
-        return self.empty_like(name=name, data=data, **options)
+        # The format is that of the group, whatever that of the other array is.
+        return self.create(name, **like_options(data, {"zarr_format": self._zarr_format, **options}))
+
+    empty, empty_like = full, full_like
+    zeros = _filled("zeros", "full", 0, "Create an array of zeros.")
+    ones = _filled("ones", "full", 1, "Create an array of ones.")
+    zeros_like = _filled("zeros_like", "full_like", 0, "Create an array of zeros like another one.")
+    ones_like = _filled("ones_like", "full_like", 1, "Create an array of ones like another one.")
 
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
@@ -354,19 +331,20 @@ class Group:
         self.create_array(name, data=value, overwrite=True)
 
     def __delitem__(self, name: str) -> None:
-        """Remove a member and everything in it; nothing happens if there is none."""
+        """Remove a member and everything in it, also files of other programs; nothing happens if there is none."""
         inner = normalize_path(name)
-        if inner in self.engine:
+        if inner not in self.engine:
+            return
+        try:
             del self.engine[inner]
-
-    def update_attributes(self, new_attributes: dict[str, Any]) -> Self:
-        """Set several attributes in one step, and return the group."""
-        self.engine.update_attributes(new_attributes)
-        return self
+        except blizzarr.errors.NodeExistsError:
+            with blizzarr.config.set(keep_foreign_files=True):
+                del self.engine[inner]
+            sync(StorePath(self.store, join_paths([self.engine.path, inner])).delete_dir())
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
-        """Set several attributes in one step, and return the group."""
-        await awaitable(self.engine.update_attributes)(new_attributes)
+        """Replace all attributes, as zarr-python does, and return the group."""
+        await in_thread(self.attrs.put, new_attributes)
         return self
 
     def move(self, source: str, dest: str) -> None:
@@ -379,33 +357,14 @@ class Group:
         """
         raise NotImplementedError("copy the member with blizzarr.copy, then delete it")
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "engine" or name.startswith("__"):
-            raise AttributeError(name)
-        if name not in _PASSED:
-            raise missing_attribute(self, name)
-        return getattr(self.engine, name)
-
-    def __eq__(self, other: object) -> bool:
-        return self.engine == other.engine if isinstance(other, Group) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.engine)
-
     def __repr__(self) -> str:
         return f"<Group {self.store_path}>"
-
-    def _repr_html_(self) -> str:
-        return self.engine._repr_html_()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.engine,)
 
 
 AsyncGroup.view(Group)
-
-_PASSED = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
-"""The names that are those of `blizzarr.Group`."""
 
 
 def node_of(engine: Any) -> Any:

@@ -15,8 +15,7 @@ _UNITS: Final = "KMGTP"
 class _Table:
     def __repr__(self) -> str:
         rows = {row: value for row, value in self._rows().items() if value is not None}
-        width = max(map(len, rows)) + 1 if isinstance(self, ArrayInfo) else 12
-        width = 19 if isinstance(self, ArrayInfo) else width
+        width = 19 if isinstance(self, ArrayInfo) else 12
         return "\n".join(f"{row:<{width}}: {printable(str(value))}" for row, value in rows.items())
 
     def _rows(self) -> dict[str, Any]:

@@ -20,26 +20,19 @@ _THEIRS: Final = "zarr"
 _ELSEWHERE: Final = {
     "zarr.buffer": "blizzarr.zarr.core.buffer",
     "zarr.buffer.cpu": "blizzarr.zarr.core.buffer.cpu",
-    "zarr.codecs.blosc": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.bytes": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.crc32c_": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.gzip": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.sharding": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.transpose": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.vlen_utf8": "blizzarr.zarr.codecs.registered",
-    "zarr.codecs.zstd": "blizzarr.zarr.codecs.registered",
+    **{
+        f"zarr.codecs.{name}": "blizzarr.zarr.codecs.registered"
+        for name in ("blosc", "bytes", "crc32c_", "gzip", "sharding", "transpose", "vlen_utf8", "zstd")
+    },
     "zarr.convenience": "blizzarr.zarr.api.synchronous",
     "zarr.core.config": "blizzarr.zarr.core.config",
     "zarr.creation": "blizzarr.zarr.api.synchronous",
-    "zarr.storage._common": "blizzarr.zarr.storage.store_path",
-    "zarr.storage._fsspec": "blizzarr.zarr.storage.stores",
-    "zarr.storage._local": "blizzarr.zarr.storage.stores",
-    "zarr.storage._logging": "blizzarr.zarr.storage.wrappers",
-    "zarr.storage._memory": "blizzarr.zarr.storage.stores",
-    "zarr.storage._obstore": "blizzarr.zarr.storage.stores",
-    "zarr.storage._utils": "blizzarr.zarr.storage.store_path",
-    "zarr.storage._wrapper": "blizzarr.zarr.storage.wrappers",
-    "zarr.storage._zip": "blizzarr.zarr.storage.stores",
+    **{f"zarr.storage.{name}": "blizzarr.zarr.storage.store_path" for name in ("_common", "_utils")},
+    **{f"zarr.storage.{name}": "blizzarr.zarr.storage.wrappers" for name in ("_logging", "_wrapper")},
+    **{
+        f"zarr.storage.{name}": "blizzarr.zarr.storage.stores"
+        for name in ("_fsspec", "_local", "_memory", "_obstore", "_zip")
+    },
 }
 """The modules of zarr-python that are named otherwise here."""
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 from blizzarr.codecs.numcodecs.library import make
@@ -16,16 +17,14 @@ from blizzarr.zarr.codecs.named import codecs_from_list
 from blizzarr.zarr.dtype import ZDType, of_engine
 
 __all__ = [
-    "ArrayMetadata",
-    "ArrayV2Metadata",
-    "ArrayV3Metadata",
-    "ConsolidatedMetadata",
-    "DefaultChunkKeyEncoding",
-    "GroupMetadata",
-    "RegularChunkGrid",
-    "V2ChunkKeyEncoding",
-    "metadata_of",
+    *("ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata", "ConsolidatedMetadata", "DefaultChunkKeyEncoding"),
+    *("GroupMetadata", "RegularChunkGrid", "V2ChunkKeyEncoding", "metadata_of"),
 ]
+
+
+def _of_engine(path: str, text: str) -> Any:
+    """Return a property that is that of `blizzarr.model.ArrayMeta` at a path of names."""
+    return property(attrgetter(f"engine.{path}"), doc=text)
 
 
 @dataclass(frozen=True)
@@ -105,25 +104,15 @@ class ArrayMetadata(_NodeMetadata):
         document: dict[str, Any] = json.loads(documents[key])
         return document
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The length of each axis."""
-        return self.engine.shape
+    shape = _of_engine("shape", "The length of each axis.")
+    chunks = _of_engine("chunk_shape", "The shape of a chunk.")
+    shards = _of_engine("shard_shape", "The shape of a shard.")
+    attributes = _of_engine("attributes", "The attributes.")
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
         return len(self.engine.shape)
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """The shape of a chunk."""
-        return self.engine.chunk_shape
-
-    @property
-    def shards(self) -> tuple[int, ...] | None:
-        """The shape of a shard."""
-        return self.engine.shard_shape
 
     @property
     def chunk_grid(self) -> RegularChunkGrid:
@@ -139,11 +128,6 @@ class ArrayMetadata(_NodeMetadata):
     def fill_value(self) -> Any:
         """The value of elements that were never written; None if the document leaves it open."""
         return None if self.engine.fill_undefined else self.engine.fill_value
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """The attributes."""
-        return self.engine.attributes
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """Return the key of a chunk, below the path of the array."""
@@ -169,10 +153,8 @@ class ArrayV3Metadata(ArrayMetadata):
     zarr_format = 3
     node_type = "array"
 
-    @property
-    def data_type(self) -> ZDType:
-        """The data type."""
-        return self.dtype
+    data_type = ArrayMetadata.dtype
+    dimension_names = _of_engine("dimension_names", "The names of the axes.")
 
     @property
     def chunk_key_encoding(self) -> ChunkKeyEncoding:
@@ -190,11 +172,6 @@ class ArrayV3Metadata(ArrayMetadata):
     def inner_codecs(self) -> tuple[Any, ...]:
         """The codecs of a chunk within a shard, or of a chunk."""
         return codecs_from_list(self.engine.codecs.innermost.to_json())
-
-    @property
-    def dimension_names(self) -> tuple[str | None, ...] | None:
-        """The names of the axes."""
-        return self.engine.dimension_names
 
     @property
     def storage_transformers(self) -> tuple[dict[str, Any], ...]:
@@ -225,10 +202,7 @@ class ArrayV2Metadata(ArrayMetadata):
         """The order of the elements of a chunk."""
         return str(self.document["order"])
 
-    @property
-    def dimension_separator(self) -> str:
-        """What is between the indices in the keys of chunks."""
-        return self.engine.chunk_keys.separator
+    dimension_separator = _of_engine("chunk_keys.separator", "What is between the indices in the keys of chunks.")
 
     @cached_property
     def filters(self) -> tuple[Any, ...] | None:
@@ -273,6 +247,14 @@ class ConsolidatedMetadata(Metadata):
         """Return what is in the document."""
         nodes = {path: node.to_dict() for path, node in self.flattened_metadata.items()}
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": nodes}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ConsolidatedMetadata:
+        """Return the metadata that a document says."""
+        nodes = data.get("metadata")
+        if not isinstance(nodes, Mapping):
+            raise TypeError(f"expected an object as metadata of consolidated metadata, found {nodes!r:.80}")
+        return _nested({path: _engine_of(node) for path, node in nodes.items()})
 
 
 class GroupMetadata(_NodeMetadata):
@@ -326,7 +308,7 @@ class GroupMetadata(_NodeMetadata):
         """Return the metadata that a document says."""
         found = data.get("consolidated_metadata")
         if isinstance(found, Mapping):
-            found = _nested({path: _engine_of(node) for path, node in found["metadata"].items()})
+            found = ConsolidatedMetadata.from_dict(found)
         return cls(data.get("attributes"), data.get("zarr_format", 3), found)
 
 

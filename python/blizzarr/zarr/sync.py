@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from blizzarr.stores.event_loops import result_of
 
-__all__ = ["SyncError", "collect_aiterator", "in_thread", "sync"]
+__all__ = ["SyncError", "SyncMixin", "collect_aiterator", "in_thread", "sync"]
 
 T = TypeVar("T")
 
@@ -32,6 +32,16 @@ def sync(coro: Coroutine[Any, Any, T], loop: Any = None, timeout: float | None =
         return await asyncio.wait_for(coro, timeout)
 
     return result_of(wait)
+
+
+class SyncMixin:
+    """Derive from it to have `sync` as a method."""
+
+    def _sync(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return sync(coroutine)
+
+    def _sync_iter(self, async_iterator: AsyncIterator[T]) -> list[T]:
+        return list(sync(collect_aiterator(async_iterator)))
 
 
 async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:

@@ -8,7 +8,6 @@ use crate::chain::Chain;
 use crate::document::{Comparing, Document};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
-use crate::pool;
 use crate::store::uint64_sharded::ShardedStore;
 use crate::store::{Guard, Locker, Store};
 
@@ -179,7 +178,7 @@ impl Array {
     /// How many requests to its store are made at once by an operation on so many threads; 0 if it is near.
     pub fn requests(&self, threads: usize) -> usize {
         if self.store.remote() {
-            pool::requests().max(threads)
+            self.store.requests().max(threads)
         } else {
             0
         }

@@ -6,6 +6,7 @@
 //! child is to find as it was, values in memory, is changed only between [`enter`] and the drop of what that answers: a fork
 //! waits until nobody is inside.
 
+#![allow(unsafe_code)]
 // Only Linux has locks to register, and only Unix forks.
 #![cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code))]
 
@@ -20,6 +21,16 @@ static REGISTERED: AtomicBool = AtomicBool::new(false);
 const SLOTS: usize = 256;
 const FREE: i32 = -1;
 static LOCK_DESCRIPTORS: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
+
+/// Whether this is the process's first thread, or the one that has forked it: there Python handles signals, and it is the
+/// last that Python lets go on.
+pub fn is_first_thread() -> bool {
+    #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
+    // SAFETY: both only return numbers.
+    return unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) };
+    #[cfg(any(not(any(target_os = "linux", target_os = "android")), miri))]
+    true
+}
 
 /// Counts the forks between the first process and this one; differs between a process and its forked children.
 pub fn generation() -> u64 {

@@ -4,6 +4,7 @@
 //! [`region::Region`]; [`split::Split`] takes it apart along a grid; [`chain::Chain`] knows how a chunk is encoded;
 //! [`store::Store`] holds the bytes; [`pool`] runs the loop over chunks.
 
+#![deny(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 

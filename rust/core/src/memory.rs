@@ -5,6 +5,8 @@
 //! write. What remains to be proven at the border (see the binding) is that the lent range is valid, and that no two
 //! elements of a target share bytes.
 
+#![allow(unsafe_code)]
+
 use std::marker::PhantomData;
 
 use crate::error::{Error, Kind, Result};

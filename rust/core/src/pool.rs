@@ -16,6 +16,8 @@
 //! Workers start when they are first needed, spin for a moment when they run out of work, then sleep. A forked child has
 //! none of them; it makes a pool of its own.
 
+#![allow(unsafe_code)]
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,8 +40,12 @@ const SPIN: Duration = Duration::from_micros(if cfg!(miri) { 0 } else { 15 });
 
 /// 0 until somebody sets it.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
-/// How many requests to a store that is far away are made at once, unless somebody says otherwise.
-static REQUESTS: AtomicUsize = AtomicUsize::new(32);
+/// How many requests to a store that is far away are made at once; 0 until somebody sets it.
+static REQUESTS: AtomicUsize = AtomicUsize::new(0);
+/// The same for stores that cannot tell how many they answer well, unless somebody sets it.
+const USUAL_REQUESTS: usize = 32;
+/// The most for stores that can, unless somebody sets it.
+const MOST_REQUESTS: usize = 256;
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::default);
 
 /// Sets how many threads loops use that do not say; 0 goes back to as many as the system grants this process.
@@ -62,14 +68,25 @@ pub fn threads() -> usize {
     }
 }
 
-/// Sets how many requests to a store that is far away are made at once; at least 1.
+/// Sets how many requests to a store that is far away are made at once, at most; 0 leaves that to the store.
 pub fn set_requests(count: usize) {
-    REQUESTS.store(count.max(1), Ordering::Relaxed);
+    REQUESTS.store(count, Ordering::Relaxed);
 }
 
-/// How many requests to a store that is far away are made at once.
+/// How many requests are made at once to a store that is far away and cannot tell how many it answers well.
 pub fn requests() -> usize {
-    REQUESTS.load(Ordering::Relaxed)
+    match REQUESTS.load(Ordering::Relaxed) {
+        0 => USUAL_REQUESTS,
+        count => count,
+    }
+}
+
+/// How many requests are made at once, at most, to a store that tells how many it answers well.
+pub fn most_requests() -> usize {
+    match REQUESTS.load(Ordering::Relaxed) {
+        0 => MOST_REQUESTS,
+        count => count,
+    }
 }
 
 /// Makes sure that there are workers for as many requests as may be made at once. A loop sees to workers for its own seats

@@ -1,9 +1,10 @@
-//! Reading chunks of which a pool keeps what was decoded: see [`crate::cache`] for what is kept and when it counts.
+//! Reading chunks whose decoded elements are kept in a pool: [`crate::cache`] says what is kept, and how long it is valid.
 //!
-//! 1. The root is looked up. One that was checked too long ago is checked again, by the version that the store tells.
-//! 2. What is missing, or of another version, one thread fetches and decodes as a whole; others wait for it, once.
-//! 3. Of a shard the same is done with its inner chunks, all those that are missing in as few requests as without a pool.
-//!    They must come from the version that the index is of; if the shard has another one meanwhile, all begins anew.
+//! 1. The root is looked up. If its last check is too long ago, its version is compared with the one that the store reports.
+//! 2. If the root is missing, or of another version, one thread reads and decodes the whole value; other threads wait for
+//!    that thread, once.
+//! 3. The inner chunks of a shard are looked up in the same way; those that are missing are read in as few requests as
+//!    without a pool. They must be of the same version as the index; if the shard has been replaced, the read starts again.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,26 +27,26 @@ use crate::split::Split;
 use crate::store::version::{Status, Version};
 use crate::store::{Reader, Store};
 
-/// How often reading begins anew because the shard was replaced meanwhile, before it is read without the pool.
+/// The number of attempts to read a shard that is being replaced, before it is read without the pool.
 const ATTEMPTS: usize = 4;
 
-/// One chunk of an array with a pool, and from when on a check of it counts.
+/// One chunk of an array with a pool, and the moment since which a check of the chunk is recent enough.
 pub struct CachedChunk<'a> {
     pub array: &'a Array,
     pub cached: &'a Cached,
     pub key: &'a str,
     pub place: &'a [i64],
     pub since: u64,
-    /// Set when the store is asked for it, or whether it is still the same.
+    /// Set when the chunk or its version is requested from the store.
     pub fetched: &'a AtomicBool,
     pub options: &'a Options<'a>,
 }
 
-/// A root, and the reader it came through if it was read just now.
+/// A root, and the reader that it came from if it was read just now.
 type Found<'a> = (Arc<Object>, Option<Box<dyn Reader + 'a>>);
 
 impl<'a> CachedChunk<'a> {
-    /// Reads a region of it; `false` when it cannot be read by way of the pool at the moment.
+    /// Reads a region of the chunk; `false` if the chunk cannot be read through the pool at the moment.
     pub fn read(&self, region: &Region, target: &Target<'_>) -> Result<bool> {
         let chain = self.array.chain_at(self.place)?;
         if let (Serializer::Shard(shard), true) = (&chain.serializer, chain.codecs.is_empty()) {
@@ -58,7 +59,7 @@ impl<'a> CachedChunk<'a> {
         Ok(true)
     }
 
-    /// The root as it is stored, at `since` at the earliest; `read` makes it of what is stored.
+    /// The root as it was stored at `since` or later; `read` makes the root of the stored value.
     fn root(&self, since: u64, read: &dyn Fn(&dyn Reader) -> Result<Option<Content>>) -> Result<Found<'a>> {
         let (pool, store) = (self.pool(), self.store());
         let id = self.cached.id(self.place);
@@ -68,8 +69,9 @@ impl<'a> CachedChunk<'a> {
             if let Some(object) = self.known(id, since)? {
                 return Ok((object, None));
             }
-            // Who was here between the look and the claim may have fetched it: so another look follows the claim. Who has
-            // waited and does not find it fetches it himself: what cannot be kept is not fetched by one after the other.
+            // Another thread may have fetched the root between the look-up and the claim, so a second look-up follows the
+            // claim. A thread that has waited, and still does not find the root, fetches it without a claim: threads that
+            // all need a root that cannot be kept must not fetch it one after the other.
             if landing.is_none() && !waited {
                 match pool.claim(id) {
                     Claim::Mine(mine) => landing = Some(mine),
@@ -84,7 +86,7 @@ impl<'a> CachedChunk<'a> {
             let checked = pool.now();
             let stamp = Cached::stamp(store, self.key);
             let reader = store.open(self.key)?;
-            // Before anything is read: what is written meanwhile is of a later version.
+            // The version is taken before anything is read: a value that is written meanwhile has a later version.
             let version = match &reader {
                 Some(reader) => reader.version().map_or_else(|| self.version_told(), |version| Ok(Some(version)))?,
                 None => None,
@@ -110,7 +112,7 @@ impl<'a> CachedChunk<'a> {
         })
     }
 
-    /// What the pool has, if that is what is stored.
+    /// The root in the pool, if it is up to date.
     fn known(&self, id: Id, since: u64) -> Result<Option<Arc<Object>>> {
         let Some((object, fresh)) = self.pool().get(id, since) else { return Ok(None) };
         if fresh {

@@ -4,6 +4,8 @@
 //! there, a box, a name, a list of a few entries must not fail: Rust ends the process. So where the system has no memory
 //! any more, blocks of up to [`BLOCK`] bytes come from here, until what asked for much has given up.
 
+#![allow(unsafe_code)]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;

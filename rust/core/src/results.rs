@@ -1,9 +1,11 @@
 //! Memory for results, kept for the next result.
 //!
-//! Fresh memory costs more than reading into it: the system clears every page before it hands it out, which for 64 MiB
-//! takes about as long as copying them out of the page cache. So blocks that results no longer need are kept for the
-//! results to come. Kept blocks are offered to the system (`MADV_FREE`): it takes them back whenever memory is short,
-//! and until then they cost nothing to use again. Where there is no such offer, nothing is kept.
+//! Fresh memory costs more than reading into it: the system clears every page before it hands the page out, which for
+//! 64 MiB takes about as long as copying them out of the page cache. So this module keeps the blocks of former results for
+//! later ones. It offers kept blocks to the system (`MADV_FREE`): the system takes them back whenever memory is short, and
+//! until then it costs nothing to use them again. On systems without such an offer, nothing is kept.
+
+#![allow(unsafe_code)]
 
 use std::alloc::{alloc, dealloc, Layout};
 use std::ptr::NonNull;
@@ -14,12 +16,12 @@ use crate::fork::PerProcess;
 
 /// Smaller results are the allocator's business.
 pub const FROM: usize = 1 << 20;
-/// How much is kept at most, in all.
+/// The most bytes that are kept, in all blocks together.
 const KEEP: usize = 256 << 20;
-/// Blocks begin where large pages can, and are whole large pages long where that wastes no more than a quarter: of 1,000
-/// results of 1.1 MiB that somebody keeps, nearly half would be for nothing.
+/// Blocks are aligned to large pages. Their length is a multiple of a large page if that wastes no more than a quarter of
+/// the block: if a user keeps 1,000 results of 1.1 MiB, whole large pages would waste nearly half of their memory.
 const LARGE_PAGE: usize = 2 << 20;
-/// What other lengths are rounded up to: whole pages, and few different lengths.
+/// Other lengths are multiples of this one: whole pages, and few different lengths, so that blocks fit later results.
 const STEP: usize = 64 << 10;
 
 static KEPT: PerProcess<Mutex<Vec<Block>>> = PerProcess::new(|| Mutex::new(Vec::new()));
@@ -32,9 +34,9 @@ struct Block {
     length: usize,
 }
 
-// SAFETY: a block is memory that it alone owns.
+// SAFETY: a block is the only owner of its memory.
 unsafe impl Send for Block {}
-// SAFETY: shared blocks only tell where they are.
+// SAFETY: a shared block only gives its address and length.
 unsafe impl Sync for Block {}
 
 impl Memory {

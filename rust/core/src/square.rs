@@ -3,6 +3,8 @@
 //! The work is the same for every element size: interleave row pairs, then pairs of pairs, until each register holds
 //! a column. Processors with SSE2 (every x86-64) have the instructions for it; elsewhere the compiler does what it can.
 
+#![allow(unsafe_code)]
+
 /// Elements along the edge of a square of elements of `size` bytes.
 pub const fn edge(size: usize) -> usize {
     match size {

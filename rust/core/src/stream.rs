@@ -4,6 +4,8 @@
 //! result that is larger than the caches reads as much memory as it writes. Streaming stores of whole lines do not.
 //! They are for large targets only, as what they store is not in the cache for whoever reads it next.
 
+#![allow(unsafe_code)]
+
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 

@@ -5,6 +5,8 @@
 //! side, neighbours that continue each other merged. Then the innermost loop is one of three: whole rows by `memcpy`,
 //! a tiled transposition when the sides disagree about what is near, or element by element.
 
+#![allow(unsafe_code)]
+
 use crate::square;
 use crate::stream::{self, LINE};
 

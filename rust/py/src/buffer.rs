@@ -4,6 +4,8 @@
 //! buffer is released. Other Python threads may still change the contents meanwhile; the engine then stores or
 //! returns some mixture of that buffer, nothing else.
 
+#![allow(unsafe_code)]
+
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 

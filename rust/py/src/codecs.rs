@@ -2,22 +2,15 @@
 
 use std::sync::Arc;
 
-use blizzarr_core::codec::blosc::Blosc;
 use blizzarr_core::codec::compressed_segmentation::CompressedSegmentation;
-use blizzarr_core::codec::crc32c::Crc32c;
 use blizzarr_core::codec::foreign::Foreign;
-use blizzarr_core::codec::gzip::Gzip;
-use blizzarr_core::codec::lz4::Lz4;
 use blizzarr_core::codec::n5::N5;
-use blizzarr_core::codec::shuffle::Shuffle;
 use blizzarr_core::codec::vlen::Vlen;
-use blizzarr_core::codec::zlib::Zlib;
-use blizzarr_core::codec::zstd::Zstd;
-use blizzarr_core::codec::BytesToBytes;
+use blizzarr_core::codec::{prepare, BytesToBytes, Value};
 use blizzarr_core::error::Result;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyTuple};
 
 use crate::elements::ElementTable;
 use crate::errors::raise;
@@ -26,19 +19,7 @@ use crate::foreign::PythonCodec;
 /// The codec that `step`, `(name, option, …)`, describes.
 pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> PyResult<Box<dyn BytesToBytes>> {
     let fail = |error| raise(py, error, None);
-    let option = |position: usize| step.get_item(position);
     Ok(match name {
-        "gzip" => Box::new(Gzip::new(option(1)?.extract()?).map_err(fail)?),
-        "lz4" => Box::new(Lz4::new(option(1)?.extract()?).map_err(fail)?),
-        "shuffle" => Box::new(Shuffle::new(option(1)?.extract()?).map_err(fail)?),
-        "zlib" => Box::new(Zlib::new(option(1)?.extract()?).map_err(fail)?),
-        "zstd" => Box::new(Zstd::new(option(1)?.extract()?, option(2)?.extract()?).map_err(fail)?),
-        "crc32c" => Box::new(Crc32c::new()),
-        "blosc" => {
-            let (_, cname, clevel, shuffle, typesize, blocksize): (String, String, i64, i64, i64, i64) =
-                step.extract()?;
-            Box::new(Blosc::new(&cname, clevel, shuffle, typesize, blocksize).map_err(fail)?)
-        }
         "n5" => {
             let (_, shape, itemsize, inner): (String, Vec<usize>, usize, Option<Bound<'_, PyTuple>>) =
                 step.extract()?;
@@ -49,10 +30,28 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
             let (_, shape, itemsize, block): (String, [usize; 4], usize, [usize; 3]) = step.extract()?;
             Box::new(CompressedSegmentation::new(shape, itemsize, block).map_err(fail)?)
         }
-        "python" => python(option(1)?),
+        "python" => python(step.get_item(1)?),
         "bug" => Box::new(Bug),
-        _ => return Err(PyValueError::new_err(format!("the engine has no codec named {name:?}"))),
+        _ => {
+            let options = step.iter().skip(1).map(|option| value(&option)).collect::<PyResult<Vec<_>>>()?;
+            return prepare(name, &options).map_err(fail)?.ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "the engine has no codec {name:?} with {} options of these types",
+                    options.len()
+                ))
+            });
+        }
     })
+}
+
+fn value(option: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(flag) = option.cast::<PyBool>() {
+        return Ok(Value::Flag(flag.is_true()));
+    }
+    if let Ok(text) = option.extract() {
+        return Ok(Value::Text(text));
+    }
+    Ok(Value::Integer(option.extract()?))
 }
 
 /// A codec that panics, for tests of what becomes of bugs in the engine; no document can name it.

@@ -6,6 +6,8 @@
 //! where a thread is inside of Python that was called by us, or comes when Python is gone. What it holds it keeps: see
 //! `blizzarr_core::interrupt::end`.
 
+#![allow(unsafe_code)]
+
 use std::hint::black_box;
 
 use pyo3::ffi::{self, PyObject};
@@ -30,7 +32,8 @@ pub fn call<'py, A>(
     named: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>>
 where
-    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+    PyErr: From<A::Error>,
 {
     let py = callable.py();
     let arguments = arguments.into_pyobject(py)?;

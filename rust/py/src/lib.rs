@@ -1,7 +1,8 @@
 //! `blizzarr._native`: the border between Python and the engine. No Zarr logic in here.
 //!
-//! `unsafe` only in [`buffer`] and [`results`], which exchange memory with Python, and in [`ending`].
+//! The modules that may have `unsafe` blocks allow it at their head; `ARCHITECTURE.md` lists them.
 
+#![deny(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
@@ -15,6 +16,7 @@ mod elements;
 mod ending;
 mod errors;
 mod foreign;
+mod objects;
 mod reducing;
 mod request;
 mod results;
@@ -136,6 +138,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;
+    module.add_class::<objects::ObjectClient>()?;
+    module.add_function(wrap_pyfunction!(objects::object_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(caching::cache_exists, module)?)?;

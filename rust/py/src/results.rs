@@ -1,5 +1,7 @@
 //! `_native.ResultMemory`: a block of memory for one result, as a buffer that NumPy makes an array of.
 
+#![allow(unsafe_code)]
+
 use std::ffi::{c_int, c_void};
 
 use blizzarr_core::results::{Memory, FROM};

@@ -13,12 +13,13 @@ use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{hashed, many, Guard, ListableStore, Store};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBool, PyBytes, PyList};
 
 use crate::buffer::Buffer;
 use crate::ending::{self, call};
 use crate::errors::{entry, foreign, handed, raise};
 use crate::foreign::PythonStore;
+use crate::objects::{ObjectClient, RemoteStore};
 use crate::signals::watching_signals;
 
 /// A store that the engine reaches without Python.
@@ -387,7 +388,16 @@ pub fn store_of(
         None => None,
         Some(given) => Some(native(given).ok_or_else(|| PyTypeError::new_err("expected a native store as locks"))?),
     };
-    Ok(Arc::new(PythonStore::new(object, place, locks)))
+    let python = PythonStore::new(object, place, locks);
+    // Of other libraries' stores an attribute of this name is something else.
+    let client = object.getattr_opt("object_client").ok().flatten();
+    match client.as_ref().and_then(|client| client.cast::<ObjectClient>().ok()) {
+        Some(found) => {
+            let writable = object.getattr("read_only").is_ok_and(|only| only.is(PyBool::new(object.py(), false)));
+            Ok(Arc::new(RemoteStore::new(found.get().client.clone(), python, writable)))
+        }
+        None => Ok(Arc::new(python)),
+    }
 }
 
 fn native(object: &Bound<'_, PyAny>) -> Option<Arc<dyn Store>> {

@@ -11,8 +11,9 @@ from xarray.backends.common import BACKEND_ENTRYPOINTS
 
 from blizzarr.formats import masks_fill
 from blizzarr.xarray import BlizzarrBackendEntrypoint, to_zarr
-from blizzarr.xarray.group_store import GroupStore, as_zarr_group
-from blizzarr.xarray.writing import _opened
+from blizzarr.xarray.group_store import GroupStore
+from blizzarr.xarray.writing import _opened, _place
+from blizzarr.xarray.zarr_groups import as_zarr_group
 
 
 class Engine(BlizzarrBackendEntrypoint):
@@ -46,7 +47,8 @@ class Store(GroupStore):
         use_zarr_fill_value_as_mask: bool | None = None,
         **options: Any,
     ) -> Store:
-        found, _ = _opened(store, "r+" if mode == "r" else mode, group, None, None, zarr_format or usual(mode))
+        place = _place(store, "r+" if mode == "r" else mode, group, None, None, zarr_format or usual(mode), (), ())
+        found = _opened(place, "r+" if mode == "r" else mode, zarr_format or usual(mode))
         masks = (
             masks_fill(found.metadata.format) if use_zarr_fill_value_as_mask is None else use_zarr_fill_value_as_mask
         )

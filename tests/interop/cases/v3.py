@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from interop.case import Box, Case, every
+from support.codec_options import OPTIONS
 
 Json = Any
 
@@ -109,6 +110,14 @@ CODECS: dict[str, tuple[Json, ...]] = {
     "transpose blosc": (transpose(1, 0), LITTLE, blosc()),
     "short-hand bytes": ("bytes",),
     "short-hand crc32c": (LITTLE, "crc32c"),
+}
+_NAMED = repr(CODECS)
+_ELSEWHERE = ("categorize", "endian", "sharding_indexed", "vlen-bytes", "vlen-utf8")
+# Registered codecs that no case has.
+CODECS |= {
+    name: (LITTLE, {"name": name, "configuration": options})
+    for name, options in OPTIONS.items()
+    if "." not in name and name not in _ELSEWHERE and f"'{name}'" not in _NAMED
 }
 BLOSC_CHAINS = {
     f"blosc {cname} {shuffle}": (LITTLE, blosc(cname, shuffle))

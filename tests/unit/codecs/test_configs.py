@@ -20,7 +20,8 @@ from blizzarr.codecs import (
     ZstdCodec,
 )
 from blizzarr.codecs.configs import Configs, chain_from_configs, chain_to_configs, codec_from_config
-from blizzarr.codecs.numcodecs import ROWS, DeltaCodec, Fletcher32Codec, NumcodecsRun, ShuffleCodec
+from blizzarr.codecs.numcodecs import ROWS, DeltaCodec, Fletcher32Codec, ShuffleCodec
+from blizzarr.codecs.numcodecs.run import NumcodecsRun
 from blizzarr.codecs.objects import OBJECT_CODECS
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError, MetadataError

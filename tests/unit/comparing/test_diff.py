@@ -13,7 +13,7 @@ import pytest
 
 import blizzarr
 from blizzarr.comparing import Comparison, Elements
-from blizzarr.comparing.values import differing
+from blizzarr.equality import differing
 from blizzarr.errors import MetadataError, StoreError
 from blizzarr.stores import MappingStore, StoreWrapper
 from blizzarr.stores.protocol import Value

@@ -231,7 +231,7 @@ def test_distributed(tmp_path: Path, server: str) -> None:
     array = da.from_array(VALUES, chunks=(16, 10))
     with (
         dask.config.set({"distributed.worker.daemon": True}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True) as made,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=True) as made,
         distributed.Client(made),
     ):
         memory: dict[str, Any] = {}
@@ -254,3 +254,12 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.array", None)
     with pytest.raises(ImportError, match=r"pip install 'blizzarr\[dask\]'"):
         import blizzarr.dask  # noqa: F401
+
+
+def test_masks_are_not_lost(tmp_path: Path) -> None:
+    masked = da.ma.masked_array(da.arange(6, chunks=2), mask=[0, 1, 0, 0, 0, 1])
+    with pytest.raises(ValueError, match=r"found a masked one; .*dask\.array\.ma\.filled"):
+        to_zarr(masked, tmp_path / "a.zarr")
+    assert not (tmp_path / "a.zarr").exists()
+    to_zarr(da.ma.filled(masked, -1), tmp_path / "a.zarr")
+    assert blizzarr.open(tmp_path / "a.zarr")[:].tolist() == [0, -1, 2, 3, 4, -1]

@@ -9,6 +9,7 @@ from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecu
 from functools import partial
 from pathlib import Path
 from threading import Event, get_ident
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 import blizzarr
 from blizzarr import _native
 from blizzarr.config import config
-from blizzarr.distributing import Workers, spread, workers_of
+from blizzarr.distributing import Workers, spread, workers, workers_of
 from blizzarr.distributing.settings import Settings
 from blizzarr.errors import ConflictError, UnsupportedOperationError, WorkerLostError
 from blizzarr.stores import LocalStore, MemoryStore, ZipStore
@@ -287,3 +288,18 @@ def test_each_call_opens_what_is_stored_by_then(tmp_path: Path) -> None:
                 blizzarr.create_array(store, shape=4, chunks=2, dtype="int32")[:] = value
         found.append(blizzarr.diff(*paths, executor=Losing((), 0)).same)
     assert found == [True, False]
+
+
+def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work waits for workers, as they may be on their way; but it says so, once."""
+
+    class Idle(ThreadPoolExecutor):
+        _client = SimpleNamespace(nthreads=dict, scheduler=SimpleNamespace(address="tcp://here:8786"))
+
+        def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+            return super().submit(lambda: (time.sleep(0.2), function(*arguments))[1])
+
+    monkeypatch.setattr(workers, "_PATIENCE", 0.05)
+    with Idle(1) as pool, pytest.warns(UserWarning, match="^the Dask cluster at tcp://here:8786 has no") as warned:
+        assert list(spread(Workers(pool), lambda number, told: number, range(3), lambda count: None)) == [0, 1, 2]
+    assert len(warned) == 1

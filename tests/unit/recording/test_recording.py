@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import ConflictError, MetadataError, NodeNotFoundError, StoreError
+from blizzarr.recording.file import read_manifest, write_manifest
 from blizzarr.recording.manifest import Manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, MappingStore, Store, StoreWrapper
@@ -159,3 +161,16 @@ def test_a_damaged_manifest_is_none(text: str, problem: str) -> None:
     with pytest.raises(MetadataError) as caught:
         Manifest.parse(text, "data.sha256")
     assert "data.sha256 does not conform: " + problem in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["sums", "sums.gz"])
+def test_a_manifest_is_written_line_by_line(tmp_path: Path, name: str) -> None:
+    """The lines of a million checksums would take twice the memory of the file, and its text as much again."""
+    digests = {f"c/{number}": f"{number:064x}" for number in range(20_000)}
+    manifest = Manifest("", True, "2026-11-21T08:15:00+00:00", digests)
+    tracemalloc.start()
+    write_manifest(tmp_path / name, manifest)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * len(manifest.text())
+    assert read_manifest(tmp_path / name) == manifest

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import BlizzarrError, SpecError
 from tensorstore_face import ours, outcome, theirs
 
 
@@ -80,3 +80,25 @@ def test_arrays_without_elements() -> None:
     spec = {"driver": "cast", "dtype": "int8", "base": {"driver": "array", "dtype": "int16"}}
     with pytest.raises(BlizzarrError, match="member is missing"):
         ours.Spec(spec)
+
+
+def test_everything_that_is_wrong_with_a_spec_is_said_at_once() -> None:
+    spec = {
+        "driver": "zarr3",
+        "kvstore": {"driver": "memory", "path": 5, "atomic": 6, "other": 7},
+        "dtype": "int7",
+        "rank": 99,
+        "schema": {
+            "rank": "x",
+            "codec": {"driver": "no"},
+            "chunk_layout": {"inner_order": [0, 0], "grid_origin": ["y"]},
+        },
+        "recheck_cached_data": "never",
+        "metadata": {"shape": [-1, "z"], "data_type": "float7"},
+        "surplus": 1,
+    }
+    with pytest.raises(SpecError) as caught:
+        ours.Spec(spec)
+    names = "path atomic other dtype rank codec inner_order grid_origin recheck_cached_data shape data_type surplus"
+    assert [name for name in names.split() if f'"{name}"' not in str(caught.value)] == []
+    assert all(value in str(caught.value) for value in ("int7", "99", "never", "-1", '"z"', "float7", '"y"'))

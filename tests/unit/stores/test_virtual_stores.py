@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError
 from blizzarr.stores import FsspecStore
+from blizzarr.stores.zarr_python_store import foreign_store
 
 h5py: Any = pytest.importorskip("h5py", reason="h5py is not installed")
 zarr: Any = pytest.importorskip("zarr")
@@ -63,14 +64,25 @@ def test_virtualizarr(file: Path, tmp_path: Path) -> None:
     check(store)
     with pytest.raises(ReadOnlyError):
         blizzarr.open_array(store, path="temperature", mode="r+")[0] = 1
-    with pytest.raises(UnsupportedOperationError, match="cannot list"):
-        blizzarr.check(store)
+    report = blizzarr.check(store)
+    # Of the array `sparse`, one chunk of four is there.
+    assert (report.ok, report.arrays, report.chunks) == (True, 4, 7)
+    assert sorted(foreign_store(store).list("temperature")) == [
+        "temperature/c/0/0",
+        "temperature/c/0/1",
+        "temperature/c/1/0",
+        "temperature/c/1/1",
+        "temperature/zarr.json",
+    ]
     blizzarr.copy(store, tmp_path / "copy.zarr")
     check(tmp_path / "copy.zarr")
     array = blizzarr.open_array(store, path="temperature", mode="r")
     file.unlink()
     with pytest.raises(StoreError, match="not found"):
         array[:]
+    report = blizzarr.check(store)
+    assert {finding.path for finding in report.findings} == {"/lat", "/lon", "/sparse", "/temperature"}
+    assert not any("Debug" in finding.message for finding in report.findings)
 
 
 def test_references_in_json(file: Path, tmp_path: Path) -> None:

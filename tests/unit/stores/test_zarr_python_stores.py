@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import ReadOnlyError, StoreError
+from blizzarr.errors import ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import Store
 from blizzarr.stores.event_loops import result_of
 from blizzarr.stores.impossible_keys import is_impossible
@@ -172,6 +173,24 @@ def test_a_caller_within_an_event_loop() -> None:
     assert sync(nested()) == [*range(8)]
 
 
+def test_a_store_that_calls_this_library_is_not_slow() -> None:
+    inner = blizzarr.create_array(Slow(), shape=(16,), chunks=(1,), dtype="i4", fill_value=7)
+    inner.store.target.store.seconds = 0
+
+    class Nested(storage.MemoryStore):  # type: ignore[misc]
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            # One request in the loop's own thread, many in threads of the engine.
+            assert inner[3] == 7
+            assert inner[:].sum() == 7 * 16
+            return await super().get(key, *arguments, **options)
+
+    array = blizzarr.create_array(Nested(), shape=(8,), chunks=(1,), dtype="i4", fill_value=5)
+    array[0]
+    begin = time.monotonic()
+    assert array[:].tolist() == [5] * 8
+    assert time.monotonic() - begin < 1.5
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
 def test_ctrl_c_while_it_waits() -> None:
     theirs = Slow()
@@ -252,3 +271,27 @@ def test_an_error_for_a_key_is_never_a_missing_chunk() -> None:
         assert is_impossible(key, refused, None)
         assert not is_impossible(key, ConnectionError("invalid zarr key format"), None)
         assert not is_impossible(key, ValueError("closed"), storage.MemoryStore())
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")  # zipfile itself says so
+def test_a_zip_file_that_zarr_python_writes(tmp_path: Path) -> None:
+    with storage.ZipStore(tmp_path / "a.zip", mode="w") as theirs:
+        array = blizzarr.create_group(theirs).create_array("x", shape=(4, 4), chunks=(2, 2), dtype="i4", fill_value=-1)
+        array[:] = np.arange(16).reshape(4, 4)
+        array[0, 0] = 100
+        array.attrs["units"] = "m"
+        # The directory of the file has both values of what was written twice.
+        report = blizzarr.check(theirs)
+        assert (report.ok, report.chunks, len(report.findings)) == (True, 4, 0)
+        with pytest.raises(UnsupportedOperationError, match="cannot delete"):
+            del blizzarr.open_group(theirs)["x"]
+        with pytest.raises(StoreError, match="a zip file that is being written cannot be pickled"):
+            pickle.dumps(array)
+    expected = np.arange(16).reshape(4, 4)
+    expected[0, 0] = 100
+    assert np.array_equal(zarr.open_group(storage.ZipStore(tmp_path / "a.zip"), mode="r")["x"][:], expected)
+    with storage.ZipStore(tmp_path / "a.zip", mode="a") as theirs:
+        blizzarr.open_array(theirs, path="x")[3] = 0
+        blizzarr.copy(np.arange(3), theirs, path="y")
+    assert blizzarr.open(tmp_path / "a.zip")["x"][3].tolist() == [0] * 4
+    assert blizzarr.open(tmp_path / "a.zip")["y"][:].tolist() == [0, 1, 2]

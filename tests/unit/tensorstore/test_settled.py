@@ -91,22 +91,22 @@ def test_opening_reads_the_document_once(monkeypatch: pytest.MonkeyPatch) -> Non
     context = ts.Context()
     ts.open(_SPEC, create=True, dtype="int8", shape=[4], context=context).result()
     asked = []
-    find = stored_array.find_many
+    find = stored_array.find_one
 
     def counted(*arguments: Any) -> Any:
         asked.append(arguments[1])
         return find(*arguments)
 
     for module in (stored_array, stored_place):
-        monkeypatch.setattr(module, "find_many", counted)
+        monkeypatch.setattr(module, "find_one", counted)
     store = ts.open(_SPEC, read=True, write=False, open=True, context=context).result()
     assert isinstance(store, TensorStore)
-    assert asked == [["a"]]
+    assert asked == ["a"]
     assert not store.writable
     np.testing.assert_array_equal(store.read().result(), [0] * 4)
     asked.clear()
     ts.open(_SPEC, open=True, context=context).result().resize(exclusive_max=[6]).result()
-    assert asked == [["a"]] * 2
+    assert asked == ["a"] * 2
 
 
 _GROWING = """

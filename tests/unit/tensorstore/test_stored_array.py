@@ -17,6 +17,7 @@ from blizzarr.errors import (
     ArrayExistsError,
     ArrayNotFoundError,
     ConstraintError,
+    MetadataError,
     NodeExistsError,
     NodeNotFoundError,
     SpecError,
@@ -27,7 +28,7 @@ from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
-from blizzarr.spec.status import opening
+from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -41,8 +42,10 @@ def opened(spec: Any, context: Context, **changes: Any) -> StoredArray:
     """An array by our opening."""
     said = Spec(spec)
     said.update(context=context, **changes)
-    with opening(said._node.driver):
+    try:
         return open_stored(find_stored(said._node) if said._node.driver == "auto" else said._node)
+    except (SpecError, MetadataError) as error:
+        raise_opening(said._node.driver, error)
 
 
 def outcome(spec: Any, context: Context, module: dict[str, Any], step: Any) -> Any:

@@ -51,22 +51,18 @@ def test_elements_can_be_repeated() -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        (5, "Checking bounds of constant output index map for dimension 0: Index 5 is outside valid range [0, 3)"),
-        (
-            slice(9),
-            "Propagated bounds [0, 3), with size=3, for dimension 0 are incompatible with existing bounds [0, 9), "
-            "with size=9.",
-        ),
+        (5, "expected indices within [0, 3) along dimension 0 of the array, found [5, 6)"),
+        (slice(9), "expected indices within [0, 3) along dimension 0 of the array, found [0, 9)"),
         ([1, 7], "Index 7 is outside valid range [0, 3)"),
         ((slice(1, None), [0, -1]), "Index -1 is outside valid range [0, 4)"),
-        ((slice(1, 9), [0, 1]), "Propagated bounds [0, 3), with size=3, for dimension 0 are incompatible with"),
+        ((slice(1, 9), [0, 1]), "expected indices within [0, 3) along dimension 0 of the array, found [1, 9)"),
     ],
 )
 def test_views_beyond_the_array_are_errors(key: object, said: str) -> None:
     """Implicit bounds let a view be made that the array does not have; reading it is an error."""
     with pytest.raises(OutOfBoundsError) as caught:
         lower(VIEW[key], SHAPE)
-    assert str(caught.value).startswith(f"OUT_OF_RANGE: {said}")
+    assert str(caught.value).endswith(said)
     # TensorStore raises a ValueError when it reads, and an IndexError when it indexes.
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, IndexError)

@@ -285,6 +285,9 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         to_zarr(counted(), tmp_path / "c.zarr", mode="w", append_dim="x")
     with pytest.raises(TypeError, match="must be either a string or None"):
         to_zarr(xr.Dataset({3: 1}), tmp_path / "d.zarr")
+    pairs = xr.Dataset(coords={"a": ("x", [1, 2]), "b": ("x", [3, 4])}).set_index(x=["a", "b"])
+    with pytest.raises(NotImplementedError, match="MultiIndex"):
+        to_zarr(pairs, tmp_path / "f.zarr")
     empty = xr.Dataset({"t": (("y", "x"), np.zeros((2, 0)))}).chunk()
     to_zarr(empty, tmp_path / "e.zarr")
     assert opened(tmp_path / "e.zarr").sizes == {"y": 2, "x": 0}
@@ -305,3 +308,39 @@ def test_attributes_that_are_nan_are_stored_as_zarr_python_stores_them(tmp_path:
             assert np.isnan(found.t.encoding["missing_value"])
     blizzarr.open_group(tmp_path / "ours.zarr")["t"].attrs["units"] = "K"
     assert np.isnan(opened(tmp_path / "ours.zarr").t.encoding["missing_value"])
+
+
+@pytest.mark.parametrize("mode", ["w", "w-", "a"])
+def test_a_dataset_is_written_as_a_whole_or_not_at_all(tmp_path: Path, mode: Any) -> None:
+    """Whatever a later variable is refused for, nothing is created, replaced or grown before."""
+    good = {"a": ("x", [1, 2, 3])}
+    bad: list[tuple[Any, dict[str, Any]]] = [
+        (("x", np.array([1, "a", None], object)), {}),
+        (("x", [1, 2, 3], {"units": object()}), {}),
+        (("x", [1, 2, 3]), {"compressors": ["nope"]}),
+        (("x", [1, 2, 3]), {"nope": 1}),
+    ]
+    old = blizzarr.create_array(tmp_path / "old.zarr", name="here", data=[5])
+    for variable, encoding in bad:
+        for target in ("new.zarr", *(["old.zarr"] if mode == "w" else [])):
+            dataset = xr.Dataset({**good, "b": variable})
+            with pytest.raises((TypeError, ValueError)):
+                dataset.blizzarr.to_zarr(tmp_path / target, mode=mode, encoding={"b": encoding} if encoding else None)
+    tree = xr.DataTree.from_dict({"/": xr.Dataset(good), "/below": xr.Dataset({"b": bad[0][0]})})
+    with pytest.raises(ValueError, match="mixed native types"):
+        tree.blizzarr.to_zarr(tmp_path / "new.zarr", mode=mode)
+    assert not (tmp_path / "new.zarr").exists()
+    assert old[:].tolist() == [5]
+
+
+def test_nothing_grows_before_all_can_be_written(tmp_path: Path) -> None:
+    dataset = xr.Dataset({"a": ("x", [1, 2, 3]), "b": ("x", [1.5, 2.5, 3.5])}, attrs={"title": "old"})
+    dataset.blizzarr.to_zarr(tmp_path / "a.zarr")
+    more = dataset.assign(b=("x", ["p", "q", "r"]), c=("x", np.array([1, "a", None], object))).assign_attrs(title="new")
+    with pytest.raises(ValueError, match=r"Mismatched dtypes|mixed native types"):
+        more.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    with pytest.raises(ValueError, match="mixed native types"):
+        more.drop_vars("b").blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    assert xr.open_dataset(tmp_path / "a.zarr", engine="blizzarr").identical(dataset)
+    dataset.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    assert blizzarr.open(tmp_path / "a.zarr")["a"][:].tolist() == [1, 2, 3, 1, 2, 3]

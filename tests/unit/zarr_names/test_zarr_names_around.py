@@ -66,6 +66,27 @@ def test_errors_are_of_both_worlds() -> None:
         root["x"][5]
 
 
+def test_texts_of_errors_name_the_place_once(tmp_path: Path) -> None:
+    store = MemoryStore()
+    with pytest.raises(zarr.errors.GroupNotFoundError) as missing:
+        zarr.open(store, path="a", mode="r")
+    text = str(missing.value)
+    assert text.startswith("No group found in store ")
+    assert text.count(str(store.engine)) == text.count("No group") == 1
+    assert "no array or group" not in text
+    assert str(pickle.loads(pickle.dumps(missing.value))) == text
+    zarr.create_array(store, name="a", shape=1, dtype="i1")
+    with pytest.raises(zarr.errors.ContainsArrayError) as there:
+        zarr.create_group(store, path="a")
+    assert str(there.value).count(str(store.engine)) == 1
+    assert there.value.args == (str(there.value),)
+    (tmp_path / "a.txt").write_text("text")
+    with pytest.raises(zarr.errors.GroupNotFoundError, match="expected a directory"):
+        zarr.open(tmp_path / "a.txt", mode="r")
+    assert str(zarr.errors.GroupNotFoundError("s", "p")) == "No group found in store 's' at path 'p'"
+    assert str(zarr.errors.NodeTypeValidationError("a", "b", "c")) == "Invalid value for 'a'. Expected 'b'. Got 'c'."
+
+
 def test_errors_of_both_worlds_are_pickled() -> None:
     """Processes of a pool return them."""
     root = zarr.create_group({})
@@ -125,6 +146,15 @@ def test_stores_of_users_are_called_for_every_value(make: Any) -> None:
     assert (store.reads if make is Counting else store.counter["get"]) > 2
 
 
+def test_wrappers_open_the_store_in_them(capsys: pytest.CaptureFixture[str]) -> None:
+    store = zarr.core.sync.sync(LoggingStore.open(MemoryStore, log_level="INFO", read_only=True))
+    assert (type(store), type(store._store), store.read_only) == (LoggingStore, MemoryStore, True)
+    zarr.core.sync.sync(store.exists("a"))
+    assert "Calling MemoryStore.exists(a)" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="Unexpected byte_range"):
+        zarr.core.sync.sync(store.get("a", None, (0, 2)))
+
+
 def test_views_are_awaited() -> None:
     async def use() -> Any:
         root = await zarr.api.asynchronous.open_group(store={}, mode="w")
@@ -139,6 +169,7 @@ def test_views_are_awaited() -> None:
     z = zarr.array([1, 2])
     assert z.async_array == z._async_array
     assert zarr.Array(z.async_array) == z
+    assert z.async_array.with_config({"order": "F"}).config.order == "F"
 
 
 _SCRIPT = """
@@ -151,6 +182,9 @@ import zarr.abc.codec
 assert issubclass(zarr.codecs.BytesCodec, zarr.abc.codec.ArrayBytesCodec)
 sys.meta_path.pop(0)
 from zarr.core.buffer import default_buffer_prototype
+from zarr.core.sync import SyncMixin
+store = zarr.storage.MemoryStore({"a": zarr.core.buffer.cpu.Buffer.from_bytes(b"b")})
+assert SyncMixin()._sync(store.get("a", default_buffer_prototype())).to_bytes() == b"b"
 from zarr.codecs.blosc import BloscShuffle
 from zarr.storage._common import StorePath
 assert zarr.__name__ == "blizzarr.zarr" and zarr.storage.StorePath is StorePath
@@ -219,6 +253,19 @@ def test_nothing_is_accepted_and_ignored() -> None:
         zarr.storage.FsspecStore(fsspec.filesystem("memory"), allowed_exceptions=(KeyError,))
     with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="synchronizer is not yet implemented"):
         zarr.open_group({}, synchronizer=object())
+    with pytest.raises(NotImplementedError, match="allowZip64"):
+        ZipStore("a.zip", mode="w", allowZip64=False)
+    with pytest.raises(TypeError, match="config"):
+        zarr.open({}, mode="w", config={"order": "F"})
+    mine = default_buffer_prototype()._replace(nd_buffer=object)
+    z = zarr.array([1, 2])
+    for call in (z.get_basic_selection, z.get_orthogonal_selection, z.get_mask_selection):
+        with pytest.raises(NotImplementedError, match="the default as prototype="):
+            call([True, False], prototype=mine)
+    with pytest.raises(NotImplementedError, match="the default as prototype="):
+        z.set_basic_selection(0, 1, prototype=mine)
+    with pytest.raises(NotImplementedError, match="the default as prototype="):
+        asyncio.run(z.store.get("zarr.json", mine))
     store: dict[str, bytes] = {}
     zarr.create_array(store, data=np.arange(2), zarr_format=3)
     with pytest.raises(zarr.errors.NodeNotFoundError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numcodecs
@@ -86,7 +87,7 @@ def test_metadata_of_v3() -> None:
 
 
 def test_metadata_of_v2() -> None:
-    z = zarr.group({}, zarr_format=2).create_dataset(
+    z = zarr.group({}, zarr_format=2).create_array(
         "x", shape=(4, 6), chunks=(2, 3), dtype="i2", order="F", filters=[numcodecs.Delta("<i2")], compressor=None
     )
     found = z.metadata
@@ -110,7 +111,7 @@ def test_codecs_have_the_defaults_of_zarr_python() -> None:
     }
     again = zarr.create_array({}, shape=4, dtype="f8", compressors=z.compressors, serializer=z.serializer)
     assert again.compressors == z.compressors
-    assert zarr.zeros(2, zarr_format=2).compressor == numcodecs.Blosc()
+    assert zarr.zeros(2, zarr_format=2).compressor == numcodecs.Zstd(level=0)
 
 
 def test_order_in_v3_is_that_in_memory() -> None:
@@ -145,9 +146,13 @@ def test_groups_are_created_by_default_and_are_mappings() -> None:
 def test_consolidated_metadata() -> None:
     store: dict[str, bytes] = {}
     zarr.open_group(store).create_array("a/x", shape=2, dtype="i1")
-    zarr.consolidate_metadata(store)
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="not part in the Zarr format 3"):
+        zarr.consolidate_metadata(store)
     found = zarr.open_consolidated(store).metadata.consolidated_metadata
     assert list(found.flattened_metadata) == ["a", "a/x"]
+    assert type(found).from_dict(found.to_dict()) == found
+    with pytest.raises(TypeError, match="expected an object as metadata"):
+        type(found).from_dict({"metadata": []})
     assert found.metadata["a"].consolidated_metadata.metadata["x"].shape == (2,)
 
 
@@ -210,7 +215,8 @@ def test_trees_are_those_of_zarr_python(monkeypatch: pytest.MonkeyPatch) -> None
     assert "<b>a&lt;b</b>" in root.tree()._repr_mimebundle_()["text/html"]
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert "├── \x1b[1ma<b\x1b[0m\n" in repr(root.tree())
-    assert "├── a<b\n" in repr(zarr.tree(root, plain=True))
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning, match=r"Use Group\.tree"):
+        assert "├── a<b\n" in repr(zarr.tree(root, plain=True))
     with pytest.raises(NotImplementedError, match="leave it out"):
         root.tree(expand=True)
 
@@ -243,3 +249,84 @@ def test_likes_in_a_group_have_its_format(zarr_format: int) -> None:
     other = zarr.create_array({}, data=np.arange(4), chunks=2, zarr_format=5 - zarr_format)
     made = zarr.create_group({}, zarr_format=zarr_format).full_like(name="x", data=other, fill_value=7)
     assert (made.metadata.zarr_format, made.chunks, made[:].tolist()) == (zarr_format, (2,), [7] * 4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "chunks", "shards"),
+    [
+        ((1000, 1000), "u1", (500, 500), (500, 500)),
+        ((10000, 10000), "f8", (313, 625), (626, 626)),
+        ((300, 512, 512), "u2", (38, 128, 128), (38, 64, 128)),
+        ((0, 5), "f4", (1, 5), (1, 5)),
+        ((), "f4", (), ()),
+        ((123457, 789), "i2", (7717, 99), (15434, 100)),
+    ],
+)
+def test_chunks_are_chosen_as_in_zarr_python(shape: Any, dtype: str, chunks: Any, shards: Any) -> None:
+    """The numbers are those of zarr-python 3.1.6."""
+    assert zarr.create_array({}, shape=shape, dtype=dtype).chunks == chunks
+    assert zarr.create(shape, dtype=dtype).chunks == chunks
+    assert zarr.create_group({}).create_array("x", shape=shape, dtype=dtype).chunks == chunks
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="experimental"):
+        assert zarr.create_array({}, shape=shape, dtype=dtype, shards="auto").shards == shards
+
+
+def test_shards_are_as_large_as_the_setting() -> None:
+    with zarr.config.set({"array.target_shard_size_bytes": 2**22}), pytest.warns(zarr.errors.ZarrUserWarning):
+        z = zarr.create_array({}, shape=(4096, 4096), dtype="u1", chunks="auto", shards="auto")
+    assert (z.chunks, z.shards) == ((512, 1024), (1024, 2048))
+
+
+def test_arrays_that_are_required_may_be_cast() -> None:
+    root = zarr.create_group({})
+    root.require_array("x", shape=3, dtype="i4")
+    assert root.require_array("x", shape=(3,)).dtype == "i4"
+    for options, words in (
+        ({"shape": 3, "dtype": "i2"}, r"Incompatible dtype \(int32 vs int16\)"),
+        ({"shape": 3, "exact": True}, r"Incompatible dtype \(int32 vs float64\)"),
+        ({"shape": 4, "dtype": "i4"}, r"Incompatible shape \(\(3,\) vs \(4,\)\)"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            root.require_array("x", **options)
+
+
+def test_deprecated_methods_warn_and_have_the_defaults_of_v2() -> None:
+    root = zarr.create_group({}, zarr_format=2)
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning, match=r"Use Group\.create_array"):
+        z = root.create_dataset("x", data=np.arange(3))
+    assert (z.compressor, z[:].tolist()) == (numcodecs.Blosc(), [0, 1, 2])
+    assert root.create_array("y", shape=2, dtype="i1").compressor == numcodecs.Zstd(level=0)
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning, match=r"Use Group\.require_array"):
+        assert root.require_dataset("x", shape=3, dtype="i8") == z
+
+
+def test_no_dimension_names_are_none() -> None:
+    assert zarr.create_array({}, shape=(2, 3), dtype="i1", dimension_names=[]).metadata.dimension_names is None
+
+
+def test_data_types_are_shown_as_in_zarr_python() -> None:
+    records = zarr.dtype.parse_dtype(np.dtype([("a", ">i4"), ("b", "U2")]))
+    fields = "('a', Int32(endianness='big')), ('b', FixedLengthUTF32(length=2, endianness='little'))"
+    assert repr(records) == f"Structured(fields=({fields}))"
+    assert records.to_json(2)["name"] == [["a", ">i4"], ["b", "<U2"]]
+    assert repr(zarr.dtype.DateTime64(unit="s")) == "DateTime64(endianness='little', scale_factor=1, unit='s')"
+    assert zarr.dtype.VariableLengthUTF8().to_json(2) == {"name": "|O", "object_codec_id": "vlen-utf8"}
+
+
+def test_a_member_is_deleted_with_files_of_other_programs(tmp_path: Path) -> None:
+    """spatialdata keeps Parquet files in groups."""
+    root = zarr.open_group(tmp_path / "a.zarr")
+    root.create_group("points").create_array("x", data=np.arange(3))
+    table = tmp_path / "a.zarr" / "points" / "points.parquet" / "part.0.parquet"
+    table.parent.mkdir()
+    table.write_bytes(b"parquet")
+    del root["points"]
+    assert (list(root), table.exists()) == ([], False)
+    assert not blizzarr.config.keep_foreign_files
+
+
+def test_what_is_no_text_becomes_one() -> None:
+    """As in zarr-python, for the NaN of pandas."""
+    z = zarr.create_array({}, shape=2, dtype=str)
+    z[:] = np.array(["a", np.nan], dtype=object)
+    assert z[:].tolist() == ["a", "nan"]

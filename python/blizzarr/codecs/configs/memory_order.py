@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from blizzarr.codecs.numcodecs import ArrayFilter
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.element_type import in_order, order_of
 from blizzarr.dtypes import DataType
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from blizzarr.codecs.blosc import SHUFFLES
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.chain import CodecChain
 from blizzarr.codecs.codec import Codec, Stage
 from blizzarr.codecs.configs.memory_order import endian_of, to_little
-from blizzarr.codecs.numcodecs import PREFIX, ROWS, ArrayFilter, NumcodecsCodec, NumcodecsRun
+from blizzarr.codecs.numcodecs import ROWS
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
+from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.run import NumcodecsRun
 from blizzarr.codecs.objects import ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Problems
 
 __all__ = ["Configs", "chain_to_configs"]
-
-_SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
 
 
 class Configs(NamedTuple):
@@ -131,7 +133,7 @@ def _config(codec: Codec) -> dict[str, Any] | None:
         return None
     options = codec.configuration()
     if codec.name == "blosc":
-        options["shuffle"] = _SHUFFLES.index(options["shuffle"])
+        options["shuffle"] = SHUFFLES.index(options["shuffle"])
         # Writers take it from the elements, and readers do not need it.
         options.pop("typesize", None)
     elif codec.name == "zstd" and not options["checksum"]:

@@ -12,17 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from blizzarr.codecs.blosc import BloscCodec
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, flag, integer, one_of
+from blizzarr.codecs.blosc import SHUFFLES, BloscCodec
+from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
 from blizzarr.codecs.gzip import GzipCodec
+from blizzarr.codecs.numcodecs.compressors import DEFAULT_LEVEL, ZlibCodec
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
-from blizzarr.codecs.numcodecs.zlib import DEFAULT_LEVEL
 from blizzarr.codecs.zstd import ZstdCodec
 from blizzarr.dtypes import DataType
 
 __all__ = ["NumcodecsBlosc", "NumcodecsGzip", "NumcodecsZstd"]
 
-_SHUFFLES: Final[dict[int, str | None]] = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle", -1: None}
 _ZSTD_MAX: Final = 22
 _BYTE: Final = DataType.parse("uint8")
 
@@ -34,10 +33,10 @@ class NumcodecsBlosc(NumcodecsCodec):
     name: ClassVar[str] = "numcodecs.blosc"
     stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
-        one_of("cname", ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"), required=False),
-        integer("clevel", 0, 9, required=False),
-        integer("shuffle", -1, 2, required=False),
-        integer("blocksize", 0, 2**31 - 1, required=False),
+        BloscCodec.option("cname").optional(),
+        BloscCodec.option("clevel").optional(),
+        integer("shuffle", -1, len(SHUFFLES) - 1, required=False),
+        BloscCodec.option("blocksize").optional(),
         integer("typesize", 1, 2**31 - 1, required=False),
     )
 
@@ -47,14 +46,16 @@ class NumcodecsBlosc(NumcodecsCodec):
     blocksize: int = 0
     typesize: int | None = None
 
+    def _registered(self, typesize: int | None) -> BloscCodec:
+        shuffle = None if self.shuffle < 0 else SHUFFLES[self.shuffle]
+        return BloscCodec(self.cname, self.clevel, shuffle, typesize, self.blocksize)
+
     def standard(self, chunk: Chunk) -> Codec:
-        codec = BloscCodec(self.cname, self.clevel, _SHUFFLES[self.shuffle], self.typesize, self.blocksize)
-        return codec.resolve(chunk)
+        return self._registered(self.typesize).resolve(chunk)
 
     def step(self, chunk: Chunk) -> Step:
-        # In v3 it is bytes that the codec is given, whatever they were: numcodecs sees elements of one byte.
-        codec = BloscCodec(self.cname, self.clevel, _SHUFFLES[self.shuffle], self.typesize or 1, self.blocksize)
-        return codec.step(chunk._replace(dtype=_BYTE))
+        # In v3, the codec is given bytes, whatever they were before: numcodecs sees elements of one byte.
+        return self._registered(self.typesize or 1).step(chunk._replace(dtype=_BYTE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class NumcodecsGzip(NumcodecsCodec):
 
     name: ClassVar[str] = "numcodecs.gzip"
     stage: ClassVar[Stage] = Stage.COMPRESSOR
-    options: ClassVar[tuple[Option, ...]] = (integer("level", -1, 9, required=False),)
+    options: ClassVar[tuple[Option, ...]] = (ZlibCodec.option("level"),)
 
     level: int = 1
 
@@ -82,7 +83,7 @@ class NumcodecsZstd(NumcodecsCodec):
     stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
         integer("level", -131072, 2**31 - 1, required=False),
-        flag("checksum", required=False),
+        ZstdCodec.option("checksum"),
     )
 
     level: int = 0

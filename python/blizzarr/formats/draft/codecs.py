@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.codecs import Codec, CodecChain, GzipCodec
 from blizzarr.codecs.configs import Configs, chain_from_configs
-from blizzarr.codecs.numcodecs import PREFIX, ROWS
+from blizzarr.codecs.numcodecs import ROWS
+from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.problems import MISSING, Problems

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import Configs, chain_from_configs
-from blizzarr.codecs.numcodecs import PREFIX, ROWS
+from blizzarr.codecs.numcodecs import ROWS
+from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.formats.draft.codecs import Layout, check_options, name_of, relocate
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.problems import MISSING, Problems

@@ -35,6 +35,7 @@ class Draft:
     spelling: Spelling
     suffix: str = DEFAULT_SUFFIX
 
+    part: ClassVar[str] = ""
     zarr_format: ClassVar[int] = 3
     entry_key: ClassVar[str] = ENTRY
     implicit_groups: ClassVar[bool] = True
@@ -58,6 +59,9 @@ class Draft:
     @property
     def _keys(self) -> NodeKeys:
         return NodeKeys(self.spelling, self.suffix)
+
+    def of(self, meta: object) -> Draft:
+        return self
 
     def node_keys(self, path: str) -> tuple[str, ...]:
         return tuple(self._keys.document(path, kind) for kind in KINDS)

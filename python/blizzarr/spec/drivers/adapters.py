@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
 from blizzarr.views.form import Form, Map
 
-__all__ = ["DOWNSAMPLE_METHODS", "CastSpec", "DownsampleSpec", "StackSpec", "blocks_seen", "downsampled_domain"]
+__all__ = ["CAST", "DOWNSAMPLE", "DOWNSAMPLE_METHODS", "STACK", "blocks_of_view", "downsampled_domain"]
 
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 """The methods by which one element is made from a block."""
@@ -176,7 +176,7 @@ class DownsampleSpec(_OfOne):
         if view is None or below.transform is None:
             return below
         whole = below.transform._form
-        part = blocks_seen(view._form, whole, node.options["factors"])
+        part = blocks_of_view(view._form, whole, node.options["factors"])
         return below if part is None else replace(below, transform=IndexTransform._of(compose(whole, part)))
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
@@ -255,7 +255,7 @@ def _rank(node: SpecNode) -> int | None:
     return node.schema.rank if node.transform is None else node.transform.input_rank
 
 
-def blocks_seen(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | None:
+def blocks_of_view(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | None:
     """Return the elements, in terms of the array `whole`, of the blocks that a view of the downsampled one has.
 
     None if the view has steps or arrays of indices, whose blocks are no box.
@@ -293,3 +293,8 @@ def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: st
         lower.append(first)
         upper.append(high if high == 2**62 else max(first, last) if method == "stride" or high > low else first)
     return IndexDomain._of(form._replace(lower=tuple(lower), upper=tuple(upper)))
+
+
+CAST: Final = CastSpec()
+DOWNSAMPLE: Final = DownsampleSpec()
+STACK: Final = StackSpec()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from blizzarr.spec.members import Members
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 
-__all__ = ["ArrayDriver", "order_of"]
+__all__ = ["ARRAY", "ArrayDriver", "order_of"]
 
 
 class ArrayDriver(Driver):
@@ -73,3 +73,6 @@ def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
         # From the shape, as NumPy's strides of empty arrays are arbitrary.
         strides = [prod(array.shape[dim + 1 :]) for dim in range(array.ndim)]
     return tuple(sorted(range(array.ndim), key=lambda dim: -strides[dim]))
+
+
+ARRAY: Final = ArrayDriver()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Held
+from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import resource_spec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.drivers.stored import kvstore_members
@@ -17,7 +17,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["AutoDriver"]
+__all__ = ["AUTO", "AutoDriver"]
 
 
 class AutoDriver(Driver):
@@ -30,7 +30,7 @@ class AutoDriver(Driver):
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store and any resource."""
         kvstore = kvstore_members(members)
-        resources: dict[str, Held] = take_resources(Members({}), RESOURCES)
+        resources: dict[str, Resource] = take_resources(Members({}), self)
         for name in sorted(members.left):
             if "#" in name:
                 raise SpecError(f'Context resource identifier must not contain "#": {quote(name)}')
@@ -65,3 +65,6 @@ class AutoDriver(Driver):
         if node.kvstore is None:
             raise SpecError("Invalid kvstore spec")
         return f"{kvstore_url(node.kvstore)}|auto:"
+
+
+AUTO: Final = AutoDriver()

@@ -11,7 +11,7 @@ from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import Members
 from blizzarr.spec.open_mode import OpenMode
@@ -43,6 +43,10 @@ class Driver:
     """
 
     name: ClassVar[str]
+    scheme: ClassVar[str] = ""
+    """The scheme of URLs that mean the driver; empty if there is none."""
+    codec_class: type[DriverCodec] | None = None
+    """The class of the codec in a schema; None if a schema cannot have a codec."""
     resources: ClassVar[tuple[str, ...]] = ()
     optional_resources: ClassVar[tuple[str, ...]] = ()
 

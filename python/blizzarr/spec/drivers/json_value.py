@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.urls import encoded
 from blizzarr.views import IndexDomain
 
-__all__ = ["JsonValue"]
+__all__ = ["JSON", "JsonValue"]
 
 _JSON = as_dtype("json")
 _OPEN = OpenMode(open=True)
@@ -33,6 +33,7 @@ class JsonValue(Driver):
     """A document, or a part of it that a JSON Pointer means."""
 
     name: ClassVar = "json"
+    scheme: ClassVar = "json"
     resources: ClassVar = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
@@ -103,3 +104,6 @@ def _check(schema: Schema) -> None:
     for name in ("codec", "fill_value"):
         if getattr(schema, name) is not None:
             raise SpecError(f"{name} not supported by json driver")
+
+
+JSON: Final = JsonValue()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.formats import Format, format_named
 from blizzarr.json_values import MISSING, copied, quote
 from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.kvstore_json import kvstore_json, kvstore_of, kvstore_url
 from blizzarr.spec.kvstore_node import KvNode
@@ -21,16 +22,19 @@ from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.places import Option
 from blizzarr.spec.recheck import recheck_from_json
+from blizzarr.spec.schema import UNCONSTRAINED
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["StoredDriver", "directory", "kvstore_members"]
+__all__ = ["DRAFT", "N5", "SOUGHT", "ZARR1", "ZARR2", "ZARR3", "StoredDriver", "directory", "kvstore_members"]
 
 
 def kvstore_members(members: Members) -> KvNode | None:
     """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
     kvstore = members.take("kvstore", kvstore_of, default=None)
+    if "path" not in members.left:
+        return kvstore
 
     def below(value: Any) -> KvNode:
         path = as_text(value)
@@ -49,19 +53,54 @@ def directory(kvstore: KvNode | None) -> KvNode | None:
 
 
 class StoredDriver(Driver):
-    """Arrays of one format."""
+    """Stored arrays.
+
+    Parameters
+    ----------
+    name
+        The name of the driver.
+    formats
+        The names of the formats that the driver reads; it writes the first.
+    constraints
+        The class of the constraints on metadata; by default constraints are members of the documents, which are JSON.
+    scheme
+        The scheme of URLs that mean the driver; by default its name.
+    """
 
     resources: ClassVar = ("data_copy_concurrency", "cache_pool")
     optional_resources: ClassVar = ("metadata_cache_pool",)
 
-    def __init__(self, name: str, scheme: str) -> None:
+    def __init__(
+        self, name: str, formats: Sequence[str], constraints: type[MetadataConstraints] | None = None, scheme: str = ""
+    ) -> None:
         self.name = name  # type: ignore[misc]
-        self.scheme = scheme
+        self.scheme = scheme or name  # type: ignore[misc]
+        self.formats = tuple(formats)
+        self._constraints = constraints
 
     @cached_property
     def constraints(self) -> type[MetadataConstraints]:
         """The class of the constraints on metadata."""
-        return METADATA[self.name]
+        found = self._constraints or METADATA.get(self.name)
+        if found is None:
+            from blizzarr.spec.metadata.older import document_constraints
+
+            found = document_constraints(self.name, self.formats[0])
+        return found
+
+    @property
+    def codec_class(self) -> type[DriverCodec] | None:  # type: ignore[override]
+        """The class of the codec in a schema."""
+        return self.constraints.codec_class
+
+    def formats_of(self, node: SpecNode) -> tuple[Format, ...]:
+        """Return the formats that an array may have which a spec describes; new arrays get the first."""
+        return self.forms
+
+    @cached_property
+    def forms(self) -> tuple[Format, ...]:
+        """The formats, where they do not depend on the spec; otherwise `formats_of` tells them."""
+        return tuple(format_named(name) for name in self.formats)
 
     @cached_property
     def nothing(self) -> MetadataConstraints:
@@ -70,23 +109,30 @@ class StoredDriver(Driver):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
-        self.constraints.check_dtype(node.schema)
+        given, schema = members.left, node.schema
+        dtype = None if schema is UNCONSTRAINED else schema.dtype
+        if dtype is not None:
+            self.constraints.check_dtype(schema)
         kvstore = directory(kvstore_members(members))
-        given = members.left
-        options: dict[str, Any] = {}
-        for name, option in _OPTIONS.items():
-            options[name] = members.take(name, option.parse) if name in given else option.default
-        options["mode"] = OpenMode(open=True) if _MODES.isdisjoint(given) else _mode(members)
-        metadata = self.take_constraints(members, node)
-        own = self.constraints.options
+        options, own, is_open = _DEFAULTS.copy(), self.constraints.options, False
         for name, option in own.items():
-            options[name] = members.take(name, option.parse) if name in given else option.default
-        constraints = (self.nothing if metadata is None else metadata).with_options(options)
-        options["metadata"] = constraints
-        schema = node.schema
-        if constraints is not self.nothing or schema.dtype is not None or any(options[name] for name in own):
+            options[name] = option.default
+        metadata = self.nothing
+        if given or dtype is not None:
+            for name, option in _OPTIONS.items():
+                options[name] = members.take(name, option.parse, option.default)
+            if not _MODES.isdisjoint(given):
+                options["mode"] = _mode(members)
+            metadata = self.take_constraints(members, node) or metadata
+            for name, option in own.items():
+                if name in given:
+                    options[name] = members.take(name, option.parse, option.default)
+                    is_open = is_open or bool(options[name])
+            metadata = metadata.with_options(options)
+        options["metadata"] = metadata
+        if metadata is not self.nothing or dtype is not None or is_open:
             schema = schema.copy()
-            constraints.constrain(schema, options)
+            metadata.constrain(schema, options)
         return altered(node, kvstore=kvstore, options=options, schema=schema)
 
     def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
@@ -187,6 +233,10 @@ _OPTIONS: Final[Mapping[str, Option]] = {
     "fill_missing_data_reads": Option(as_bool, True),
     "store_data_equal_to_fill_value": Option(as_bool, False),
 }
+_DEFAULTS: Final[dict[str, Any]] = {
+    **{name: option.default for name, option in _OPTIONS.items()},
+    "mode": OpenMode(open=True),
+}
 _SPECIAL_MODES: Final = ("delete_existing", "assume_metadata", "assume_cached_metadata")
 _MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIAL_MODES})
 
@@ -209,3 +259,12 @@ def _mode(members: Members) -> OpenMode:
         assume_metadata=assume,
         assume_cached_metadata=cached and not assume,
     )
+
+
+ZARR3: Final = StoredDriver("zarr3", ("v3",))
+ZARR2: Final = StoredDriver("zarr", ("v2",), scheme="zarr2")
+N5: Final = StoredDriver("n5", ("n5",))
+ZARR1: Final = StoredDriver("zarr1", ("v1",))
+DRAFT: Final = StoredDriver("zarr3_draft", ("v3_draft", "v3_draft_zarr_python"))
+SOUGHT: Final = (ZARR3, ZARR2, N5, ZARR1, DRAFT)
+"""The drivers whose formats are looked for first where a spec names no driver."""

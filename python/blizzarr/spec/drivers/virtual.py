@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
@@ -10,7 +10,7 @@ from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.members import Members
 from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["VirtualSpec"]
+__all__ = ["VIRTUAL", "VirtualSpec"]
 
 
 class VirtualSpec(Driver):
@@ -26,3 +26,6 @@ class VirtualSpec(Driver):
     def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Raise: functions have no JSON."""
         raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
+
+
+VIRTUAL: Final = VirtualSpec()

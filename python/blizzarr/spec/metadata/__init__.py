@@ -14,9 +14,7 @@ METADATA: Final = LazyTable[type[MetadataConstraints]](
         "zarr3": "blizzarr.spec.metadata.zarr3:Zarr3Constraints",
         "zarr": "blizzarr.spec.metadata.zarr2:ZarrConstraints",
         "n5": "blizzarr.spec.metadata.n5:N5Constraints",
-        "neuroglancer_precomputed": "blizzarr.spec.precomputed.driver:VolumeConstraints",
-        "zarr1": "blizzarr.spec.metadata.older:V1Constraints",
         "zarr3_draft": "blizzarr.spec.metadata.older:DraftConstraints",
     }
 )
-"""The classes of the constraints on metadata."""
+"""The classes of the constraints on metadata, of drivers whose constraints are not simply members of documents."""

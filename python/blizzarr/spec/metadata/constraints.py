@@ -33,7 +33,7 @@ from blizzarr.spec.metadata.interface import MetadataConstraints, Options
 from blizzarr.spec.metadata.reading import Member, all_of, read
 from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
 from blizzarr.spec.ranks import Ranks, ranks
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import UNCONSTRAINED, Schema
 from blizzarr.spec.status import invalid_argument
 from blizzarr.views import IndexDomain
 from blizzarr.views.form import Form
@@ -257,7 +257,7 @@ class Constraints(MetadataConstraints):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints; the error has every member that differs."""
-        if not self.given and not self.extra and schema._is_unset:
+        if not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset):
             self.dtype_of(meta, options)
             return
         stored = self.of(meta)
@@ -363,9 +363,10 @@ class Constraints(MetadataConstraints):
     @classmethod
     def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
         """Return the selected part of the elements of an array."""
-        name, void = choice(options)
-        if not name and not void and meta.dtype.name in WHOLE:
+        is_whole = not options.get("field") and not options.get("open_as_void")
+        if is_whole and meta.dtype.name in WHOLE:
             return WHOLE[meta.dtype.name]
+        name, void = choice(options)
         elements = cls.of(meta).elements
         assert elements is not None, "metadata of an array are complete"
         return elements.pick(name, void)

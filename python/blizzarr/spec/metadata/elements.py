@@ -151,5 +151,7 @@ class Fill(NamedTuple):
             return None
         void = options.get("open_as_void", False)
         field = self.elements.pick(options.get("field", ""), void)
+        if not void and self.elements.is_whole and self.elements.dtype.kind in _NUMBERS:
+            return np.array(self.value, field.dtype.numpy_dtype)
         raw = np.frombuffer(self.stored, np.uint8)
         return from_stored(raw[field.offset : field.offset + field.size], field).reshape(field.shape)

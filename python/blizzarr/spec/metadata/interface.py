@@ -10,7 +10,7 @@ import numpy as np
 
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
@@ -30,6 +30,10 @@ class MetadataConstraints(ABC):
     What is asked for takes the schema into account, and the driver's own options.
     """
 
+    title: ClassVar[str] = "zarr"
+    """The kind of metadata, in errors."""
+    codec_class: ClassVar[type[DriverCodec] | None] = None
+    """The class of the codec in a schema; None if a schema cannot have a codec."""
     options: ClassVar[Mapping[str, Option]] = {}
     """Members of the driver besides those of all drivers of stored arrays."""
 

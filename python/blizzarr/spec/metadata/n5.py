@@ -98,6 +98,8 @@ class N5Constraints(Constraints):
     """
 
     driver = "n5"
+    title = "N5"
+    codec_class = N5Codec
     has_fill = False
     invalid = frozenset({"domain"})
     table: ClassVar[Mapping[str, Member]] = {

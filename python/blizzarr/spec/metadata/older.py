@@ -13,7 +13,6 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import plain, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.driver_names import FORMATS
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
 from blizzarr.spec.members import as_object, as_text
@@ -24,21 +23,24 @@ from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.stored_document import encoded
 
-__all__ = ["DraftConstraints", "V1Constraints"]
+__all__ = ["DraftConstraints", "document_constraints"]
 
 
-class OlderConstraints(Constraints):
+class DocumentConstraints(Constraints):
     """Constraints on members of a document, by name and as JSON; those of an array also have its model.
 
     Examples
     --------
     >>> from blizzarr.spec.chunk_layout import ChunkLayout
-    >>> constraints = V1Constraints.from_json({"shape": [3, 4]})
+    >>> of_v1 = document_constraints("zarr1", "v1")
+    >>> constraints = of_v1.from_json({"shape": [3, 4]})
     >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(read_chunk_shape=[2, 4])), {})
-    >>> meta.chunk_shape, V1Constraints.schema_of(meta, {}).domain
+    >>> meta.chunk_shape, of_v1.schema_of(meta, {}).domain
     ((2, 4), { [0, 3*), [0, 4*) })
     """
 
+    format: ClassVar[str]
+    """The name of the format of new arrays."""
     table: ClassVar[Mapping[str, Any]] = {}
     has_units = False
 
@@ -129,7 +131,7 @@ class OlderConstraints(Constraints):
             chunks=chosen.read,
             order="F" if rank > 1 and order == tuple(reversed(range(rank))) else "C",
             fill_value=None if chosen.fill is None else chosen.fill[()],
-            zarr_format=FORMATS[self.driver][0],
+            zarr_format=self.format,
         )
         if wrong := [error.reason for error in self.differences(self.of(meta))]:
             raise SpecError("; ".join(wrong))
@@ -140,15 +142,15 @@ def _elements(dtype: DataType) -> Elements:
     return Elements(dtype, None, (Field("", DType(dtype.numpy)),), None)
 
 
-class V1Constraints(OlderConstraints):
-    """Arrays of Zarr v1."""
-
-    driver = "zarr1"
-
-
-class DraftConstraints(OlderConstraints):
+class DraftConstraints(DocumentConstraints):
     """Arrays of the draft of Zarr v3 of 2022, whose documents lie beside all others of their hierarchy."""
 
     driver = "zarr3_draft"
+    format = "v3_draft"
     options: ClassVar[Mapping[str, Option]] = {"node": Option(as_text, "")}
     """The path of the array in the hierarchy whose root is where the store is."""
+
+
+def document_constraints(driver: str, format_name: str) -> type[DocumentConstraints]:
+    """Return the class of the constraints of a driver whose arrays have this format."""
+    return type("DocumentConstraints", (DocumentConstraints,), {"driver": driver, "format": format_name})

@@ -143,6 +143,7 @@ class ZarrConstraints(Constraints):
     """
 
     driver = "zarr"
+    codec_class = ZarrCodec
     has_units = False
     inner_unknown = True
     invalid = frozenset({"domain", "codec", "fill_value"})

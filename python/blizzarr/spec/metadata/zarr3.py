@@ -28,8 +28,8 @@ from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
 from blizzarr.spec.mismatch import mismatch
 from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.seen import layout_seen
 from blizzarr.spec.stored_document import array_of
+from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain, IndexTransform
 
@@ -211,6 +211,7 @@ class Zarr3Constraints(Constraints):
     """
 
     driver = "zarr3"
+    codec_class = Zarr3Codec
     dtype_member = "data_type"
     invalid = frozenset({"codec of another driver"})
     options: ClassVar[Mapping[str, Option]] = {
@@ -264,12 +265,13 @@ class Zarr3Constraints(Constraints):
         """Return the data type of an array, whose units have to be units."""
         if "dimension_units" in meta.attributes:
             _attributes(meta.attributes, Reading(len(meta.shape)))
-        return super().dtype_of(meta, options)
+        return cls.part_of(meta, options).dtype
 
     @classmethod
     def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
         """Return the domain of an array, without labels if a name occurs twice."""
-        return resizable(meta.shape, _labels(meta.dimension_names), cls.part_of(meta, options).shape)
+        names = meta.dimension_names
+        return resizable(meta.shape, names and _labels(names), cls.part_of(meta, options).shape)
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
@@ -475,4 +477,4 @@ def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:
     if layout.rank == rank:
         return layout
     inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
-    return layout_seen(layout, inside._form)
+    return layout_of_view(layout, inside._form)

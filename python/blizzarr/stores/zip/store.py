@@ -124,7 +124,6 @@ class ZipStore(BaseStore):
         return f"ZipStore({str(self.path)!r}{'' if self.read_only else ', writable'})"
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         check_key(key)
         with failures("read", key, self):
             return self._archive.read(key, self.limit)
@@ -139,7 +138,6 @@ class ZipStore(BaseStore):
             return self._archive.read_up_to(key, limit, self.limit)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value; None if there is no value."""
         check_key(key)
         with failures("read", key, self):
             return self._archive.read_ranges(key, ranges, self.limit)
@@ -209,12 +207,10 @@ class ZipStore(BaseStore):
             self._sorted = []
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted."""
         self._archive.check_listing(all_keys=True)
         return builtins.list(list_sorted(self._keys(), check_prefix(prefix)))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         self._archive.check_listing(all_keys=False)
         return list_sorted_dir(self._keys(), check_prefix(prefix))
 

@@ -17,14 +17,8 @@ from typing import Any, Protocol, Self, TypeAlias
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 
 __all__ = [
-    "ByteGetter",
-    "ByteRequest",
-    "ByteSetter",
-    "OffsetByteRequest",
-    "RangeByteRequest",
-    "Store",
-    "SuffixByteRequest",
-    "set_or_delete",
+    *("ByteGetter", "ByteRequest", "ByteSetter", "OffsetByteRequest", "RangeByteRequest", "Store"),
+    *("SuffixByteRequest", "set_or_delete"),
 ]
 
 
@@ -60,11 +54,8 @@ class ByteGetter(Protocol):
         """Return the bytes."""
 
 
-class ByteSetter(Protocol):
+class ByteSetter(ByteGetter, Protocol):
     """What bytes can be written to."""
-
-    async def get(self, prototype: Any, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Return the bytes."""
 
     async def set(self, value: Buffer) -> None:
         """Replace the bytes."""
@@ -190,11 +181,12 @@ class Store(ABC):
     def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """Iterate over the names directly below a prefix."""
 
+    def _below(self, prefix: str) -> AsyncIterator[str]:
+        return self.list_prefix(f"{prefix}/" if prefix and not prefix.endswith("/") else prefix)
+
     async def is_empty(self, prefix: str) -> bool:
         """Return whether there is nothing below a prefix."""
-        if prefix and not prefix.endswith("/"):
-            prefix += "/"
-        async for _ in self.list_prefix(prefix):
+        async for _ in self._below(prefix):
             return False
         return True
 
@@ -206,9 +198,7 @@ class Store(ABC):
     async def delete_dir(self, prefix: str) -> None:
         """Remove everything below a prefix."""
         self._check_writable()
-        if prefix and not prefix.endswith("/"):
-            prefix += "/"
-        for key in [key async for key in self.list_prefix(prefix)]:
+        for key in [key async for key in self._below(prefix)]:
             await self.delete(key)
 
     async def getsize(self, key: str) -> int:
@@ -226,10 +216,7 @@ class Store(ABC):
 
     async def getsize_prefix(self, prefix: str) -> int:
         """Return the number of bytes of all values below a prefix."""
-        if prefix and not prefix.endswith("/"):
-            prefix += "/"
-        keys = [key async for key in self.list_prefix(prefix)]
-        return sum(await asyncio.gather(*map(self.getsize, keys)))
+        return sum(await asyncio.gather(*[self.getsize(key) async for key in self._below(prefix)]))
 
     def close(self) -> None:
         """Close the store."""

@@ -29,7 +29,7 @@ class Named(Codec):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the codec as an object for a metadata document."""
-        options = {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
+        options = {option.name: getattr(self, option.name) for option in fields(self) if option.init}  # type: ignore[arg-type]
         configuration = {name: _as_json(value) for name, value in options.items() if value is not None}
         return {"name": self.codec_name, "configuration": configuration} if options else {"name": self.codec_name}
 

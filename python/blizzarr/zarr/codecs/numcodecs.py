@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from blizzarr.zarr.codecs.named import CLASSES
 
-__all__ = [
-    "BZ2",
-    "CRC32",
-    "CRC32C",
-    "LZ4",
-    "LZMA",
-    "ZFPY",
-    "Adler32",
-    "AsType",
-    "BitRound",
-    "Blosc",
-    "Delta",
-    "FixedScaleOffset",
-    "Fletcher32",
-    "GZip",
-    "JenkinsLookup3",
-    "PCodec",
-    "PackBits",
-    "Quantize",
-    "Shuffle",
-    "Zlib",
-    "Zstd",
-]
+_NAMES: Final = {
+    ArrayArrayCodec: "AsType BitRound Delta FixedScaleOffset PackBits Quantize",
+    ArrayBytesCodec: "PCodec ZFPY",
+    BytesBytesCodec: "Adler32 BZ2 Blosc CRC32 CRC32C Fletcher32 GZip JenkinsLookup3 LZ4 LZMA Shuffle Zlib Zstd",
+}
 
 
 class _Numcodecs(Codec):
@@ -62,30 +44,13 @@ class _Numcodecs(Codec):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.codec_config.items())})"
 
 
-def _codec(kind: type[Codec], name: str, label: str) -> Any:
-    return type(
-        label, (_Numcodecs, kind), {"__module__": __name__, "__doc__": f"The codec ``numcodecs.{name}``."}, name=name
-    )
+def _codec(kind: type[Codec], label: str) -> Any:
+    name = "jenkins_lookup3" if label == "JenkinsLookup3" else label.lower()
+    described = {"__module__": __name__, "__doc__": f"The codec ``numcodecs.{name}``."}
+    return type(label, (_Numcodecs, kind), described, name=name)
 
 
-Adler32 = _codec(BytesBytesCodec, "adler32", "Adler32")
-AsType = _codec(ArrayArrayCodec, "astype", "AsType")
-BZ2 = _codec(BytesBytesCodec, "bz2", "BZ2")
-BitRound = _codec(ArrayArrayCodec, "bitround", "BitRound")
-Blosc = _codec(BytesBytesCodec, "blosc", "Blosc")
-CRC32 = _codec(BytesBytesCodec, "crc32", "CRC32")
-CRC32C = _codec(BytesBytesCodec, "crc32c", "CRC32C")
-Delta = _codec(ArrayArrayCodec, "delta", "Delta")
-FixedScaleOffset = _codec(ArrayArrayCodec, "fixedscaleoffset", "FixedScaleOffset")
-Fletcher32 = _codec(BytesBytesCodec, "fletcher32", "Fletcher32")
-GZip = _codec(BytesBytesCodec, "gzip", "GZip")
-JenkinsLookup3 = _codec(BytesBytesCodec, "jenkins_lookup3", "JenkinsLookup3")
-LZ4 = _codec(BytesBytesCodec, "lz4", "LZ4")
-LZMA = _codec(BytesBytesCodec, "lzma", "LZMA")
-PCodec = _codec(ArrayBytesCodec, "pcodec", "PCodec")
-PackBits = _codec(ArrayArrayCodec, "packbits", "PackBits")
-Quantize = _codec(ArrayArrayCodec, "quantize", "Quantize")
-Shuffle = _codec(BytesBytesCodec, "shuffle", "Shuffle")
-ZFPY = _codec(ArrayBytesCodec, "zfpy", "ZFPY")
-Zlib = _codec(BytesBytesCodec, "zlib", "Zlib")
-Zstd = _codec(BytesBytesCodec, "zstd", "Zstd")
+_CODECS: Final = {label: _codec(kind, label) for kind, labels in _NAMES.items() for label in labels.split()}
+globals().update(_CODECS)
+
+__all__ = [*_CODECS]

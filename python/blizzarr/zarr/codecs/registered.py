@@ -11,19 +11,8 @@ from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytes
 from blizzarr.zarr.codecs.named import CLASSES, Named, codecs_from_list
 
 __all__ = [
-    "BloscCname",
-    "BloscCodec",
-    "BloscShuffle",
-    "BytesCodec",
-    "Crc32cCodec",
-    "Endian",
-    "GzipCodec",
-    "ShardingCodec",
-    "ShardingCodecIndexLocation",
-    "TransposeCodec",
-    "VLenBytesCodec",
-    "VLenUTF8Codec",
-    "ZstdCodec",
+    *("BloscCname", "BloscCodec", "BloscShuffle", "BytesCodec", "Crc32cCodec", "Endian", "GzipCodec", "ShardingCodec"),
+    *("ShardingCodecIndexLocation", "TransposeCodec", "VLenBytesCodec", "VLenUTF8Codec", "ZstdCodec"),
 ]
 
 E = TypeVar("E", bound=Enum)
@@ -32,39 +21,30 @@ E = TypeVar("E", bound=Enum)
 class Endian(Enum):
     """The byte order."""
 
-    big = "big"
-    little = "little"
+    big, little = "big", "little"
 
 
 class BloscShuffle(Enum):
     """The way Blosc shuffles."""
 
-    noshuffle = "noshuffle"
-    shuffle = "shuffle"
-    bitshuffle = "bitshuffle"
+    noshuffle, shuffle, bitshuffle = "noshuffle", "shuffle", "bitshuffle"
 
     @classmethod
     def from_int(cls, num: int) -> BloscShuffle:
         """Return the way of Blosc's own number."""
-        return (cls.noshuffle, cls.shuffle, cls.bitshuffle)[num]
+        return tuple(cls)[num]
 
 
 class BloscCname(Enum):
     """The algorithm within Blosc."""
 
-    lz4 = "lz4"
-    lz4hc = "lz4hc"
-    blosclz = "blosclz"
-    zstd = "zstd"
-    snappy = "snappy"
-    zlib = "zlib"
+    lz4, lz4hc, blosclz, zstd, snappy, zlib = "lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"
 
 
 class ShardingCodecIndexLocation(Enum):
     """The end of a shard that its index is at."""
 
-    start = "start"
-    end = "end"
+    start, end = "start", "end"
 
 
 def _enum(value: E | str, kind: type[E]) -> E:
@@ -76,6 +56,13 @@ def _enum(value: E | str, kind: type[E]) -> E:
     if not isinstance(value, kind):
         raise TypeError(f"expected a {kind.__name__} or its name, found {value!r}")
     return value
+
+
+def _integer(name: str, value: Any, low: int, high: int | None = None) -> None:
+    if not isinstance(value, int):
+        raise TypeError(f"expected {name} to be an integer, found {value!r}")
+    if value < low or (high is not None and value > high):
+        raise ValueError(f"expected {name} in [{low}, {high}], found {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +100,7 @@ class GzipCodec(Named, BytesBytesCodec, name="gzip"):
     level: int = 5
 
     def __post_init__(self) -> None:
-        _level(self.level, 0, 9)
+        _integer("level", self.level, 0, 9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +111,7 @@ class ZstdCodec(Named, BytesBytesCodec, name="zstd"):
     checksum: bool = False
 
     def __post_init__(self) -> None:
-        _level(self.level, -131072, 22)
+        _integer("level", self.level, -131072, 22)
         if not isinstance(self.checksum, bool):
             raise TypeError(f"expected checksum to be True or False, found {self.checksum!r}")
 
@@ -143,23 +130,12 @@ class BloscCodec(Named, BytesBytesCodec, name="blosc"):
     def __post_init__(self) -> None:
         chosen = {name for name in ("typesize", "shuffle") if getattr(self, name) is None}
         object.__setattr__(self, "_tunable_attrs", chosen)
-        if self.typesize is None:
-            object.__setattr__(self, "typesize", 1)
-        if not isinstance(self.typesize, int):
-            raise TypeError(f"expected typesize to be an integer, found {self.typesize!r}")
-        if self.typesize < 1:
-            raise ValueError(f"expected typesize to be at least 1, found {self.typesize}")
+        object.__setattr__(self, "typesize", 1 if self.typesize is None else self.typesize)
+        _integer("typesize", self.typesize, 1)
         object.__setattr__(self, "cname", _enum(self.cname, BloscCname))
         object.__setattr__(self, "shuffle", _enum(self.shuffle or BloscShuffle.bitshuffle, BloscShuffle))
-        _level(self.clevel, 0, 9)
-        if not isinstance(self.blocksize, int):
-            raise TypeError(f"expected blocksize to be an integer, found {self.blocksize!r}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
-        document = super().to_dict()
-        document["configuration"].pop("_tunable_attrs", None)
-        return document
+        _integer("clevel", self.clevel, 0, 9)
+        _integer("blocksize", self.blocksize, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,26 +165,17 @@ class ShardingCodec(Named, ArrayBytesCodec, name="sharding_indexed"):
         object.__setattr__(self, "index_location", _enum(self.index_location, ShardingCodecIndexLocation))
 
 
+class _VLen(Named, ArrayBytesCodec):
+    def to_dict(self) -> dict[str, Any]:
+        """Return the codec as an object for a metadata document."""
+        return {"name": self.codec_name, "configuration": {}}
+
+
 @dataclass(frozen=True, kw_only=True)
-class VLenUTF8Codec(Named, ArrayBytesCodec, name="vlen-utf8"):
+class VLenUTF8Codec(_VLen, name="vlen-utf8"):
     """Texts of any length."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
-        return {"name": self.codec_name, "configuration": {}}
-
 
 @dataclass(frozen=True, kw_only=True)
-class VLenBytesCodec(Named, ArrayBytesCodec, name="vlen-bytes"):
+class VLenBytesCodec(_VLen, name="vlen-bytes"):
     """Byte strings of any length."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
-        return {"name": self.codec_name, "configuration": {}}
-
-
-def _level(level: Any, low: int, high: int) -> None:
-    if not isinstance(level, int):
-        raise TypeError(f"expected a level to be an integer, found {level!r}")
-    if not low <= level <= high:
-        raise ValueError(f"expected a level in [{low}, {high}], found {level}")

@@ -7,6 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+from blizzarr.zarr import buffer, dtype
 from blizzarr.zarr.advice import missing
 
 __all__: list[str] = []
@@ -18,26 +19,18 @@ _NAMES: Final = {
         "array": "Array",
         "awaitable": "AsyncArray",
         "arguments": "DEFAULT_FILL_VALUE ArrayConfig",
-        "functions": "create_array from_array",
+        "api.asynchronous": "create_array from_array",
     },
     "array_spec": {"arguments": "ArrayConfig"},
     "attributes": {"attributes": "Attributes"},
-    "buffer": {
-        "buffer": "ArrayLike Buffer BufferPrototype NDArrayLike NDArrayLikeOrScalar NDBuffer default_buffer_prototype"
-    },
-    "buffer.core": {
-        "buffer": "ArrayLike Buffer BufferPrototype NDArrayLike NDArrayLikeOrScalar NDBuffer default_buffer_prototype"
-    },
+    "buffer": {"buffer": " ".join(buffer.__all__)},
+    "buffer.core": {"buffer": " ".join(buffer.__all__)},
     "buffer.cpu": {"buffer": "Buffer NDBuffer buffer_prototype numpy_buffer_prototype"},
     "chunk_grids": {"metadata": "RegularChunkGrid"},
     "chunk_key_encodings": {"metadata": "ChunkKeyEncoding DefaultChunkKeyEncoding V2ChunkKeyEncoding"},
     "common": {"names": "JSON AccessModeLiteral MemoryOrder ShapeLike ZarrFormat ceildiv product"},
     "config": {"config": "BadConfigError Config config"},
-    "dtype": {
-        "dtype": "Bool Complex128 Complex64 DateTime64 FixedLengthUTF32 Float16 Float32 Float64 Int16 Int32 Int64 Int8 "
-        "NullTerminatedBytes RawBytes Structured TimeDelta64 UInt16 UInt32 UInt64 UInt8 VariableLengthBytes "
-        "VariableLengthUTF8 ZDType data_type_registry parse_data_type parse_dtype"
-    },
+    "dtype": {"dtype": " ".join(dtype.__all__)},
     "dtype.common": {"errors": "UnstableSpecificationWarning"},
     "group": {
         "group": "Group",
@@ -49,7 +42,7 @@ _NAMES: Final = {
     "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},
     "metadata.v2": {"metadata": "ArrayV2Metadata"},
     "metadata.v3": {"metadata": "ArrayV3Metadata"},
-    "sync": {"sync": "SyncError sync"},
+    "sync": {"sync": "SyncError SyncMixin sync"},
     "_info": {"info": "ArrayInfo GroupInfo"},
 }
 """The names of each module by the module of this package that has them."""

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from blizzarr.stores import Store as EngineStoreLike
 from blizzarr.stores import StoreWrapper, read_only
 from blizzarr.stores.keys import check_key
-from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store
-from blizzarr.zarr.buffer import Buffer, BufferPrototype
+from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from blizzarr.zarr.buffer import Buffer, BufferPrototype, check_prototype
 from blizzarr.zarr.sync import in_thread
 
 __all__ = ["EngineStore", "face_of", "remember"]
@@ -65,12 +65,13 @@ class EngineStore(Store):
         self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a part of it; None if there is none."""
-        return await self._call(self.get_sync, key, byte_range=byte_range)
+        return await self._call(self.get_sync, key, prototype=prototype, byte_range=byte_range)
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a part of it; None if there is none."""
+        check_prototype(prototype)
         if byte_range is None:
             value = self.engine.get(key)
         else:
@@ -210,4 +211,6 @@ def _range(part: ByteRequest) -> tuple[int, int | None]:
         return part.start, part.end - part.start
     if isinstance(part, OffsetByteRequest):
         return part.offset, None
-    return -part.suffix, None
+    if isinstance(part, SuffixByteRequest):
+        return -part.suffix, None
+    raise ValueError(f"Unexpected byte_range, got {part!r}; expected a RangeByteRequest, or another of zarr.abc.store")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+from functools import wraps
 from typing import Any, TypeAlias
 
 from blizzarr import stores
-from blizzarr.zarr.abc.store import ByteRequest, Store
-from blizzarr.zarr.buffer import Buffer, BufferPrototype
+from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.storage.stores import as_zarr_store
 
 __all__ = ["StoreLike", "StorePath", "engine_place", "join_paths", "make_store", "make_store_path", "normalize_path"]
 
 StoreLike: TypeAlias = Any
 """A store, a `StorePath`, a path, a URL, or a mapping."""
+
+
+def _below(name: str) -> Any:
+    """Return a method of the store, for the path."""
+
+    @wraps(getattr(Store, name), updated=())
+    async def call(self: StorePath, *args: Any, **named: Any) -> Any:
+        return await getattr(self.store, name)(self.path, *args, **named)
+
+    return call
 
 
 class StorePath:
@@ -40,35 +50,8 @@ class StorePath:
         """True if values cannot be set."""
         return self.store.read_only
 
-    async def get(
-        self, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value at the path; None if there is none."""
-        return await self.store.get(self.path, prototype, byte_range)
-
-    async def set(self, value: Buffer) -> None:
-        """Set the value at the path."""
-        await self.store.set(self.path, value)
-
-    async def set_if_not_exists(self, default: Buffer) -> None:
-        """Set the value at the path if there is none."""
-        await self.store.set_if_not_exists(self.path, default)
-
-    async def delete(self) -> None:
-        """Remove the value at the path."""
-        await self.store.delete(self.path)
-
-    async def delete_dir(self) -> None:
-        """Remove everything below the path."""
-        await self.store.delete_dir(self.path)
-
-    async def exists(self) -> bool:
-        """Return whether there is a value at the path."""
-        return await self.store.exists(self.path)
-
-    async def is_empty(self) -> bool:
-        """Return whether there is nothing below the path."""
-        return await self.store.is_empty(self.path)
+    get, set, set_if_not_exists = _below("get"), _below("set"), _below("set_if_not_exists")
+    delete, delete_dir, exists, is_empty = map(_below, ("delete", "delete_dir", "exists", "is_empty"))
 
     def __truediv__(self, other: str) -> StorePath:
         return type(self)(self.store, join_paths([self.path, other]))

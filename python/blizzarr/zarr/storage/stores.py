@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -61,7 +61,7 @@ class MemoryStore(EngineStore):
         super().__init__(engine)
 
     @property
-    def _store_dict(self) -> Mapping[str, Buffer]:
+    def _store_dict(self) -> MutableMapping[str, Buffer]:
         engine = _unwrapped(self.engine)
         mapping = getattr(engine, "mapping", None)
         return mapping.buffers if isinstance(mapping, _Buffers) else _Values(engine)
@@ -70,7 +70,7 @@ class MemoryStore(EngineStore):
         return f"memory://{id(_unwrapped(self.engine))}"
 
 
-class _Values(Mapping[str, Buffer]):
+class _Values(MutableMapping[str, Buffer]):
     """The values in memory of the engine, as buffers."""
 
     def __init__(self, engine: Any) -> None:
@@ -81,6 +81,12 @@ class _Values(Mapping[str, Buffer]):
         if value is None:
             raise KeyError(key)
         return Buffer.from_bytes(value)
+
+    def __setitem__(self, key: str, value: Buffer) -> None:
+        self._engine.set(key, value.to_bytes())
+
+    def __delitem__(self, key: str) -> None:
+        self._engine.delete(key)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._engine.list())
@@ -123,8 +129,10 @@ class ZipStore(EngineStore):
         ``"r"``: read. ``"a"``: read and write. ``"w"``: replace. ``"x"``: create.
     read_only
         Refuse to set values; by default with mode ``"r"``.
-    compression, allowZip64
+    compression
         As in `zipfile`; only values that are stored or deflated are written.
+    allowZip64
+        Must be true: a file that grows beyond 4 GiB gets the fields that this takes.
     """
 
     def __init__(
@@ -141,6 +149,8 @@ class ZipStore(EngineStore):
         method: Any = {0: "stored", 8: "deflated"}.get(compression)
         if method is None:
             raise ValueError(f"expected compression=ZIP_STORED or ZIP_DEFLATED, found {compression}")
+        if not allowZip64:
+            raise NotImplementedError("expected allowZip64=True, found False; leave it out: small files have no Zip64")
         self.compression, self.allowZip64 = compression, allowZip64
         self._given: Any = (path, "w" if mode == "x" else mode, method, read_only)
         if mode != "r" or os.path.exists(path):

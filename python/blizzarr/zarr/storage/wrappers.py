@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-import builtins
 import logging
+import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
-from typing import Any, Generic, TypeVar
+from functools import wraps
+from typing import Any, Final, Generic, Self, TypeVar
 
-from blizzarr.zarr.abc.store import ByteRequest, Store
-from blizzarr.zarr.buffer import Buffer, BufferPrototype
+from blizzarr.zarr.abc.store import Store
 
 __all__ = ["LoggingStore", "WrapperStore"]
 
 S = TypeVar("S", bound=Store)
 
+_METHODS: Final = (
+    *("_open", "_ensure_open", "get", "get_partial_values", "exists", "set", "set_if_not_exists", "delete"),
+    *("delete_dir", "clear", "is_empty", "list", "list_prefix", "list_dir", "getsize", "close"),
+)
+_PROPERTIES: Final = ("read_only", "supports_writes", "supports_deletes", "supports_listing")
 
-class WrapperStore(Store, Generic[S]):
+
+def _method(name: str) -> Any:
+    @wraps(getattr(Store, name), updated=())
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        return getattr(self._store, name)(*args, **named)
+
+    return call
+
+
+def _property(name: str) -> Any:
+    return property(lambda self: getattr(self._store, name), doc=getattr(Store, name).__doc__)
+
+
+_passed = {name: _method(name) for name in _METHODS} | {name: _property(name) for name in _PROPERTIES}
+_Passing: Any = type("_Passing", (Store,), _passed)
+
+
+class WrapperStore(_Passing, Generic[S]):  # type: ignore[misc]
     """A store that passes everything on to another one; derive from it to change what you like.
 
     Parameters
@@ -31,6 +52,11 @@ class WrapperStore(Store, Generic[S]):
     def __init__(self, store: S) -> None:
         self._store = store
 
+    @classmethod
+    async def open(cls, store_cls: Any, *args: Any, **kwargs: Any) -> Self:
+        """Make a store of another class, open it, and return a wrapper of it."""
+        return cls(await store_cls.open(*args, **kwargs))
+
     def _with_store(self, store: S) -> Any:
         return type(self)(store)
 
@@ -39,99 +65,13 @@ class WrapperStore(Store, Generic[S]):
         inner: Any = self._store.with_read_only(read_only)
         return self._with_store(inner)
 
-    async def _open(self) -> None:
-        await self._store._open()
-
-    async def _ensure_open(self) -> None:
-        await self._store._ensure_open()
-
     @property
     def _is_open(self) -> bool:
         return self._store._is_open
 
     @_is_open.setter
     def _is_open(self, value: bool) -> None:
-        raise NotImplementedError("whether a WrapperStore is open is up to the store in it")
-
-    @property
-    def read_only(self) -> bool:
-        """True if values cannot be set."""
-        return self._store.read_only
-
-    @property
-    def supports_writes(self) -> bool:
-        """True if values can be set."""
-        return self._store.supports_writes
-
-    @property
-    def supports_deletes(self) -> bool:
-        """True if values can be deleted."""
-        return self._store.supports_deletes
-
-    @property
-    def supports_listing(self) -> bool:
-        """True if keys can be listed."""
-        return self._store.supports_listing
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a part of it; None if there is none."""
-        return await self._store.get(key, prototype, byte_range)
-
-    async def get_partial_values(
-        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> builtins.list[Buffer | None]:
-        """Return parts of values."""
-        return await self._store.get_partial_values(prototype, key_ranges)
-
-    async def exists(self, key: str) -> bool:
-        """Return whether the key has a value."""
-        return await self._store.exists(key)
-
-    async def set(self, key: str, value: Buffer) -> None:
-        """Set the value of a key."""
-        await self._store.set(key, value)
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Set the value of a key that has none."""
-        await self._store.set_if_not_exists(key, value)
-
-    async def delete(self, key: str) -> None:
-        """Remove the value of a key."""
-        await self._store.delete(key)
-
-    async def delete_dir(self, prefix: str) -> None:
-        """Remove everything below a prefix."""
-        await self._store.delete_dir(prefix)
-
-    async def clear(self) -> None:
-        """Remove everything."""
-        await self._store.clear()
-
-    async def is_empty(self, prefix: str) -> bool:
-        """Return whether there is nothing below a prefix."""
-        return await self._store.is_empty(prefix)
-
-    def list(self) -> AsyncIterator[str]:
-        """Iterate over all keys."""
-        return self._store.list()
-
-    def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """Iterate over the keys that begin like this."""
-        return self._store.list_prefix(prefix)
-
-    def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """Iterate over the names directly below a prefix."""
-        return self._store.list_dir(prefix)
-
-    async def getsize(self, key: str) -> int:
-        """Return the number of bytes of a value."""
-        return await self._store.getsize(key)
-
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
+        raise NotImplementedError(f"{type(self).__name__} must be opened via the `_open` method")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._store == other._store
@@ -158,7 +98,7 @@ class LoggingStore(WrapperStore[S]):
     log_level
         The level of the messages.
     log_handler
-        Where the messages go; by default to the standard error.
+        Where the messages go; by default to the standard output.
     """
 
     counter: Counter[str]
@@ -170,10 +110,17 @@ class LoggingStore(WrapperStore[S]):
         self.logger = logging.getLogger(f"LoggingStore({store})")
         self.logger.setLevel(log_level)
         if not self.logger.handlers:
-            handler = log_handler or logging.StreamHandler()
+            handler = log_handler or logging.StreamHandler(sys.stdout)
             handler.setLevel(log_level)
             handler.setFormatter(logging.Formatter("%(asctime)s - %(name)s - %(levelname)s - %(message)s"))
             self.logger.addHandler(handler)
+
+    @classmethod
+    async def open(
+        cls, store_cls: Any, log_level: str = "DEBUG", log_handler: logging.Handler | None = None, **kwargs: Any
+    ) -> Self:
+        """Make a store of another class, open it, and return one that logs its calls."""
+        return cls(await store_cls.open(**kwargs), log_level, log_handler)
 
     def _with_store(self, store: S) -> LoggingStore[S]:
         return type(self)(store, self.log_level, self.log_handler)

@@ -1,16 +1,16 @@
-//! What this process changes in stores, told to all caches: afterwards they look again at what they have of it.
+//! Counters of the changes that this process makes in stores: caches compare them, and check changed values again.
 //!
-//! A value has one name in the whole process, whatever handle it is reached by (`Store::full_name`). Each change adds one
-//! to a counter that is found by the hash of that name, and a removal of everything below a prefix to one for the name of
-//! the prefix. Who keeps something of a value remembers what the counters of its name, and of all prefixes that it is
-//! below, added up to **before** it was looked up. Sums that differ mean: perhaps changed. Names that share a counter cost
-//! a look at the store, no more.
+//! A value has one name in the whole process, whichever handle leads to the value (`Store::full_name`). Each change of a
+//! value increments a counter, which the hash of the name selects; a removal of everything below a prefix increments a
+//! counter for the name of the prefix. Before a cache looks up a value, it remembers the sum of the counters of the value's
+//! name and of all prefixes above that name. A different sum means that the value may have changed. Two names that share a
+//! counter cost an unnecessary look at the store, and nothing else.
 //!
 //! Nothing is counted before there is a cache.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Counters of values, and of prefixes: far fewer of these are removed, and each has many values below it.
+/// The numbers of counters for values and for prefixes; removals of prefixes are far fewer than changes of values.
 const VALUES: usize = 1 << 16;
 const PREFIXES: usize = 1 << 12;
 
@@ -18,22 +18,23 @@ static VALUE_CHANGES: [AtomicU64; VALUES] = [const { AtomicU64::new(0) }; VALUES
 static PREFIX_CHANGES: [AtomicU64; PREFIXES] = [const { AtomicU64::new(0) }; PREFIXES];
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on changes are counted.
+/// Starts to count changes.
 pub fn watch() {
     WATCHED.store(true, Ordering::SeqCst);
 }
 
-/// Whether they are.
+/// Whether changes are counted.
 pub fn are_watched() -> bool {
     WATCHED.load(Ordering::Relaxed)
 }
 
-/// The value of this name has been set or deleted, or may have been. To be called when that is done, also if it failed.
+/// Counts that the value of this name has been set or deleted, or may have been. Callers call this after the change, even
+/// if the change failed.
 pub fn value(name: impl FnOnce() -> Option<String>) {
     count(name, |hash| &VALUE_CHANGES[hash as usize % VALUES]);
 }
 
-/// Everything below the prefix of this name, which has no slash at its end, may have been deleted.
+/// Counts that everything below the prefix of this name, which has no slash at its end, may have been deleted.
 pub fn prefix(name: impl FnOnce() -> Option<String>) {
     count(name, |hash| &PREFIX_CHANGES[hash as usize % PREFIXES]);
 }
@@ -56,7 +57,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// To be taken before the value is looked up.
+    /// The counters of the value of this name; callers take them before they look up the value.
     pub fn of(name: &str) -> Self {
         let mut hash = BASIS;
         let mut prefixes = Vec::with_capacity(name.len() / 4);
@@ -72,12 +73,12 @@ impl Stamp {
         stamp
     }
 
-    /// Whether the value has not been changed since, by this process.
+    /// Whether this process has left the value unchanged since the counters were taken.
     pub fn is_current(&self) -> bool {
         self.now() == self.sum
     }
 
-    /// Bytes that it takes besides its own.
+    /// The bytes that the stamp takes besides its own.
     pub fn size(&self) -> usize {
         self.prefixes.len() * size_of::<u16>()
     }
@@ -89,14 +90,14 @@ impl Stamp {
     }
 }
 
-// 64-bit FNV-1a, one byte after the other, so that the hashes of all prefixes come for nothing.
+// 64-bit FNV-1a takes one byte after the other, so hashing a name also gives the hashes of all its prefixes.
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn step(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
-/// Its low bits hang on all bytes.
+/// The hash with its high bits mixed into the low ones, so that the low bits depend on all bytes of the name.
 fn finished(hash: u64) -> u64 {
     hash ^ (hash >> 32) ^ (hash >> 16)
 }

@@ -1,20 +1,20 @@
-//! Caches: what was decoded is kept for the next read, as long as it is known to be what is stored.
+//! Caches: decoded chunks are kept for later reads, as long as they are known to be up to date.
 //!
-//! What is kept of one stored value is its *root*: the elements of a chunk, the index of a shard, or that there is no
-//! value. Of a shard each inner chunk that was wanted is kept, too, as one of that index: when the shard is another one,
-//! its index is another one, and nobody asks for the inner chunks of the former any more.
+//! A cache keeps the *root* of a stored value: the elements of a chunk, the index of a shard, or the fact that there is no
+//! value. It also keeps inner chunks of a shard, each under its index: when the shard is replaced, its index is another
+//! one, and nobody asks for the inner chunks of the old index any more.
 //!
-//! A root is *checked* when it is read, and when the store says afterwards that the value still has the version that was
-//! read (one `stat` of a file). A read says from when on a check counts ([`Recheck`]); what was checked before that is
-//! checked again, and read again if it has another version, or none that the store can tell. What this process has
-//! changed itself ([`changes`]) was not checked since, whenever it was.
+//! A root is *checked* when it is read, and when the store reports later that the value still has the same version (one
+//! `stat` of a file). Each read says since when a check is recent enough ([`Recheck`]). An older root is checked again; if
+//! its version differs or is unknown, the value is read again. A change by this process ([`changes`]) makes every earlier
+//! check invalid.
 //!
-//! Writers do not read from caches: what they merge into is read from the store, under their lock.
+//! Writers do not read from caches: they read the value that they merge into from the store, under their lock.
 //!
-//! - `pool`: how much is kept, and what goes first; `entries`: one part of it; `object`: what is kept;
-//! - `cached`: what an array knows of its pool;
-//! - `flight`: of several who miss the same, one fetches it;
-//! - `changes`: what this process changes.
+//! - `pool`: the limit, and the entry to drop next; `entries`: one part of a pool; `object`: one entry;
+//! - `cached`: the connection of an array to its pool;
+//! - `flight`: if several threads need the same value, one of them fetches it;
+//! - `changes`: counters of changes by this process.
 
 mod cached;
 pub mod changes;
@@ -28,24 +28,24 @@ mod tests;
 pub use cached::Cached;
 pub use object::{cost_of, Content, Object};
 
-/// The number of an entry: a hash of what it is of.
+/// The number of an entry: a hash of the name of its value.
 pub type Id = u128;
 
-/// From when on a check counts.
+/// The moment since which a check is recent enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recheck {
-    /// When the read has begun.
+    /// The beginning of the read.
     Always,
-    /// Ever.
+    /// Any moment: a check never becomes too old.
     Never,
-    /// This moment of the pool's clock.
+    /// This moment on the pool's clock.
     Since(u64),
-    /// So many nanoseconds before the read.
+    /// This many nanoseconds before the read.
     Age(u64),
 }
 
 impl Recheck {
-    /// The moment from which on a check counts, for a read that begins now.
+    /// The moment since which a check is recent enough for a read that begins now.
     pub fn since(self, now: impl FnOnce() -> u64) -> u64 {
         match self {
             Recheck::Never => 0,

@@ -1,10 +1,10 @@
-//! A bounded amount of memory for what was read, shared by many arrays.
+//! A bounded amount of memory for decoded chunks, shared by many arrays.
 //!
-//! Entries are spread over parts with a mutex each. Each use of an entry gets a number from one counter; what has the
-//! lowest number of all goes first. Memory is taken from the limit before an entry is put in, so all entries together
-//! never exceed it. What was found stays alive while it is used, even if it is dropped from the pool meanwhile.
+//! Entries are spread over parts with a mutex each. Each use of an entry gets a number from one counter; the entry with
+//! the lowest number is dropped first. Memory is taken from the limit before an entry is added, so the entries together
+//! never exceed the limit. An entry in use stays alive even if it is dropped from the pool meanwhile.
 //!
-//! A forked child has what the pool held when it was forked: nobody forks while a part is being changed ([`fork::enter`]).
+//! A forked child has a copy of the pool: nobody forks while a part is being changed ([`fork::enter`]).
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,10 +20,10 @@ use crate::fork;
 use crate::progress::{self, Count};
 
 const PARTS: usize = 16;
-/// That a part is empty.
+/// The number of an empty part.
 const NEVER: u64 = u64::MAX;
 
-/// What many arrays keep together.
+/// A pool that many arrays share.
 pub struct CachePool {
     limit: usize,
     used: AtomicUsize,
@@ -39,38 +39,38 @@ pub struct CachePool {
     hasty: AtomicU64,
 }
 
-/// On cache lines of its own.
+/// One part, on cache lines of its own.
 #[repr(align(128))]
 struct Part {
     entries: Mutex<Entries>,
-    /// When the entry was used that has not been used for longest.
+    /// The last use of the entry that has gone unused for longest.
     oldest: AtomicU64,
 }
 
-/// What a pool holds, and what has come of what it was asked for.
+/// The size of a pool, and the outcomes of its look-ups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// Bytes that it may hold, and that it does.
+    /// The limit in bytes, and the bytes in use.
     pub limit: usize,
     pub used: usize,
     pub entries: usize,
-    /// How often something was there and new enough; how often it was, after a look at the store that did not read it;
-    /// how often it had to be read; how often something was dropped to make room.
+    /// The numbers of entries that were recent enough, of entries that were after a check of the version, of values that
+    /// had to be read, and of entries that were dropped to make room.
     pub hits: u64,
     pub checks: u64,
     pub misses: u64,
     pub evictions: u64,
 }
 
-/// What somebody finds who wants to fetch something.
+/// The answer to a thread that wants to fetch a value.
 pub enum Claim<'a> {
-    /// It is his to fetch; others wait until this is dropped.
+    /// The thread may fetch the value; others wait until this guard is dropped.
     Mine(Landing<'a>),
-    /// Somebody else is fetching it.
+    /// Another thread is fetching the value.
     Theirs(Arc<Flight>),
 }
 
-/// Ends a flight at drop.
+/// Ends a flight when it is dropped.
 pub struct Landing<'a> {
     pool: &'a CachePool,
     id: Id,
@@ -89,7 +89,7 @@ impl Drop for Landing<'_> {
 }
 
 impl CachePool {
-    /// A pool that holds so many bytes at most.
+    /// A pool with this limit in bytes.
     pub fn new(limit: usize) -> Self {
         changes::watch();
         CachePool {
@@ -125,7 +125,7 @@ impl CachePool {
         }
     }
 
-    /// Drops everything.
+    /// Drops all entries.
     pub fn clear(&self) {
         for part in 0..PARTS as u128 {
             let dropped = self.with(part, |entries| {
@@ -143,7 +143,7 @@ impl CachePool {
         self.begun.elapsed().as_nanos() as u64 + 1
     }
 
-    /// A moment of the system's clock as one of the pool's, or a little later; those before it was made are 0.
+    /// A moment of the system's clock on the pool's clock, or a little later; 0 for moments before the pool was made.
     pub fn moment(&self, seconds_since_epoch: f64) -> u64 {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64();
         // Numbers of seconds since the epoch are exact to about half a microsecond. Too large ones saturate, so that nothing
@@ -151,7 +151,7 @@ impl CachePool {
         (self.now() as f64 + (seconds_since_epoch - clock) * 1e9 + 1e3) as u64
     }
 
-    /// The number of what these words describe; that two descriptions have one number, nobody will see.
+    /// A hash of these words, wide enough that no two descriptions will ever share one.
     pub fn id(&self, words: impl Iterator<Item = u64> + Clone) -> Id {
         let hash = |state: &RandomState| {
             let mut hasher = state.build_hasher();
@@ -166,7 +166,7 @@ impl CachePool {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What is kept under this number, and whether it was known to be what is stored at `since` or later.
+    /// The object with this number, and whether it was known to be up to date at `since` or later.
     pub fn get(&self, id: Id, since: u64) -> Option<(Arc<Object>, bool)> {
         let now = self.uses.fetch_add(1, Ordering::Relaxed);
         let found = self.with(id, |entries| {
@@ -181,7 +181,7 @@ impl CachePool {
         found
     }
 
-    /// An object has turned out to be what is stored at this moment.
+    /// Notes that an object was up to date at this moment.
     pub fn confirm(&self, id: Id, object: &Arc<Object>, checked: u64, stamp: Option<Stamp>) {
         self.checks.fetch_add(1, Ordering::Relaxed);
         self.with(id, |entries| {
@@ -195,12 +195,12 @@ impl CachePool {
         });
     }
 
-    /// How often something was kept that no check can tell to be what is stored, as it had been written only just before.
+    /// The number of objects that no check can confirm, because they were written just before they were read.
     pub fn hasty(&self) -> u64 {
         self.hasty.load(Ordering::Relaxed)
     }
 
-    /// Keeps what was looked up at the moment `checked`, if there is room for it.
+    /// Keeps an object that was looked up at the moment `checked`, if there is room for it.
     pub fn keep(&self, id: Id, object: Object, checked: u64, stamp: Option<Stamp>) -> Arc<Object> {
         self.misses.fetch_add(1, Ordering::Relaxed);
         progress::add(Count::CacheMisses, 1);
@@ -223,12 +223,12 @@ impl CachePool {
         object
     }
 
-    /// Whether something of this cost can be kept at all.
+    /// Whether an object of this size can be kept at all.
     pub fn holds(&self, cost: usize) -> bool {
         cost <= self.limit
     }
 
-    /// Asks to fetch something.
+    /// Asks to fetch a value.
     pub fn claim(&self, id: Id) -> Claim<'_> {
         let flight = Flight::new();
         let other = self.with(id, |entries| match entries.flights.get(&id).filter(|flight| flight.is_here()) {
@@ -247,7 +247,7 @@ impl CachePool {
         }
     }
 
-    /// Takes so much of the limit, dropping what has not been used for longest; `false` if there is not that much.
+    /// Takes this much of the limit, and drops the entries that have gone unused for longest; `false` if the limit is lower.
     fn make_room(&self, cost: usize) -> bool {
         loop {
             let more = |used: usize| used.checked_add(cost).filter(|&used| used <= self.limit);
@@ -260,7 +260,7 @@ impl CachePool {
         }
     }
 
-    /// Drops the entry that has not been used for longest; `false` if there is none.
+    /// Drops the entry that has gone unused for longest; `false` if there is none.
     fn evict(&self) -> bool {
         let oldest = |part: &usize| self.parts[*part].oldest.load(Ordering::Relaxed);
         let Some(part) = (0..PARTS).filter(|part| oldest(part) != NEVER).min_by_key(oldest) else { return false };
@@ -282,8 +282,8 @@ impl CachePool {
         }
     }
 
-    /// Calls `work` with the part that an entry of this number is in. What it takes out is dropped by the caller, as that
-    /// may take a while.
+    /// Calls `work` with the part for entries of this number. The caller drops the entries that `work` removes, since
+    /// dropping may take a while.
     fn with<R>(&self, id: Id, work: impl FnOnce(&mut Entries) -> R) -> R {
         let part = &self.parts[id as usize % PARTS];
         let inside = fork::enter();

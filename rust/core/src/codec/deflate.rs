@@ -4,6 +4,8 @@
 //! came when it fails. So a failure, and only a failure, is decoded once more by a streaming decoder that can say
 //! where the data ended or broke.
 
+#![allow(unsafe_code)]
+
 use std::cell::RefCell;
 use std::ptr::NonNull;
 

@@ -3,6 +3,8 @@
 //! Names: `lz4` in v1 and v2 (numcodecs), `numcodecs.lz4` in v3, `https://purl.org/zarr/spec/codec/lz4/1.0` in zarr-python's
 //! draft of v3. It is not the frame format of the `lz4` program.
 
+#![allow(unsafe_code)]
+
 use std::ffi::{c_char, c_int};
 
 use lz4_sys as lz4;

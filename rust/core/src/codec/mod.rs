@@ -1,6 +1,5 @@
-//! Codecs that turn bytes into bytes, one file each, and the elements of the `bytes` codec.
-
-#![deny(unsafe_op_in_unsafe_fn)]
+//! Codecs that turn bytes into bytes, one file each, and the elements of the `bytes` codec. To add a codec, add its file,
+//! its module below, and its arm in `prepare`.
 
 pub mod blosc;
 pub mod compressed_segmentation;
@@ -23,6 +22,31 @@ pub mod zstd;
 mod zstd_part;
 
 use crate::error::Result;
+
+/// One option of a codec, as plain data.
+pub enum Value {
+    Flag(bool),
+    Integer(i64),
+    Text(String),
+}
+
+/// The codec of this name with these options, in the order in which its `step` in Python has them; `None` if there is no such codec.
+pub fn prepare(name: &str, options: &[Value]) -> Result<Option<Box<dyn BytesToBytes>>> {
+    use Value::{Flag, Integer, Text};
+
+    Ok(Some(match (name, options) {
+        ("blosc", [Text(cname), Integer(clevel), Integer(shuffle), Integer(typesize), Integer(blocksize)]) => {
+            Box::new(blosc::Blosc::new(cname, *clevel, *shuffle, *typesize, *blocksize)?)
+        }
+        ("crc32c", []) => Box::new(crc32c::Crc32c::new()),
+        ("gzip", [Integer(level)]) => Box::new(gzip::Gzip::new(*level)?),
+        ("lz4", [Integer(acceleration)]) => Box::new(lz4::Lz4::new(*acceleration)?),
+        ("shuffle", [Integer(element)]) => Box::new(shuffle::Shuffle::new(*element)?),
+        ("zlib", [Integer(level)]) => Box::new(zlib::Zlib::new(*level)?),
+        ("zstd", [Integer(level), Flag(checksum)]) => Box::new(zstd::Zstd::new(*level, *checksum)?),
+        _ => return Ok(None),
+    }))
+}
 
 /// One bytes-to-bytes codec, prepared: its options are checked, its sizes can be asked.
 pub trait BytesToBytes: Send + Sync {

@@ -1,6 +1,8 @@
 //! DEFLATE of data that repeat nearly everywhere, like masks, labels and images of a dark sky: there zlib-rs is 2 to 20
 //! times as fast as libdeflate at low levels, for as many bytes. Elsewhere libdeflate is faster, or makes less of them.
 
+#![allow(unsafe_code)]
+
 use lz4_sys as lz4;
 use zlib_rs::{compress_slice, DeflateConfig, ReturnCode};
 

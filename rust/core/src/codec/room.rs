@@ -1,5 +1,7 @@
 //! Room for output: allocation that can fail, appending without zeroing first, growing when a size is unknown.
 
+#![allow(unsafe_code)]
+
 use std::alloc::{alloc_zeroed, Layout};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pool;
 use crate::scratch;
 use ranges::ByteRange;
 use version::{Status, Version};
@@ -28,14 +29,14 @@ pub trait Store: Send + Sync {
     /// Opens the value under `key`; `None` when there is none. A remote store may answer lazily (see [`Reader`]).
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>>;
 
-    /// Opens this version of the value, which is one that a reader of it has told ([`Reader::pinned`]): where another one is
-    /// stored, reading it is a [`crate::error::Kind::Conflict`].
+    /// Opens this version of the value, which a reader has reported ([`Reader::pinned`]). If another version is stored,
+    /// reading is a [`crate::error::Kind::Conflict`].
     fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {
         let _ = version;
         self.open(key)
     }
 
-    /// How to replace values only if nobody else has replaced them, where the store can do that.
+    /// The interface for replacing a value only if nobody else has replaced it, if the store can do that.
     fn conditional(&self) -> Option<&dyn Conditional> {
         None
     }
@@ -51,8 +52,8 @@ pub trait Store: Send + Sync {
     /// Removes the value; `false` when there was none.
     fn delete(&self, key: &str) -> Result<bool>;
 
-    /// What locks the chunks of one array during one operation. `lock_key` is the array's metadata document, which
-    /// the local store uses to place operating-system locks. Waiting for them ends with an error of `interrupt`.
+    /// The locks for the chunks of one array during one operation. `lock_key` is the key of the array's document, where
+    /// the local store places locks of the operating system. An error of `interrupt` ends waiting for a lock.
     fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>>;
 
     /// The whole value.
@@ -89,7 +90,7 @@ pub trait Store: Send + Sync {
         Ok(Some(found))
     }
 
-    /// How long the value is.
+    /// The length of the value.
     fn size(&self, key: &str) -> Result<Option<u64>> {
         match self.open(key)?.map(|reader| reader.len()) {
             Some(Some(size)) => Ok(Some(size)),
@@ -98,35 +99,40 @@ pub trait Store: Send + Sync {
         }
     }
 
-    /// Whether setting a value waits for a device, so that many at once are done sooner than one after the other.
+    /// Whether setting a value waits for a device, so that setting many values at once is faster than one by one.
     fn waits(&self) -> bool {
         false
     }
 
-    /// Whether each request takes long, wherever its time goes, so that many at once are done sooner.
+    /// Whether a request takes long for any reason, so that many requests at once are faster than one by one.
     fn remote(&self) -> bool {
         false
     }
 
-    /// The name of the value, the same for all handles of its place in this process, with a slash between a prefix and
-    /// what is below it; `None` when it cannot be told. For what is kept of it: see [`crate::cache`].
+    /// How many requests are made at once, at most, if each takes long.
+    fn requests(&self) -> usize {
+        pool::requests()
+    }
+
+    /// The name of the value, which is the same for all handles in this process, with a slash between a prefix and the
+    /// rest of the name; `None` if it is unknown. Caches ([`crate::cache`]) use these names.
     fn full_name(&self, key: &str) -> Option<String> {
         let _ = key;
         None
     }
 
-    /// Tells apart handles that may find different values under one full name.
+    /// A number that differs between handles that may find different values under one full name.
     fn way(&self) -> u64 {
         0
     }
 
-    /// Which version of the value is stored, told without reading it.
+    /// The version of the stored value, without reading the value.
     fn status(&self, key: &str) -> Result<Status> {
         let _ = key;
         Ok(Status::Unknown)
     }
 
-    /// Whether [`Store::status`] knows.
+    /// Whether [`Store::status`] can report versions.
     fn tells_versions(&self) -> bool {
         false
     }
@@ -137,7 +143,7 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// What replaces values only as long as they are the ones that were read.
+/// Replacing a value only if it is still the one that was read.
 pub trait Conditional: Send + Sync {
     /// The whole value, and the name of its version.
     fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>>;
@@ -164,23 +170,23 @@ pub trait ListableStore: Store {
     /// All keys under the prefix, sorted.
     fn list(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// What is directly under the prefix.
+    /// The keys and prefixes directly under the prefix.
     fn list_dir(&self, prefix: &str) -> Result<Listing>;
 
-    /// At most `limit` names under the prefix that are no keys, and that [`ListableStore::delete_prefix`] would remove
-    /// all the same. Only a store that shares its place with others has such.
+    /// At most `limit` names under the prefix that are not keys, but that [`ListableStore::delete_prefix`] would remove.
+    /// Only a store that other programs use, too, has such names.
     fn others(&self, prefix: &str, limit: usize) -> Result<Vec<String>> {
         let _ = (prefix, limit);
         Ok(Vec::new())
     }
 
-    /// What is left of writers that died while they wrote below the prefix, by names that are no keys.
+    /// The files that dead writers left below the prefix, by names that are not keys.
     fn leftovers(&self, prefix: &str) -> Result<Vec<String>> {
         let _ = prefix;
         Ok(Vec::new())
     }
 
-    /// Removes these; says which they were.
+    /// Removes these files, and returns their names.
     fn sweep(&self, prefix: &str) -> Result<Vec<String>> {
         let _ = prefix;
         Ok(Vec::new())
@@ -191,18 +197,18 @@ pub trait ListableStore: Store {
         Ok(())
     }
 
-    /// Gives values second keys without copying them: for each `(key, other)` whether `other` has what `key` has now.
-    /// Where it has not, because there is no such thing here, the value can be copied.
+    /// Gives values second keys without copying them, and returns for each `(key, other)` whether `other` now has the
+    /// value of `key`. Where it does not, because the store has no links, the caller can copy the value.
     fn link_many(&self, pairs: &[(String, String)], interrupt: Interrupt<'_>) -> Result<Vec<bool>> {
         let _ = interrupt;
         Ok(vec![false; pairs.len()])
     }
 
-    /// Removes everything under the prefix; nothing there is fine.
+    /// Removes everything under the prefix, if there is anything.
     fn delete_prefix(&self, prefix: &str) -> Result<()>;
 
-    /// Excludes everybody who holds or wants a [`Store::lock`] under this document. To be held by whoever replaces or
-    /// deletes the document with `set`, `delete` or `delete_prefix`, from before reading the old one.
+    /// Excludes everybody who holds or wants a [`Store::lock`] under this document. A caller that replaces or deletes the
+    /// document with `set`, `delete` or `delete_prefix` must hold this lock from before it reads the old document.
     fn lock_document<'a>(&'a self, lock_key: &str, interrupt: Interrupt<'_>) -> Result<Box<dyn Guard + 'a>>;
 
     /// Sets the value (`None`: deletes it) if what is there equals `expected` (`None`: nothing is there); `false` when it
@@ -215,8 +221,9 @@ pub trait ListableStore: Store {
         interrupt: Interrupt<'_>,
     ) -> Result<bool>;
 
-    /// Locks of several documents at once, for whoever deletes them: nobody is about to store a chunk of them then, and who
-    /// wants to afterwards is told that they are gone. Those that are missing or cannot be locked are left out.
+    /// The locks of several documents at once, for a caller that deletes the documents: no writer is then about to store a
+    /// chunk of these arrays, and a later writer learns that its document is gone. Documents that are missing or cannot be
+    /// locked are left out.
     fn lock_for_deletion(&self, keys: &[&str], interrupt: Interrupt<'_>) -> Result<Vec<Box<dyn Guard + Send>>>;
 }
 
@@ -242,7 +249,7 @@ pub trait Guard {
 
 /// One version of one value: every read through one reader sees the same bytes where the store can promise it
 /// (an open file, a shared buffer). Each read answers `false` when a lazy store finds that the key is missing.
-#[allow(clippy::len_without_is_empty)] // it is asked for its length only to bound what follows
+#[allow(clippy::len_without_is_empty)] // the length only serves as a bound
 pub trait Reader: Send + Sync {
     /// Length in bytes, when known without another request.
     fn len(&self) -> Option<u64>;
@@ -257,8 +264,8 @@ pub trait Reader: Send + Sync {
         None
     }
 
-    /// The store's name of the version that all requests through this reader are answered from, once one of them was; any that
-    /// cannot be is a [`crate::error::Kind::Conflict`]. `None` where the store promises no such thing.
+    /// The store's name of the version that answered the first request. Every later request through this reader returns
+    /// bytes of the same version, or is a [`crate::error::Kind::Conflict`]. `None` if the store does not promise this.
     fn pinned(&self) -> Option<Arc<str>> {
         None
     }

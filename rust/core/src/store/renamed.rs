@@ -50,6 +50,10 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
         self.store.remote()
     }
 
+    fn requests(&self) -> usize {
+        self.store.requests()
+    }
+
     fn size(&self, key: &str) -> Result<Option<u64>> {
         self.store.size(&(self.rename)(key)?)
     }

@@ -1,17 +1,17 @@
-//! Which version of a value is stored, told without reading it.
+//! The version of a stored value, without reading the value.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fork::PerProcess;
 
-/// What a store says of a value that it does not read.
+/// The answer of a store about a value that it does not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// There is none.
+    /// There is no value.
     Missing,
     Is(Version),
-    /// The store cannot say without reading it.
+    /// The store cannot tell without reading the value.
     Unknown,
 }
 
@@ -19,8 +19,8 @@ pub enum Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     numbers: [u64; 6],
-    /// A later version will have other numbers. Not so of a file that has been changed only just now: clocks of file
-    /// systems are coarse, and its next version may get the same time, and the same inode.
+    /// Whether a later version is sure to have other numbers. A file that was changed only just now is not settled: clocks
+    /// of file systems are coarse, so its next version may get the same time and the same inode.
     settled: bool,
 }
 
@@ -29,7 +29,7 @@ impl Version {
         Version { numbers, settled }
     }
 
-    /// The version that a store calls by this name. Two names differ for certain as far as 128 bits can.
+    /// The version with this name; a hash of 128 bits tells two names apart.
     pub fn named(name: &[u8]) -> Self {
         static KEYS: PerProcess<[RandomState; 2]> = PerProcess::new(|| [RandomState::new(), RandomState::new()]);
         let hash = |state: &RandomState| {
@@ -41,7 +41,7 @@ impl Version {
         Version::new([hash(first), hash(second), name.len() as u64, 0, 0, 0], true)
     }
 
-    /// What others may call it; of a version that is not settled, what nothing else will be called.
+    /// A name of the version for others; a version that is not settled gets a name that no other version will have.
     pub fn name(&self) -> Vec<u8> {
         if !self.settled {
             return Self::unlike_any();
@@ -49,7 +49,7 @@ impl Version {
         self.numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// The name of no version.
+    /// A name that no version has.
     pub fn unlike_any() -> Vec<u8> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed).to_le_bytes().to_vec()
@@ -60,12 +60,12 @@ impl Version {
         self.settled
     }
 
-    /// Whether both have the same numbers, which versions of a file may share that nobody has open.
+    /// Whether both have the same numbers; versions of a file that nobody has open may share their numbers.
     pub fn equals(&self, other: &Version) -> bool {
         self.numbers == other.numbers
     }
 
-    /// Whether what was read as this version is what is stored as `now`.
+    /// Whether bytes of this version are still those of the version `now`.
     pub fn still(&self, now: &Version) -> bool {
         self.settled && self.numbers == now.numbers
     }

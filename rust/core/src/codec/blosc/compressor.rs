@@ -1,5 +1,7 @@
 //! The six compressors inside blosc. Each is bounded on both sides: it reads only `src` and writes only `dst`.
 
+#![allow(unsafe_code)]
+
 use std::ffi::{c_char, c_int, c_void};
 
 use blosc_src as _; // links the C code declared below

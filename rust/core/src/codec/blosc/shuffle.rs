@@ -1,5 +1,7 @@
 //! The two filters of blosc: transposing the bytes, or the bits, of the elements of a block, by c-blosc's own kernels.
 
+#![allow(unsafe_code)]
+
 use std::ffi::c_int;
 
 use super::{room, NAME};

@@ -22,6 +22,8 @@
 //! Symbolic links are followed where they are directories on the way; a value that is a link is read through it, but
 //! replaced and deleted as a link. Names that are not keys (temporary ones, other encodings) are not listed.
 
+#![allow(unsafe_code)]
+
 #[cfg(target_os = "linux")]
 mod beneath;
 mod fairness;

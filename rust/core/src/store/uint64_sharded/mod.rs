@@ -275,6 +275,10 @@ impl Store for ShardedStore {
         self.store.remote()
     }
 
+    fn requests(&self) -> usize {
+        self.store.requests()
+    }
+
     fn full_name(&self, key: &str) -> Option<String> {
         self.store.full_name(&self.shard_of(key).ok()?)
     }

@@ -1,0 +1,237 @@
+"""Filters of numcodecs (array -> array), which run together in one step (`FilterRun`).
+
+https://numcodecs.readthedocs.io/en/stable/filter/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.codecs.codec import Chunk, Option, integer
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
+from blizzarr.codecs.numcodecs.element_type import type_option
+from blizzarr.errors import CodecError
+from blizzarr.problems import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class AsTypeCodec(ArrayFilter):
+    """Elements as another type: those of `decode_dtype`, the array's own unless it is given, stored as `encode_dtype`.
+
+    >>> AsTypeCodec(encode_dtype="<f4", decode_dtype="<f8").config()
+    {'id': 'astype', 'encode_dtype': '<f4', 'decode_dtype': '<f8'}
+    """
+
+    name: ClassVar[str] = "numcodecs.astype"
+    options: ClassVar[tuple[Option, ...]] = (type_option("encode_dtype"), type_option("decode_dtype", required=False))
+    type_options: ClassVar[tuple[str, ...]] = ("decode_dtype", "encode_dtype")
+    elementwise: ClassVar[bool] = True
+
+    encode_dtype: str
+    decode_dtype: str | None = None
+
+
+_MANTISSA: Final = {"<f2": 10, "<f4": 23, "<f8": 52}
+
+
+@dataclass(frozen=True, slots=True)
+class BitRoundCodec(ArrayFilter):
+    """Floating-point numbers rounded to `keepbits` bits of mantissa; the other bits become zero.
+
+    >>> BitRoundCodec(keepbits=7).config()
+    {'id': 'bitround', 'keepbits': 7}
+    """
+
+    name: ClassVar[str] = "numcodecs.bitround"
+    options: ClassVar[tuple[Option, ...]] = (integer("keepbits", 0, 52),)
+    elementwise: ClassVar[bool] = True
+    in_place: ClassVar[bool] = True
+
+    keepbits: int
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if chunk.dtype is None:
+            return True
+        bits = _MANTISSA.get(memory_type(chunk.dtype).str)
+        if bits is None:
+            problems.add(
+                path, "a filter for such elements; this one is for float16, float32, float64", str(chunk.dtype)
+            )
+            return False
+        if self.keepbits > bits:
+            problems.add(f"{path}.configuration.keepbits", f"at most {bits}, as {chunk.dtype} has", self.keepbits)
+            return False
+        return True
+
+
+def _is_labels(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(label) is str for label in value)
+
+
+@dataclass(frozen=True, slots=True)
+class CategorizeCodec(ArrayFilter):
+    """Text of a few kinds as numbers: the position of each text in `labels`, counted from 1.
+
+    0 stands for any other text. `dtype` is a type of text of fixed length, and `astype` the type of the numbers.
+
+    >>> CategorizeCodec(labels=("female", "male"), dtype="<U6").config()
+    {'id': 'categorize', 'labels': ['female', 'male'], 'dtype': '<U6', 'astype': '|u1'}
+    """
+
+    name: ClassVar[str] = "numcodecs.categorize"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("labels", "a list of texts", _is_labels),
+        type_option("dtype", required=False),
+        type_option("astype", required=False),
+    )
+    type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
+
+    labels: tuple[str, ...]
+    dtype: str | None = None
+    astype: str = "|u1"
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
+        codec = super(CategorizeCodec, cls).from_json(configuration, path, problems, chunk)
+        return None if codec is None else replace(codec, labels=tuple(codec.labels))
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if chunk.dtype is None:
+            return True
+        taken = self.decoded_type(memory_type(chunk.dtype))
+        if taken.kind != "U":
+            problems.add(f"{path}.configuration.dtype", "a type of text of fixed length", taken.str)
+            return False
+        return super(CategorizeCodec, self).fits(chunk, path, problems)
+
+    def refuse(self, made: npt.NDArray[Any]) -> None:
+        # numcodecs takes them for no text at all.
+        wrong = np.flatnonzero((made < 0) | (made > len(self.labels)))
+        if wrong.size:
+            first = int(wrong[0])
+            expected = f"a number in [0, {len(self.labels)}] for element {first}"
+            raise CodecError(f"expected {expected}, found {made[first]}")
+
+    def configuration(self) -> dict[str, Any]:
+        return {**super(CategorizeCodec, self).configuration(), "labels": list(self.labels)}
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaCodec(ArrayFilter):
+    """The first element, then the difference of each element from the one before.
+
+    The elements have the type `dtype`, the differences `astype`; both are the array's own unless they are given.
+
+    >>> DeltaCodec(dtype="<i4", astype="<i2").config()
+    {'id': 'delta', 'dtype': '<i4', 'astype': '<i2'}
+    """
+
+    name: ClassVar[str] = "numcodecs.delta"
+    options: ClassVar[tuple[Option, ...]] = (
+        type_option("dtype", required=False),
+        type_option("astype", required=False),
+    )
+    type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
+
+    dtype: str | None = None
+    astype: str | None = None
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a finite number; an integer must not be beyond the range of floating point."""
+    try:
+        return type(value) in (int, float) and isfinite(value)
+    except OverflowError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class FixedScaleOffsetCodec(ArrayFilter):
+    """``(x - offset) * scale``, rounded, as another type.
+
+    The elements have the type `dtype`, the results `astype`; both are the array's own unless they are given.
+
+    >>> FixedScaleOffsetCodec(offset=1000, scale=10, dtype="<f8", astype="|u1").config()
+    {'id': 'fixedscaleoffset', 'offset': 1000, 'scale': 10, 'dtype': '<f8', 'astype': '|u1'}
+    """
+
+    name: ClassVar[str] = "numcodecs.fixedscaleoffset"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("offset", "a finite number", _is_number),
+        Option("scale", "a finite number other than zero", lambda value: _is_number(value) and value != 0),
+        type_option("dtype", required=False),
+        type_option("astype", required=False),
+    )
+    type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
+
+    offset: float
+    scale: float
+    dtype: str | None = None
+    astype: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PackBitsCodec(ArrayFilter):
+    """Eight booleans in a byte, behind a byte with the number of padding bits.
+
+    >>> PackBitsCodec().encoded_count(20)
+    4
+    """
+
+    name: ClassVar[str] = "numcodecs.packbits"
+
+    def decoded_type(self, given: np.dtype[Any]) -> np.dtype[Any]:
+        return np.dtype(bool)
+
+    def encoded_type(self, taken: np.dtype[Any]) -> np.dtype[Any]:
+        return np.dtype(np.uint8)
+
+    def encoded_count(self, count: int) -> int:
+        return 1 + -(-count // 8)
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        # Of wider elements only whether each byte is zero would be kept.
+        if chunk.dtype is None or chunk.dtype.itemsize == 1:
+            return True
+        problems.add(path, "a filter for such elements; this one is for bool", str(chunk.dtype))
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizeCodec(ArrayFilter):
+    """Floating-point numbers rounded to `digits` decimal digits behind the point, or before it if `digits` is negative.
+
+    The elements have the type `dtype`, and are stored as `astype`.
+
+    >>> QuantizeCodec(digits=2, dtype="<f8").to_json()
+    {'name': 'numcodecs.quantize', 'configuration': {'digits': 2, 'dtype': '<f8'}}
+    """
+
+    name: ClassVar[str] = "numcodecs.quantize"
+    options: ClassVar[tuple[Option, ...]] = (
+        integer("digits", -308, 308),
+        type_option("dtype", required=False),
+        type_option("astype", required=False),
+    )
+    type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
+    elementwise: ClassVar[bool] = True
+
+    digits: int
+    dtype: str | None = None
+    astype: str | None = None
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if chunk.dtype is None:
+            return True
+        taken = self.decoded_type(memory_type(chunk.dtype))
+        for option, dtype in zip(self.type_options, (taken, self.encoded_type(taken)), strict=True):
+            if not np.issubdtype(dtype, np.floating):
+                problems.add(f"{path}.configuration.{option}", "a type of floating-point numbers", dtype.str)
+                return False
+        return super(QuantizeCodec, self).fits(chunk, path, problems)

@@ -1,0 +1,118 @@
+"""Serializers of numcodecs (array -> bytes), each of which needs another package.
+
+https://numcodecs.readthedocs.io/en/stable/compression/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from blizzarr.codecs.codec import Chunk, Option, integer, one_of
+from blizzarr.codecs.numcodecs import library
+from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
+from blizzarr.errors import CodecError
+from blizzarr.problems import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class PCodecCodec(ArraySerializer):
+    """Pco, which finds what sequences of numbers have in common.
+
+    `level` is from 0 (fast) to 12 (small); the other options say how the numbers are modelled.
+
+    >>> PCodecCodec(level=4).config()["level"]
+    4
+    """
+
+    name: ClassVar[str] = "numcodecs.pcodec"
+    package: ClassVar[str] = "pcodec"
+    requirement: ClassVar[str] = "numcodecs[pcodec]"
+    types: ClassVar[tuple[str, ...]] = ("<u2", "<u4", "<u8", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
+    options: ClassVar[tuple[Option, ...]] = (
+        integer("level", 0, 12, required=False),
+        one_of("mode_spec", ("auto", "classic"), required=False),
+        one_of("delta_spec", ("auto", "none", "try_consecutive", "try_lookback"), required=False),
+        one_of("paging_spec", ("equal_pages_up_to",), required=False),
+        integer("delta_encoding_order", 0, 7, required=False),
+        integer("equal_pages_up_to", 1, 2**31 - 1, required=False),
+    )
+
+    level: int = 8
+    mode_spec: str = "auto"
+    delta_spec: str = "auto"
+    paging_spec: str = "equal_pages_up_to"
+    delta_encoding_order: int | None = None
+    equal_pages_up_to: int = 262144
+
+    def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
+        assert chunk.shape is not None
+        made = np.empty(prod(chunk.shape), dtype)
+        progress = import_module("pcodec").standalone.simple_decompress_into(encoded, made)
+        if progress.n_processed != made.size or not progress.finished:
+            found = f"{progress.n_processed:,}" if progress.finished else "more"
+            raise CodecError(f"expected {made.size:,} numbers, found {found}")
+        return made
+
+
+_MAX_RANK = 4
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class ZFPYCodec(ArraySerializer):
+    """Zfp, which compresses numbers with a bounded loss.
+
+    `mode` is 2 (a number of bits per number: `rate`), 3 (`precision`) or 4 (accuracy: `tolerance`).
+
+    >>> ZFPYCodec(mode=4, tolerance=0.01).config()
+    {'id': 'zfpy', 'mode': 4, 'tolerance': 0.01, 'rate': -1, 'precision': -1}
+    """
+
+    name: ClassVar[str] = "numcodecs.zfpy"
+    package: ClassVar[str] = "zfpy"
+    requirement: ClassVar[str] = library.ZFPY
+    types: ClassVar[tuple[str, ...]] = ("<i4", "<i8", "<f4", "<f8")
+    options: ClassVar[tuple[Option, ...]] = (
+        integer("mode", 2, 4, required=False),
+        Option("tolerance", "a number", _is_number, required=False),
+        Option("rate", "a number", _is_number, required=False),
+        Option("precision", "a number", _is_number, required=False),
+    )
+
+    mode: int = 4
+    tolerance: float = -1
+    rate: float = -1
+    precision: float = -1
+
+    @classmethod
+    def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:
+        # numcodecs repeats the option of the mode in an object, and takes no notice of it when it reads.
+        given = {name: value for name, value in configuration.items() if name != "compression_kwargs"}
+        return super(ZFPYCodec, cls).read_options(given, path, problems)
+
+    def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
+        if chunk.shape is not None and not 1 <= len(chunk.shape) <= _MAX_RANK:
+            problems.add(path, f"a codec for such chunks; this one is for 1 to {_MAX_RANK} axes", len(chunk.shape))
+            return False
+        return super(ZFPYCodec, self).fits(chunk, path, problems)
+
+    def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
+        assert chunk.shape is not None
+        zfpy = import_module("zfpy")
+        header = zfpy.header(encoded)
+        # Before anything is allocated; axes that the data do not have are said to be 0 long.
+        claimed = prod(header[axis] or 1 for axis in ("nx", "ny", "nz", "nw"))
+        if claimed != prod(chunk.shape) or np.dtype(header["type"]) != dtype:
+            expected = f"{prod(chunk.shape):,} numbers of type {dtype.name}"
+            raise CodecError(f"expected {expected}, found {claimed:,} of type {np.dtype(header['type']).name}")
+        return np.asarray(zfpy.decompress_numpy(encoded))

@@ -1,0 +1,171 @@
+"""Making new scales of ``neuroglancer_precomputed``: in a new volume, or added to a stored one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
+from blizzarr.json_values import copied, dump, quote
+from blizzarr.neuroglancer.check import check_multiscale, check_schema
+from blizzarr.neuroglancer.choose_shards import choose_shards
+from blizzarr.neuroglancer.codec import PrecomputedCodec
+from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
+from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
+from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
+from blizzarr.neuroglancer.sharding import check_key_bits
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.layout_solver import choose_shape
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.status import failed_precondition
+from blizzarr.views import IndexDomain
+from blizzarr.views.interval import INF, Bounds
+
+__all__ = ["Existing", "new_document"]
+
+T = TypeVar("T")
+_BLOCK_ELEMENTS: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """A volume that is stored."""
+
+    volume: Volume
+    document: Mapping[str, Any]
+
+
+def new_document(
+    existing: Existing | None,
+    number: int | None,
+    multiscale: MultiscaleConstraints,
+    wanted: ScaleConstraints,
+    schema: Schema,
+    assumed: bool = False,
+) -> tuple[dict[str, Any], int]:
+    """Return the document with one more scale, and its number; everything that is left open is chosen.
+
+    Examples
+    --------
+    >>> document, number = new_document(None, None, MultiscaleConstraints(), ScaleConstraints(),
+    ...                                 Schema(dtype="uint16", shape=[1000, 2000, 3000, 2]))
+    >>> document["scales"][number]["chunk_sizes"], document["scales"][number]["key"]
+    ([[80, 80, 80]], '1_1_1')
+    """
+    stored = None if existing is None else existing.volume
+    if stored is not None:
+        check_multiscale(stored, multiscale)
+    known = None if stored is None else stored.num_channels
+    domain = domain_of(wanted, known if multiscale.num_channels is None else multiscale.num_channels, schema)
+    layout = layout_with(schema.chunk_layout, domain, wanted)
+    if any(first == -INF for first in domain.inclusive_min) or any(end > INF for end in domain.exclusive_max):
+        raise SpecError("domain must be specified")
+    schema = schema.copy()
+    if stored is not None:
+        schema._merge(Schema(dtype=stored.data_type))
+    if schema.dtype is None:
+        raise SpecError("dtype must be specified")
+    dtype, channels = check_dtype(schema.dtype), domain.shape[3]
+    kind = multiscale.kind or ("segmentation" if dtype.name in ("uint32", "uint64") else "image")
+    resolution = tuple(1.0 if unit is None else unit.multiplier for unit in units_of(wanted, schema)[:3])
+    codec: PrecomputedCodec = codec_of(wanted, schema)._value
+    encoding = codec.encoding or "raw"
+    chunk, block = _chunks(layout, domain, encoding)
+    sharding = wanted.sharding
+    if sharding is None and not wanted.unsharded:
+        sharding = choose_shards(schema.chunk_layout, domain.shape[:3], chunk, encoding, codec.shard_data_encoding)
+    key = wanted.key if wanted.key is not None else "_".join(f"{length:g}" for length in resolution)
+    if stored is not None:
+        check_multiscale(stored, MultiscaleConstraints(kind, dtype, channels))
+    place = _check_new(stored, number, key, wanted.key is None, resolution, assumed)
+    with failed_precondition():
+        wrong = encoding_problem(encoding, dtype.name, channels)
+        if wrong is not None:
+            raise SpecError(wrong)
+        if sharding is not None:
+            check_key_bits(domain.shape[:3], chunk)
+    scale = Scale(
+        key=key,
+        resolution=_three(resolution),
+        size=_three(domain.shape),
+        voxel_offset=_three(domain.inclusive_min),
+        chunk_sizes=(chunk,),
+        encoding=encoding,
+        sharding=sharding,
+        block_size=block,
+        jpeg_quality=QUALITY if codec.jpeg_quality is None else codec.jpeg_quality,
+        png_level=-1 if codec.png_level is None else codec.png_level,
+        extra={},
+    )
+    check_schema(Volume(kind, dtype.name, channels, (scale,), {}), scale, chunk, schema)
+    members = _members(scale)
+    if existing is not None:
+        document = copied(dict(existing.document))
+        return {**document, "scales": [*document["scales"], members]}, place
+    # An assumed scale has the given number, after scales whose content does not matter.
+    scales = [members] * (place + 1)
+    return {"@type": KIND, "data_type": dtype.name, "num_channels": channels, "scales": scales, "type": kind}, place
+
+
+def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Triple, Triple | None]:
+    """Choose the shape of chunks, and of the blocks in them, for encodings that have blocks."""
+    bounds = [Bounds(first, end) for first, end in zip(domain.inclusive_min, domain.exclusive_max, strict=True)]
+    shape = choose_shape(layout._grids["read"], bounds)
+    if encoding != "compressed_segmentation":
+        return _three(shape), None
+    layout._merge_grid("codec", layout._grids["codec"].with_elements(_BLOCK_ELEMENTS, False))
+    layout = layout_with(layout, None, ScaleConstraints(encoding=encoding))
+    chunk = [Bounds(first, first + length) for (first, _), length in zip(bounds, shape, strict=True)]
+    return _three(shape), _three(choose_shape(layout._grids["codec"], chunk))
+
+
+def _members(scale: Scale) -> dict[str, Any]:
+    """Return the scale as documents have it."""
+    found: dict[str, Any] = {
+        "chunk_sizes": [list(chunk) for chunk in scale.chunk_sizes],
+        "compressed_segmentation_block_size": None if scale.block_size is None else list(scale.block_size),
+        "encoding": scale.encoding,
+        "jpeg_quality": scale.jpeg_quality if scale.encoding == "jpeg" else None,
+        "key": scale.key,
+        "png_level": scale.png_level if scale.encoding == "png" and scale.png_level >= 0 else None,
+        "resolution": list(scale.resolution),
+        "sharding": None if scale.sharding is None else scale.sharding.to_json(),
+        "size": list(scale.size),
+        "voxel_offset": list(scale.voxel_offset),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _three(values: Sequence[T]) -> tuple[T, T, T]:
+    x, y, z = values[:3]
+    return x, y, z
+
+
+def _check_new(
+    stored: Volume | None,
+    number: int | None,
+    key: str,
+    is_chosen: bool,
+    resolution: tuple[float, ...],
+    assumed: bool,
+) -> int:
+    """Return the number of a new scale; raise if it exists already."""
+    if stored is None:
+        if number and not assumed:
+            raise ConstraintError(f"Cannot create scale {number} in new multiscale volume")
+        return number or 0
+    count = len(stored.scales)
+    if number is not None:
+        if number < count:
+            raise ArrayExistsError(f"Scale index {number} already exists")
+        if number != count:
+            raise ConstraintError(
+                f"Scale index to create ({number}) must equal the existing number of scales ({count})"
+            )
+        return count
+    if any(scale.key == key for scale in stored.scales):
+        raise ArrayExistsError(f"Scale with key {quote(key)} already exists")
+    if is_chosen and any(scale.resolution == resolution for scale in stored.scales):
+        raise ArrayExistsError(f"Scale with resolution {dump(list(resolution))} already exists")
+    return count

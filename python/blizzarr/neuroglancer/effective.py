@@ -1,0 +1,148 @@
+"""The domain, layout, codec and units that follow from constraints on a volume and a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from blizzarr.errors import SpecError
+from blizzarr.neuroglancer.codec import PrecomputedCodec
+from blizzarr.neuroglancer.constraints import ScaleConstraints
+from blizzarr.neuroglancer.sharding import Sharding, shard_shape
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.constraint import braces
+from blizzarr.spec.dimension_units import DimensionUnits, merge_units, units_shown
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.unit import Unit
+from blizzarr.views import IndexDomain
+from blizzarr.views.interval import INF
+
+__all__ = ["DRIVER", "LABELS", "RANK", "check_units", "codec_of", "domain_of", "layout_with", "units_of"]
+
+DRIVER: Final = "neuroglancer_precomputed"
+LABELS: Final = ("x", "y", "z", "channel")
+RANK: Final = 4
+_ORDER: Final = [3, 2, 1, 0]
+
+
+def domain_of(scale: ScaleConstraints, channels: int | None, schema: Schema) -> IndexDomain:
+    """Return the domain; known bounds are explicit, unknown ones implicit.
+
+    Examples
+    --------
+    >>> domain_of(ScaleConstraints(size=(1, 2, 3), voxel_offset=(5, 0, 0)), None, Schema())
+    { "x": [5, 6), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }
+    """
+    known = scale.size is not None
+    size, offset = scale.size or (), scale.voxel_offset or ()
+    domain = IndexDomain(
+        inclusive_min=[*(offset if known else [-INF] * 3), 0],
+        exclusive_max=[
+            *([first + length for first, length in zip(offset, size, strict=True)] if known else [INF + 1] * 3),
+            INF + 1 if channels is None else channels,
+        ],
+        implicit_lower_bounds=[not known] * 3 + [False],
+        implicit_upper_bounds=[not known] * 3 + [channels is None],
+        labels=LABELS,
+    )
+    if schema.domain is None:
+        return domain
+    with prefixed('Error applying domain constraints from "multiscale_metadata" and "scale_metadata"'):
+        return schema.domain._merge(domain)
+
+
+def layout_with(
+    layout: ChunkLayout,
+    domain: IndexDomain | None,
+    scale: ScaleConstraints,
+) -> ChunkLayout:
+    """Merge the constraints on the layout with those that follow from the scale and the domain."""
+    found = layout._copy()
+    origin: list[int | None] = [None, None, None, 0]
+    if domain is not None:
+        for dim, (first, implicit) in enumerate(zip(domain.inclusive_min, domain.implicit_lower_bounds, strict=True)):
+            origin[dim] = None if implicit and first == -INF else first
+    found._set_rank(RANK)
+    with prefixed("Chunk grid origin must match domain origin"):
+        found._merge(ChunkLayout(grid_origin=origin))
+    with prefixed("Only lexicographic {channel, z, y, x} inner order is supported"):
+        found._merge(ChunkLayout(inner_order=_ORDER))
+    if domain is not None and domain.exclusive_max[3] <= INF:
+        with prefixed("Chunking of channel dimension is not supported"):
+            found._merge(ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
+    if scale.chunk_size is not None:
+        found._merge(ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
+    if scale.sharding is not None:
+        _set_shards(found, domain, scale.sharding)
+    elif scale.unsharded:
+        found._merge_grid("write", found._grids["read"], ("shape",))
+    if scale.encoding == "compressed_segmentation":
+        block: Sequence[int | None] = scale.compressed_segmentation_block_size or (None, None, None)
+        found._merge(ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
+    return found
+
+
+def _set_shards(layout: ChunkLayout, domain: IndexDomain | None, sharding: Sharding) -> None:
+    """Add the constraints that follow from shards that are boxes, if everything that determines these is known."""
+    chunk = layout.read_chunk.shape
+    if chunk is None or None in chunk[:3] or domain is None:
+        return
+    if any(first == -INF for first in domain.inclusive_min[:3]) or any(end > INF for end in domain.exclusive_max[:3]):
+        return
+    size = domain.shape[:3]
+    count = shard_shape(sharding, size, chunk[:3])  # type: ignore[arg-type]  # none is None
+    if count is None:
+        return
+    shape: list[int | None] = [
+        min(number * step, length)  # type: ignore[operator]
+        for number, step, length in zip(count, chunk, size, strict=False)
+    ]
+    shape.append(domain.shape[3] if domain.exclusive_max[3] <= INF else None)
+    layout._merge(ChunkLayout(write_chunk_shape=shape))
+
+
+def codec_of(scale: ScaleConstraints, schema: Schema) -> CodecSpec:
+    """The constraints on the encoding."""
+    data = None if scale.sharding is None else scale.sharding.data_encoding
+    codec = PrecomputedCodec(scale.encoding, scale.jpeg_quality, scale.png_level, data)
+    return CodecSpec._of(DRIVER, codec)._merged(schema.codec)
+
+
+def check_units(units: DimensionUnits | None) -> None:
+    """Raise if no volume can have the units."""
+    if not units:
+        return
+    if units[3] is not None:
+        raise SpecError(
+            f"Invalid dimension units {units_shown(units)}: neuroglancer_precomputed format does not allow units to be "
+            "specified for channel dimension"
+        )
+    if any(unit is not None and unit.base_unit != "nm" for unit in units[:3]):
+        raise SpecError(
+            f"Invalid dimension units {units_shown(units)}: neuroglancer_precomputed format requires a base unit of "
+            '"nm" for the "x", "y", and "z" dimensions'
+        )
+
+
+def check_resolution(resolution: Sequence[float], units: DimensionUnits | None) -> None:
+    """Raise unless the units are those of a resolution."""
+    for number, unit in zip(resolution, units or (), strict=False):
+        if unit is not None and unit.multiplier != number:
+            shown = braces([f"{number:g}" for number in resolution])
+            raise SpecError(
+                f'Dimension units {units_shown(units or ())} do not match "resolution" in metadata: {shown}'
+            )
+
+
+def units_of(scale: ScaleConstraints, schema: Schema) -> DimensionUnits:
+    """Return the units, as far as they are known."""
+    units: DimensionUnits = (None,) * RANK
+    if schema.dimension_units is not None:
+        units = merge_units(units, schema.dimension_units)
+        check_units(units)
+    if scale.resolution is not None:
+        check_resolution(scale.resolution, units)
+        units = (*(Unit(number, "nm") for number in scale.resolution), None)
+    return units

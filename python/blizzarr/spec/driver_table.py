@@ -1,0 +1,59 @@
+"""The drivers of arrays: their names, and what TensorStore has besides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from blizzarr.registry import Registry
+
+if TYPE_CHECKING:
+    from blizzarr.spec.drivers.driver import Driver
+
+__all__ = ["DRIVERS", "elsewhere", "scheme_driver"]
+
+DRIVERS: Final[Registry[Driver]] = Registry(
+    "blizzarr.drivers",
+    {
+        "zarr3": "blizzarr.spec.drivers.stored:ZARR3",
+        "zarr": "blizzarr.spec.drivers.stored:ZARR2",
+        "zarr2": "blizzarr.spec.drivers.stored:ZARR2",
+        "n5": "blizzarr.spec.drivers.stored:N5",
+        "neuroglancer_precomputed": "blizzarr.neuroglancer.driver:DRIVER",
+        "neuroglancer-precomputed": "blizzarr.neuroglancer.driver:DRIVER",
+        "zarr1": "blizzarr.spec.drivers.stored:ZARR1",
+        "zarr3_draft": "blizzarr.spec.drivers.stored:DRAFT",
+        "auto": "blizzarr.spec.drivers.auto:AUTO",
+        "array": "blizzarr.spec.drivers.array:ARRAY",
+        "cast": "blizzarr.spec.drivers.adapters:CAST",
+        "downsample": "blizzarr.spec.drivers.adapters:DOWNSAMPLE",
+        "json": "blizzarr.spec.drivers.json_value:JSON",
+        "stack": "blizzarr.spec.drivers.adapters:STACK",
+        "virtual_chunked": "blizzarr.spec.drivers.virtual:VIRTUAL",
+    },
+)
+"""The drivers by name. Some have a second name, as which `Driver.name` does not have it."""
+
+_ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images")
+
+
+def elsewhere(name: str) -> str | None:
+    """Describe a driver or URL scheme that TensorStore has and this library has not; None for others.
+
+    Examples
+    --------
+    >>> elsewhere("png"), elsewhere("zarr3")
+    ('images', None)
+    """
+    return _ELSEWHERE.get(name)
+
+
+def scheme_driver(scheme: str) -> Driver | None:
+    """Return the driver that a scheme in URLs means; None if no driver has the scheme.
+
+    Examples
+    --------
+    >>> scheme_driver("zarr2").name, scheme_driver("zarr"), scheme_driver("cast")
+    ('zarr', None, None)
+    """
+    driver = DRIVERS.find(scheme)
+    return driver if driver is not None and driver.scheme == scheme else None

@@ -1,1 +1,0 @@
-"""The driver ``neuroglancer_precomputed``: volumes of Neuroglancer, as specs see them."""

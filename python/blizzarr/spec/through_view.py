@@ -1,0 +1,304 @@
+"""The parts of the schema of a view, and constraints on a view turned into constraints on its base.
+
+For each dimension of the store, the *output*, a view has a map. Only maps of one dimension, the *input*, carry
+constraints over, and towards the view only those whose input no other map has (`_one_to_one`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from blizzarr.errors import SpecError
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
+from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.fill_value import unbroadcast
+from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.layout_constraints import USAGES
+from blizzarr.views import IndexDomain
+from blizzarr.views.form import ArrayMap, Form, Map, identity_maps
+from blizzarr.views.interval import INF, Interval, affine_range
+
+__all__ = [
+    "domain_of_base",
+    "fill_of_base",
+    "fill_of_view",
+    "layout_of_base",
+    "layout_of_view",
+    "units_of_base",
+    "units_of_view",
+]
+
+
+def _kind(map_: Map) -> str:
+    return "array" if isinstance(map_, ArrayMap) else "constant"
+
+
+def _one_to_one(view: Form) -> set[int]:
+    used: set[int] = set()
+    shared: set[int] = set()
+    for map_ in view.maps:
+        if isinstance(map_, tuple):
+            (shared if map_[0] in used else used).add(map_[0])
+        elif isinstance(map_, ArrayMap):
+            shared.update(map_.dims)
+    return used - shared
+
+
+# Layouts.
+
+
+def layout_of_view(layout: ChunkLayout, view: Form) -> ChunkLayout:
+    """The layout of a view."""
+    if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
+        return layout._copy()
+    ranks = len(view.maps), view.rank
+    _check_rank(layout.rank, ranks[0], view)
+    alone = _one_to_one(view)
+    order = layout._inner_order
+    return ChunkLayout._of(
+        view.rank,
+        None if order is None or not view.rank else _order_of_view(order, view),
+        layout.inner_order is not None,
+        _of_view(layout._origin, ORIGIN, view, alone, "grid_origin"),
+        {usage: _grid_of_view(layout._grids[usage], view, alone, usage) for usage in USAGES},
+    )
+
+
+def layout_of_base(layout: ChunkLayout, view: Form) -> ChunkLayout:
+    """Return the layout that the base of a view must have for the view to have this one."""
+    if layout.rank <= 0:
+        return layout._copy()
+    _check_rank(layout.rank, view.rank, view)
+    order = layout._inner_order
+    return ChunkLayout._of(
+        len(view.maps),
+        None if order is None else _order_of_base(order, view),
+        layout.inner_order is not None,
+        _of_base(layout._origin, ORIGIN, view, "grid_origin"),
+        {usage: _grid_of_base(layout._grids[usage], view, usage) for usage in USAGES},
+    )
+
+
+def _check_rank(rank: int, expected: int, view: Form) -> None:
+    if rank != expected:
+        raise SpecError(
+            f"Cannot transform constraints of rank {rank} by index transform of rank {view.rank} -> {len(view.maps)}"
+        )
+
+
+def _grid_of_view(grid: GridConstraints, view: Form, alone: set[int], usage: str) -> GridConstraints:
+    with prefixed(f"Error transforming {usage}_chunk"):
+        return GridConstraints(
+            _of_view(grid.shape, SHAPE, view, alone, "shape"),
+            _of_view(grid.aspect_ratio, ASPECT_RATIO, view, alone, "aspect_ratio"),
+            grid.elements,
+            grid.elements_hard,
+        )
+
+
+def _grid_of_base(grid: GridConstraints, view: Form, usage: str) -> GridConstraints:
+    with prefixed(f"Error transforming {usage}_chunk"):
+        return GridConstraints(
+            _of_base(grid.shape, SHAPE, view, "shape"),
+            _of_base(grid.aspect_ratio, ASPECT_RATIO, view, "aspect_ratio"),
+            grid.elements,
+            grid.elements_hard,
+        )
+
+
+def _of_view(vector: Vector, rule: Rule, view: Form, alone: set[int], name: str) -> Vector:
+    values: list[Any] = [None] * view.rank
+    hard = set()
+    for output, (map_, value) in enumerate(zip(view.maps, vector.values, strict=True)):
+        if not isinstance(map_, tuple) or map_[2] == 0 or map_[0] not in alone or value is None:
+            continue
+        dim, offset, stride = map_
+        with prefixed(
+            f"Error transforming {name}: Error transforming output dimension {output} -> input dimension {dim}"
+        ):
+            values[dim] = rule.to_input(value, offset, stride)
+        if output in vector.hard:
+            hard.add(dim)
+    return Vector(tuple(values), frozenset(hard))
+
+
+def _of_base(vector: Vector, rule: Rule, view: Form, name: str) -> Vector:
+    values: list[Any] = [None] * len(view.maps)
+    hard, unused = set(), set(vector.hard)
+    for output, map_ in enumerate(view.maps):
+        if not isinstance(map_, tuple) or map_[2] == 0:
+            continue
+        dim, offset, stride = map_
+        unused.discard(dim)
+        if vector.values[dim] is None:
+            continue
+        with prefixed(
+            f"Error transforming {name}: Error transforming input dimension {dim} -> output dimension {output}"
+        ):
+            values[output] = rule.to_output(vector.values[dim], offset, stride)
+        if dim in vector.hard:
+            hard.add(output)
+    # TensorStore looks at the constraints after it has replaced them, if there are as many: those that are gone by then
+    # are left out without a word.
+    left = values if len(values) == view.rank else vector.values
+    for dim in sorted(unused):
+        if left[dim] is not None:
+            raise SpecError(f"Error transforming {name}: No output dimension corresponds to input dimension {dim}")
+    return Vector(tuple(values), frozenset(hard))
+
+
+def _order_of_view(order: Sequence[int], view: Form) -> tuple[int, ...]:
+    first = [MAX_RANK] * view.rank
+    for position, output in enumerate(order):
+        map_ = view.maps[output]
+        if isinstance(map_, tuple):
+            first[map_[0]] = min(first[map_[0]], position)
+    return tuple(sorted(range(view.rank), key=lambda dim: (first[dim], dim)))
+
+
+def _order_of_base(order: Sequence[int], view: Form) -> tuple[int, ...]:
+    def position(output: int) -> int:
+        map_ = view.maps[output]
+        return order.index(map_[0]) if isinstance(map_, tuple) else MAX_RANK
+
+    return tuple(sorted(range(len(view.maps)), key=lambda output: (position(output), output)))
+
+
+# Units.
+
+
+def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
+    """Return the units of a view; those of strided dimensions are multiplied by the stride.
+
+    Examples
+    --------
+    >>> from blizzarr.spec.unit import Unit
+    >>> from blizzarr.views import IndexTransform
+    >>> units_of_view((Unit("4nm"),), IndexTransform(input_shape=[9])[::2]._form)
+    (Unit(8, "nm"),)
+    """
+    if not any(units) and len(units) == len(view.maps):
+        return (None,) * view.rank
+    alone = _one_to_one(view)
+    found: list[Any] = [None] * view.rank
+    for map_, unit in zip(view.maps, units, strict=True):
+        if unit is not None and isinstance(map_, tuple) and map_[2] and map_[0] in alone:
+            found[map_[0]] = unit * abs(map_[2])
+    return tuple(found)
+
+
+def units_of_base(units: DimensionUnits, view: Form) -> DimensionUnits:
+    """Return the units that the base of a view must have for the view to have these."""
+    found: list[Any] = [None] * len(view.maps)
+    used = set()
+    for output, map_ in enumerate(view.maps):
+        if isinstance(map_, tuple) and map_[2] and (unit := units[map_[0]]) is not None:
+            used.add(map_[0])
+            found[output] = unit / abs(map_[2])
+    for dim, unit in enumerate(units):
+        if unit is not None and dim not in used:
+            raise SpecError(f"No output dimension corresponds to input dimension {dim} with unit {unit}")
+    return tuple(found)
+
+
+# Domains.
+
+
+def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
+    """Return the domain that the base of a view must have for the view to have this one."""
+    dims: list[tuple[Interval, str]] = []
+    used: set[int] = set()
+    for output, map_ in enumerate(view.maps):
+        if not isinstance(map_, tuple):
+            raise SpecError(f"Cannot specify domain through a transform with a {_kind(map_)} output index map")
+        dim, offset, stride = map_
+        if dim in used:
+            raise SpecError(
+                "Cannot specify domain through a transform with multiple output dimensions mapping to the same "
+                "input dimension"
+            )
+        interval = domain._form.interval(dim)
+        if (interval.lower, interval.upper) != (-INF, INF + 1) and abs(stride) != 1:
+            raise SpecError("Cannot specify finite domain through a transform with non-unit-stride output index map")
+        used.add(dim)
+        with prefixed(f"Error computing range of output dimension {output} from input dimension {dim}"):
+            lower, upper = affine_range(interval.bounds, offset, stride)
+        implicit = interval.implicit_lower, interval.implicit_upper
+        dims.append((Interval(lower, upper, *(implicit if stride > 0 else reversed(implicit))), domain.labels[dim]))
+    return IndexDomain._of(Form.of_dims(dims))
+
+
+# Fill values.
+
+
+def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None) -> np.ndarray[Any, Any]:
+    """Return the fill value of a view; `domain` is that of its base.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> fill_of_view(np.arange(5), IndexTransform(input_shape=[5])[1::2]._form, IndexDomain(shape=[5]))
+    array([1, 3])
+    """
+    if not fill.ndim:
+        return fill
+    skipped = len(view.maps) - fill.ndim
+    positions: list[Any] = []
+    for size, (output, map_) in zip(fill.shape, list(enumerate(view.maps))[skipped:], strict=True):
+        if size == 1:
+            positions.append(np.zeros((1,) * view.rank, int))
+            continue
+        found = _positions(map_, view, size)
+        origin = int(found.min()) if domain is None else domain.origin[output]
+        if domain is None and int(found.max()) - origin + 1 != size:
+            target = int(found.max()) - origin + 1
+            raise SpecError(f"Cannot broadcast array of shape {{{size}}} to target shape {{{target}}}")
+        positions.append(found - origin)
+    return unbroadcast(fill[tuple(positions)])
+
+
+def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:
+    """Return the indices of a map for all positions of the view, with a dimension for each of the view's."""
+    shape = [1] * view.rank
+    if isinstance(map_, ArrayMap):
+        return map_.offset + map_.stride * map_.array
+    if isinstance(map_, int):
+        return np.full(shape, map_)
+    dim, offset, stride = map_
+    lower, upper = view.lower[dim], view.upper[dim]
+    if lower == -INF or upper == INF + 1:
+        # All of an array whose place is not known.
+        lower, upper, offset = 0, size, 0
+    shape[dim] = -1
+    return (offset + stride * np.arange(lower, upper)).reshape(shape)
+
+
+def fill_of_base(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]:
+    """Return the fill value that the base of a view must have for the view to have this one."""
+    added = view.rank - fill.ndim
+    fill = fill.reshape((1,) * added + fill.shape)
+    order = []
+    for map_ in view.maps:
+        if not isinstance(map_, tuple):
+            raise SpecError(f"Cannot transform input array through {_kind(map_)} output index map")
+        if map_[0] in order:
+            raise SpecError(
+                "Cannot transform input array with multiple output dimensions mapping to the same input dimension"
+            )
+        if abs(map_[2]) != 1:
+            raise SpecError("Cannot transform input array through non-unit-stride output index map")
+        order.append(map_[0])
+    for dim, size in enumerate(fill.shape):
+        if size != 1 and dim not in order:
+            raise SpecError(f"Cannot transform input array; dimension {dim - added} cannot be mapped")
+    fill = fill[tuple(slice(None) if dim in order else 0 for dim in range(view.rank))]
+    fill = np.transpose(fill, [sorted(order).index(dim) for dim in order])
+    for axis, map_ in enumerate(view.maps):
+        if isinstance(map_, tuple) and map_[2] < 0:
+            fill = np.flip(fill, axis)
+    return fill

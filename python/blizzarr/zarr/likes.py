@@ -1,0 +1,40 @@
+"""The keywords that make an array like another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blizzarr.zarr.array import Array
+
+__all__ = ["like_options"]
+
+
+def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of `create` that make an array like another one, except for those that are given."""
+    given = {name: value for name, value in options.items() if value is not None or name == "fill_value"}
+    if not isinstance(data, Array):
+        made = {"shape": data.shape, "dtype": data.dtype} if hasattr(data, "shape") else {"shape": len(data)}
+        if getattr(data, "chunks", None) is not None and "chunks" not in given:
+            made["chunks"] = data.chunks
+        return {**made, **given}
+    meta = data.metadata
+    made = {
+        "shape": data.shape,
+        "dtype": meta.dtype,
+        "chunks": data.chunks,
+        "fill_value": data.fill_value,
+    }
+    target = given.get("zarr_format", meta.zarr_format)
+    if target == meta.zarr_format and not {"dtype", "codecs"} & set(given):
+        made |= {"filters": data.filters or None, "compressors": data.compressors or None}
+        if meta.zarr_format > 2:
+            made |= {"serializer": data.serializer, "chunk_key_encoding": meta.chunk_key_encoding}
+        else:
+            made |= {"dimension_separator": meta.dimension_separator, "order": data.order}
+    if target > 2:
+        made |= {"shards": data.shards, "dimension_names": data.dimension_names}
+    made["zarr_format"] = target
+    if "compressor" in given:
+        made.pop("compressors", None)
+    return {**made, **given}

@@ -1,0 +1,81 @@
+"""What arrays and groups of zarr-python's interface have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from blizzarr.zarr.advice import missing_attribute
+from blizzarr.zarr.attributes import Attributes
+from blizzarr.zarr.errors import translating
+from blizzarr.zarr.metadata import format_number, metadata_of
+from blizzarr.zarr.storage.store_path import StorePath
+from blizzarr.zarr.storage.stores import as_zarr_store
+
+__all__ = ["Node", "described"]
+
+
+def described(function: Any, name: str, text: str) -> Any:
+    """Give a method that was made from a table its name and its documentation."""
+    function.__name__, function.__doc__ = name, text
+    return function
+
+
+class Node:
+    """An array or a group: one of blizzarr, with the interface of zarr-python."""
+
+    __slots__ = ("__weakref__", "engine")
+
+    engine: Any
+    passed: ClassVar[frozenset[str]]
+    """The names that are those of blizzarr's class."""
+
+    @property
+    def metadata(self) -> Any:
+        """The content of the metadata document."""
+        return metadata_of(self.engine.metadata)
+
+    @property
+    def _zarr_format(self) -> int:
+        return format_number(self.engine.metadata)
+
+    @property
+    def store(self) -> Any:
+        """The store, with the asynchronous methods of zarr-python."""
+        return as_zarr_store(self.engine.store)
+
+    @property
+    def store_path(self) -> StorePath:
+        """The store and the path in it."""
+        return StorePath(self.store, self.engine.path)
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes; changes are stored at once."""
+        return Attributes(self.engine)
+
+    @translating()
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Set several attributes in one step, and return the array or the group."""
+        self.engine.update_attributes(new_attributes)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.passed:
+            raise AttributeError(name) if name.startswith("_") or name == "engine" else missing_attribute(self, name)
+        return getattr(self.engine, name)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return len(self.engine)
+
+    def __eq__(self, other: object) -> bool:
+        return self.engine == other.engine if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.engine)
+
+    def _repr_html_(self) -> Any:
+        return self.engine._repr_html_()

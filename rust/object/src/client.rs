@@ -1,0 +1,414 @@
+//! The requests that can be made to one store.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::{fork, pool};
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use futures_util::StreamExt;
+use object_store::path::Path;
+use object_store::{Error as StoreError, GetOptions, GetRange, ObjectMeta};
+
+use crate::exchange::{broken_body, innermost, Exchange, Log};
+use crate::failure::{Cause, Failure};
+use crate::limiter::{Limiter, Outcome};
+use crate::runtime::{provide_encryption, wait, GoOn};
+use crate::settings::{self, Opened, Settings};
+use crate::spans::{spans_of, Span, Wanted};
+use crate::traffic::{self, Count, Protocol};
+
+/// How many answers may break off where the store gives no versions; otherwise the rest of an answer is asked for.
+const ANSWERS: usize = 3;
+/// How often a range may be beyond the end of a value that has it a moment later.
+const CHANGES: usize = 10;
+/// How often several parts of a value are requested, at most, until they are of one version; or, after some attempts, until
+/// the time is over.
+const ATTEMPTS: usize = 20;
+const AT_LEAST: usize = 3;
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Ranges that are so many bytes apart are requested as one before anything is known of a store, and the bounds of that.
+const GAP: u64 = 256 << 10;
+const GAPS: (u64, u64) = (64 << 10, 1 << 20);
+/// Bodies from this length on tell how fast bytes come.
+const TELLING: u64 = 64 << 10;
+
+/// A store, for any thread of this process and of its forked children.
+pub struct Client {
+    settings: Settings,
+    connected: Mutex<Option<(u64, Arc<Connected>)>>,
+}
+
+/// A store with connections, which a forked child cannot use.
+pub(crate) struct Connected {
+    pub opened: Opened,
+    pub protocol: Protocol,
+    pub prefix: String,
+    pub total: (Duration, String),
+    limiter: Limiter,
+    pace: Pace,
+    /// Whether an answer has shown that the bucket exists, which cannot be removed before it is empty.
+    has_bucket: AtomicBool,
+}
+
+/// What a value, or a part of it, was found to be.
+pub struct Answer {
+    pub body: Vec<Bytes>,
+    pub length: usize,
+    pub version: Arc<str>,
+    /// How long the whole value is.
+    pub size: u64,
+}
+
+impl Answer {
+    /// Copies the bytes of a range of the body.
+    pub fn copy(&self, range: std::ops::Range<usize>, mut take: impl FnMut(&[u8])) {
+        let mut offset = 0;
+        for piece in &self.body {
+            let begin = range.start.clamp(offset, offset + piece.len()) - offset;
+            let end = range.end.clamp(offset, offset + piece.len()) - offset;
+            if begin < end {
+                take(&piece[begin..end]);
+            }
+            offset += piece.len();
+        }
+    }
+}
+
+/// Parts of one version of a value.
+pub struct Parts {
+    spans: Vec<Span>,
+    answers: Vec<Answer>,
+    pub version: Arc<str>,
+}
+
+impl Parts {
+    /// Hands each range its bytes, by the number of the range: the length of them all first, then the bytes piece by piece.
+    pub fn each<E>(
+        &self,
+        wanted: &[Wanted],
+        mut take: impl FnMut(usize, usize, &Answer, std::ops::Range<usize>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        for (span, answer) in self.spans.iter().zip(&self.answers) {
+            for &member in &span.members {
+                let place = span.place(wanted[member], answer.length);
+                take(member, place.len(), answer, place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Client {
+    /// Opens a store, which makes no requests yet; an error says which option is wrong.
+    pub fn new(settings: Settings) -> std::result::Result<Self, StoreError> {
+        let client = Client { settings, connected: Mutex::new(None) };
+        client.connect()?;
+        Ok(client)
+    }
+
+    fn connect(&self) -> std::result::Result<Arc<Connected>, StoreError> {
+        let generation = fork::generation();
+        let kept = |keep: Option<Arc<Connected>>| {
+            // No fork comes in between, so that no child finds this locked.
+            let _inside = fork::enter();
+            let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((of, found)) = &*connected {
+                if *of == generation {
+                    return Some(Arc::clone(found));
+                }
+            }
+            let fresh = keep?;
+            // What the parent had is not dropped: it would take leave of threads that are not here.
+            std::mem::forget(connected.replace((generation, Arc::clone(&fresh))));
+            Some(fresh)
+        };
+        if let Some(found) = kept(None) {
+            return Ok(found);
+        }
+        provide_encryption();
+        let fresh = Arc::new(Connected {
+            opened: settings::open(&self.settings)?,
+            protocol: self.settings.protocol,
+            prefix: self.settings.prefix.clone(),
+            total: self.settings.total.clone(),
+            limiter: Limiter::default(),
+            pace: Pace::default(),
+            has_bucket: AtomicBool::new(false),
+        });
+        Ok(kept(Some(Arc::clone(&fresh))).unwrap_or(fresh))
+    }
+
+    /// Runs a request on the threads for them; one that is to end has the time `grace` for it.
+    pub(crate) fn run<T: Send + 'static, F>(
+        &self,
+        key: &str,
+        go_on: GoOn<'_>,
+        grace: Duration,
+        work: impl FnOnce(Arc<Connected>, String) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let connected = self.connect().map_err(|error| Error::new(Kind::Store, innermost(&error)).at_key(key))?;
+        wait(work(connected, key.to_owned()), go_on, grace)
+    }
+
+    /// A whole value; `None` if there is none. One of more than `limit` bytes is answered without them.
+    pub fn get(&self, key: &str, limit: u64, go_on: GoOn<'_>) -> Result<Option<Answer>> {
+        self.run(
+            key,
+            go_on,
+            Duration::ZERO,
+            move |store, key| async move { store.get(&key, &Span::WHOLE, limit).await },
+        )
+    }
+
+    /// Parts of one version of a value, `version` if that is given; `None` if there is no value.
+    pub fn get_ranges(
+        &self,
+        key: &str,
+        wanted: &[Wanted],
+        version: Option<Arc<str>>,
+        go_on: GoOn<'_>,
+    ) -> Result<Option<Parts>> {
+        let wanted = wanted.to_vec();
+        self.run(
+            key,
+            go_on,
+            Duration::ZERO,
+            move |store, key| async move { store.get_ranges(&key, &wanted, version).await },
+        )
+    }
+
+    /// The length of a value in bytes, and its version; `None` if there is none.
+    pub fn head(&self, key: &str, go_on: GoOn<'_>) -> Result<Option<(u64, Arc<str>)>> {
+        self.run(key, go_on, Duration::ZERO, move |store, key| async move { store.head(&key).await })
+    }
+}
+
+impl Connected {
+    pub(crate) fn path(&self, key: &str) -> Result<Path> {
+        let name = if self.prefix.is_empty() { key.to_owned() } else { format!("{}/{key}", self.prefix) };
+        Path::parse(name).map_err(|error| Error::new(Kind::Path, innermost(&error)).at_key(key))
+    }
+
+    /// Makes a request, with all its repetitions.
+    pub(crate) async fn request<T>(
+        &self,
+        work: impl Future<Output = std::result::Result<T, StoreError>>,
+    ) -> std::result::Result<(T, Log), Failure> {
+        let _permit = self.limiter.acquire(pool::most_requests()).await;
+        let exchange = Arc::new(Exchange::default());
+        let begun = Instant::now();
+        let (total, limit) = &self.total;
+        let both = async {
+            if let Some(signed) = &self.opened.signed {
+                signed().await.map_err(Cause::Credentials)?;
+            }
+            work.await.map_err(Cause::Store)
+        };
+        let outcome = tokio::time::timeout(*total, exchange.noting(both)).await;
+        let log = exchange.log();
+        if log.throttled {
+            self.limiter.note(Outcome::Throttled);
+        } else if log.status.is_some() {
+            self.limiter.note(Outcome::Answered(log.latency));
+        }
+        let cause = match outcome {
+            Ok(Ok(found)) => return Ok((found, log)),
+            Ok(Err(cause)) => cause,
+            Err(_) => Cause::Late(limit.clone()),
+        };
+        Err(Failure { cause, log, waited: begun.elapsed() })
+    }
+
+    pub(crate) async fn get(&self, key: &str, span: &Span, limit: u64) -> Result<Option<Answer>> {
+        if span.length == Some(0) {
+            // An empty range is not valid; only whether there is a value, and its version, are asked for.
+            let found = self.head(key).await?;
+            return Ok(found.map(|(size, version)| Answer { body: Vec::new(), length: 0, version, size }));
+        }
+        let path = self.path(key)?;
+        for left in (0..CHANGES).rev() {
+            let failure = match self.ask(&path, span.range(), limit).await {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(failure) if failure.is_missing() => {
+                    self.has_bucket.fetch_or(self.protocol != Protocol::Http, Ordering::Relaxed);
+                    return Ok(None);
+                }
+                Err(failure) => failure,
+            };
+            let Some(range) = span.range() else { return Err(failure.at(key)) };
+            let lacks_suffixes =
+                span.start < 0 && matches!(failure.cause, Cause::Store(StoreError::NotSupported { .. }));
+            if failure.log.status == Some(200) && failure.log.failure.is_none() {
+                // A server without ranges sends the whole value.
+                let Some(whole) = Box::pin(self.get(key, &Span::WHOLE, u64::MAX)).await? else { return Ok(None) };
+                return Ok(Some(cut(whole, &range)));
+            }
+            if failure.log.status != Some(416) && !lacks_suffixes {
+                return Err(failure.at(key));
+            }
+            let Some((size, version)) = self.head(key).await? else { return Ok(None) };
+            if lacks_suffixes && size > 0 {
+                // Azure has no ranges that are counted from the end.
+                let start = size.saturating_sub(span.start.unsigned_abs());
+                let span = Span { start: start as i64, length: Some(size - start), members: Vec::new() };
+                return Box::pin(self.get(key, &span, limit)).await;
+            }
+            if size == 0 || u64::try_from(span.start).is_ok_and(|start| start >= size) {
+                return Ok(Some(Answer { body: Vec::new(), length: 0, version, size }));
+            }
+            // The value has the range by now.
+            if left == 0 {
+                return Err(failure.at(key));
+            }
+        }
+        unreachable!("the last failure is returned")
+    }
+
+    /// Asks for bytes of an object; answers that break off are asked for again.
+    async fn ask(&self, path: &Path, range: Option<GetRange>, limit: u64) -> std::result::Result<Answer, Failure> {
+        let begun = Instant::now();
+        let (answer, log) = self
+            .request(async {
+                for left in (0..ANSWERS).rev() {
+                    let options = GetOptions { range: range.clone(), ..GetOptions::default() };
+                    let found = self.opened.store.get_opts(path, options).await?;
+                    let (meta, length) = (found.meta.clone(), found.range.end - found.range.start);
+                    let (version, size) = (version_of(&meta), meta.size);
+                    if length > limit {
+                        return Ok(Answer { body: Vec::new(), length: 0, version, size });
+                    }
+                    match body(found, length).await {
+                        Ok(body) => return Ok(Answer { body, length: length as usize, version, size }),
+                        Err(error) if left == 0 || meta.e_tag.is_some() => return Err(error),
+                        Err(_) => {}
+                    }
+                }
+                unreachable!("the last failure is returned")
+            })
+            .await?;
+        self.has_bucket.fetch_or(self.protocol != Protocol::Http, Ordering::Relaxed);
+        traffic::add(self.protocol, Count::Read, 1);
+        traffic::add(self.protocol, Count::BytesRead, answer.length as u64);
+        self.pace.note(log.latency, begun.elapsed().saturating_sub(log.latency), answer.length as u64);
+        Ok(answer)
+    }
+
+    async fn head(&self, key: &str) -> Result<Option<(u64, Arc<str>)>> {
+        let path = self.path(key)?;
+        let options = GetOptions { head: true, ..GetOptions::default() };
+        match self.request(self.opened.store.get_opts(&path, options)).await {
+            Ok((found, _)) => Ok(Some((found.meta.size, version_of(&found.meta)))),
+            Err(failure) if !failure.is_missing() => Err(failure.at(key)),
+            Err(_) if self.has_bucket.load(Ordering::Relaxed) => Ok(None),
+            // Such an answer has no text that says whether the bucket is missing; and some servers know only GET.
+            Err(_) => {
+                let whole = Box::pin(self.get(key, &Span::WHOLE, 0)).await?;
+                Ok(whole.map(|whole| (whole.size, whole.version)))
+            }
+        }
+    }
+
+    async fn get_ranges(&self, key: &str, wanted: &[Wanted], version: Option<Arc<str>>) -> Result<Option<Parts>> {
+        let mut spans = spans_of(wanted, self.pace.gap());
+        if spans.is_empty() {
+            spans.push(Span { start: 0, length: Some(0), members: Vec::new() });
+        }
+        let begun = Instant::now();
+        for done in 1..=ATTEMPTS {
+            let answers = try_join_all(spans.iter().map(|span| self.get(key, span, u64::MAX))).await?;
+            let Some(answers) = answers.into_iter().collect::<Option<Vec<Answer>>>() else { return Ok(None) };
+            let now = Arc::clone(&answers[0].version);
+            let is_one = answers.iter().all(|answer| answer.version == now);
+            if is_one && version.as_ref().is_none_or(|version| *version == now) {
+                return Ok(Some(Parts { spans, answers, version: now }));
+            }
+            if version.is_some() || (done >= AT_LEAST && begun.elapsed() > PATIENCE) {
+                break;
+            }
+        }
+        let reason =
+            "the object was replaced while parts of it were read, or the server gives each answer another ETag";
+        Err(Error::new(Kind::Conflict, reason).at_key(key))
+    }
+}
+
+/// The bytes of an answer.
+async fn body(found: object_store::GetResult, length: u64) -> std::result::Result<Vec<Bytes>, StoreError> {
+    let mut stream = found.into_stream();
+    let (mut pieces, mut came) = (Vec::new(), 0);
+    while let Some(piece) = stream.next().await {
+        let piece = piece.inspect_err(|error| broken_body(innermost(error)))?;
+        came += piece.len() as u64;
+        pieces.push(piece);
+    }
+    if came == length {
+        return Ok(pieces);
+    }
+    let reason = format!("{came} of {length} bytes came");
+    broken_body(reason.clone());
+    Err(StoreError::Generic { store: "answer", source: reason.into() })
+}
+
+/// The part of a whole value that a request for a range would have been answered with.
+fn cut(whole: Answer, range: &GetRange) -> Answer {
+    let clip = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(whole.length);
+    let kept = match range {
+        GetRange::Bounded(range) => clip(range.start)..clip(range.end),
+        GetRange::Offset(start) => clip(*start)..whole.length,
+        GetRange::Suffix(length) => whole.length - clip(*length)..whole.length,
+    };
+    let mut bytes = Vec::with_capacity(kept.len());
+    whole.copy(kept.clone(), |piece| bytes.extend_from_slice(piece));
+    Answer { body: vec![bytes.into()], length: kept.len(), ..whole }
+}
+
+/// The name of an object's version; where there are none, when it was written and how long it is.
+pub fn version_of(meta: &ObjectMeta) -> Arc<str> {
+    // What S3 calls the versions in buckets that keep only one.
+    let number = meta.version.as_deref().filter(|number| *number != "null");
+    match (meta.e_tag.as_deref(), number) {
+        (tag, Some(number)) => format!("{}\n{number}", tag.unwrap_or_default()).into(),
+        (Some(tag), None) => tag.into(),
+        (None, None) => format!("at {} {}", meta.last_modified.to_rfc3339(), meta.size).into(),
+    }
+}
+
+/// How quickly a store answers, from what it has answered lately.
+#[derive(Default)]
+struct Pace {
+    /// In nanoseconds; 0: unknown.
+    latency: AtomicU64,
+    /// In bytes per second; 0: unknown.
+    bandwidth: AtomicU64,
+}
+
+impl Pace {
+    fn note(&self, latency: Duration, rest: Duration, length: u64) {
+        mix(&self.latency, latency.as_nanos() as u64);
+        if length >= TELLING && !rest.is_zero() {
+            mix(&self.bandwidth, (length as f64 / rest.as_secs_f64()) as u64);
+        }
+    }
+
+    /// So many bytes that nobody wants take less time than another request.
+    fn gap(&self) -> u64 {
+        match (self.latency.load(Ordering::Relaxed), self.bandwidth.load(Ordering::Relaxed)) {
+            (0, _) | (_, 0) => GAP,
+            (latency, bandwidth) => ((latency as f64 * 1e-9 * bandwidth as f64) as u64).clamp(GAPS.0, GAPS.1),
+        }
+    }
+}
+
+/// Moves a mean towards a new value. What is lost when two threads do so at once does not matter.
+fn mix(mean: &AtomicU64, value: u64) {
+    let before = mean.load(Ordering::Relaxed);
+    let after = if before == 0 { value } else { before - before / 8 + value / 8 };
+    mean.store(after.max(1), Ordering::Relaxed);
+}

@@ -1,0 +1,167 @@
+//! What was asked and answered in the course of one request with its repetitions.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+use object_store::ClientOptions;
+use tokio::time::Instant;
+
+tokio::task_local! {
+    static EXCHANGE: Arc<Exchange>;
+}
+
+/// Notes of one request with its repetitions, which outlive a request that is ended from outside.
+#[derive(Debug, Default)]
+pub struct Exchange(Mutex<Log>);
+
+/// What was noted. The status, code and message are those of the last answer.
+#[derive(Debug, Default, Clone)]
+pub struct Log {
+    pub requests: u32,
+    /// `GET https://example.org/a`, without what may be credentials.
+    pub asked: String,
+    pub status: Option<u16>,
+    /// The `Code` of an error in XML, as S3, Google Cloud and Azure send it.
+    pub code: Option<String>,
+    pub message: Option<String>,
+    /// What happened instead of the last answer.
+    pub failure: Option<(HttpErrorKind, String)>,
+    /// The last request may have been carried out although no answer says so.
+    pub uncertain: bool,
+    /// So may one before it.
+    pub uncertain_before: bool,
+    /// The request could not be made, as something about it is wrong.
+    pub malformed: bool,
+    /// A server asked for fewer requests (429, 503).
+    pub throttled: bool,
+    /// How long the last answer took to begin.
+    pub latency: Duration,
+}
+
+impl Exchange {
+    /// Runs `work`, whose requests are noted here.
+    pub async fn noting<R>(self: &Arc<Self>, work: impl Future<Output = R>) -> R {
+        EXCHANGE.scope(Arc::clone(self), work).await
+    }
+
+    pub fn log(&self) -> Log {
+        self.note(|log| log.clone())
+    }
+
+    fn note<R>(&self, change: impl FnOnce(&mut Log) -> R) -> R {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Makes HTTP clients whose requests are noted.
+#[derive(Debug)]
+pub struct Connector;
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(Noted(ReqwestConnector::default().connect(options)?)))
+    }
+}
+
+#[derive(Debug)]
+struct Noted(HttpClient);
+
+#[async_trait]
+impl HttpService for Noted {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let Ok(exchange) = EXCHANGE.try_with(Arc::clone) else { return self.0.execute(request).await };
+        let uri = request.uri();
+        let host = uri.authority().map_or("", |authority| authority.as_str().rsplit('@').next().unwrap_or(""));
+        let asked = format!("{} {}://{host}{}", request.method(), uri.scheme_str().unwrap_or("http"), uri.path());
+        exchange.note(|log| {
+            let (requests, throttled) = (log.requests + 1, log.throttled);
+            let uncertain_before = log.uncertain_before || log.uncertain;
+            // Until it is answered.
+            *log = Log { requests, throttled, asked, uncertain: true, uncertain_before, ..Log::default() };
+        });
+        let begun = Instant::now();
+        let answered = self.0.execute(request).await;
+        let latency = begun.elapsed();
+        let response = match answered {
+            Ok(response) => response,
+            Err(error) => {
+                exchange.note(|log| {
+                    let cause =
+                        std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<reqwest::Error>());
+                    log.malformed = cause.is_some_and(reqwest::Error::is_builder);
+                    // What was never sent was not carried out.
+                    log.uncertain = !log.malformed && error.kind() != HttpErrorKind::Connect;
+                    log.failure = Some((error.kind(), innermost(&error)));
+                });
+                return Err(error);
+            }
+        };
+        let status = response.status();
+        exchange.note(|log| {
+            log.latency = latency;
+            log.status = Some(status.as_u16());
+            log.throttled |= matches!(status.as_u16(), 429 | 503);
+            // What goes wrong within a server, or behind a proxy, may have gone wrong after the fact.
+            log.uncertain = matches!(status.as_u16(), 408 | 500 | 502 | 504);
+        });
+        if !(status.is_client_error() || status.is_server_error()) {
+            return Ok(response);
+        }
+        let (parts, body) = response.into_parts();
+        let body = body.bytes().await.inspect_err(|error| {
+            exchange.note(|log| log.failure = Some((error.kind(), innermost(error))));
+        })?;
+        let text = String::from_utf8_lossy(&body);
+        exchange.note(|log| {
+            log.code = element(&text, "Code");
+            log.message = element(&text, "Message");
+        });
+        Ok(HttpResponse::from_parts(parts, body.into()))
+    }
+}
+
+/// Notes that the body of an answer broke off.
+pub fn broken_body(reason: String) {
+    let _ = EXCHANGE.try_with(|exchange| {
+        exchange.note(|log| log.failure = Some((HttpErrorKind::Interrupted, reason)));
+    });
+}
+
+/// The text of the cause at the bottom, which says what the system or the protocol has found.
+pub fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let (mut below, depth) = (error, Cell::new(0));
+    while let Some(source) = below.source().filter(|_| depth.replace(depth.get() + 1) < 16) {
+        below = source;
+    }
+    let text = below.to_string();
+    // The number is that of the system's error.
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// The text within an element of an error in XML.
+fn element(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{name}>"))?;
+    let inside = inside.trim().trim_end_matches('.');
+    (!inside.is_empty()).then(|| inside.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::element;
+
+    #[test]
+    fn the_code_and_the_message_of_an_error() {
+        let text = "<?xml version=\"1.0\"?><Error><Code>NoSuchKey</Code><Message>Gone.</Message></Error>";
+        assert_eq!(element(text, "Code").as_deref(), Some("NoSuchKey"));
+        assert_eq!(element(text, "Message").as_deref(), Some("Gone"));
+        assert_eq!(element("<html>", "Code"), None);
+        assert_eq!(element("<Code></Code>", "Code"), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! What a failed request means: an error of the engine, from what was answered.
+
+use std::time::Duration;
+
+use blizzarr_core::error::{Error, Kind};
+use object_store::client::HttpErrorKind;
+
+use crate::exchange::{innermost, Log};
+
+/// Why there is no answer that could be used.
+#[derive(Debug)]
+pub enum Cause {
+    Store(object_store::Error),
+    /// All attempts together took too long; this says which limit that was.
+    Late(String),
+    /// Whoever asks has none, or their provider failed.
+    Credentials(object_store::Error),
+}
+
+/// A request that failed, with its repetitions.
+#[derive(Debug)]
+pub struct Failure {
+    pub cause: Cause,
+    pub log: Log,
+    pub waited: Duration,
+}
+
+/// Errors say how long was waited for them, from here on.
+const LONG: Duration = Duration::from_millis(300);
+const ADVICE: &str = "pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)";
+
+impl Failure {
+    /// There is no such object, but there is a bucket in which it could be.
+    pub fn is_missing(&self) -> bool {
+        matches!(&self.cause, Cause::Store(object_store::Error::NotFound { .. })) && !self.is_without_bucket()
+    }
+
+    /// A missing bucket has the same status as a missing object, but is no fill value.
+    fn is_without_bucket(&self) -> bool {
+        matches!(self.log.code.as_deref(), Some("NoSuchBucket" | "ContainerNotFound"))
+    }
+
+    /// The error of the engine about a key.
+    pub fn at(self, key: &str) -> Error {
+        let mut error = Error::new(Kind::Store, self.reason());
+        error.errno = self.errno();
+        error.at_key(key)
+    }
+
+    fn errno(&self) -> Option<i32> {
+        match (&self.cause, self.log.status, &self.log.failure) {
+            (Cause::Credentials(_), ..) | (_, Some(401 | 403), None) => Some(libc::EACCES),
+            (Cause::Late(_), ..) | (_, _, Some((HttpErrorKind::Timeout, _))) => Some(libc::ETIMEDOUT),
+            _ if self.is_without_bucket() => Some(libc::ENOENT),
+            _ => None,
+        }
+    }
+
+    fn reason(&self) -> String {
+        if self.is_without_bucket() {
+            return "there is no such bucket".to_owned();
+        }
+        let mut reason = match &self.cause {
+            Cause::Credentials(error) => format!(
+                "no credentials were found: set AWS_ACCESS_KEY_ID and its like, pass them, or skip_signature=True for \
+                 public data (AWS_SKIP_SIGNATURE=true in the environment); see ObjectStore.from_url. {}",
+                self.log.failure.as_ref().map_or_else(|| innermost(error), |(_, text)| self.unanswered(text))
+            ),
+            Cause::Late(limit) => format!("no answer within {limit}"),
+            Cause::Store(error) => self.answer(error),
+        };
+        if self.log.requests > 1 {
+            let plural = if self.log.requests > 2 { "ies" } else { "y" };
+            reason += &format!(", after {} retr{plural}", self.log.requests - 1);
+        }
+        if self.log.malformed && self.log.asked.contains(" http://") {
+            reason += "; for an endpoint that begins with http://, pass client_options={'allow_http': True}";
+        }
+        if self.waited >= LONG {
+            reason += &format!(" (after {:.1} s)", self.waited.as_secs_f64());
+        }
+        if matches!((self.log.status, &self.log.failure), (Some(401 | 403), None)) {
+            reason += &format!("; {ADVICE}");
+        }
+        reason
+    }
+
+    fn unanswered(&self, text: &str) -> String {
+        format!("{}: {text}", self.log.asked)
+    }
+
+    fn answer(&self, error: &object_store::Error) -> String {
+        if let Some((kind, text)) = &self.log.failure {
+            let what = match (kind, self.log.status) {
+                (HttpErrorKind::Timeout, None) => "no answer in time".to_owned(),
+                (HttpErrorKind::Timeout, Some(_)) => "the answer did not end in time".to_owned(),
+                (HttpErrorKind::Connect, _) => format!("no connection: {text}"),
+                (_, None) => format!("no answer: {text}"),
+                (_, Some(_)) => format!("the answer broke off: {text}"),
+            };
+            return self.unanswered(&what);
+        }
+        match self.log.status {
+            Some(status) if status >= 300 => {
+                let told = match (&self.log.message, &self.log.code) {
+                    (Some(message), Some(code)) => format!(": {message} ({code})"),
+                    (Some(text), None) | (None, Some(text)) => format!(": {text}"),
+                    (None, None) => String::new(),
+                };
+                self.unanswered(&format!("the server answered {status}{told}"))
+            }
+            Some(_) => self.unanswered(&format!("an answer that cannot be used: {}", innermost(error))),
+            None => innermost(error),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Objects in S3, Google Cloud, Azure or behind HTTP, for the engine: requests run outside of Python, on threads of their own.
+//!
+//! 1. [`settings`] turns what a user has configured into a store of the `object_store` crate, which signs requests, makes
+//!    them again and reads answers.
+//! 2. [`exchange`] stands between that crate and the HTTP client. It notes what was asked and answered, so that the
+//!    meaning of a failure comes from the status and the code of an answer, never from the text of an error.
+//! 3. [`limiter`] decides how many requests are in flight.
+//! 4. [`client`] makes the requests for one value: ranges, of one version, or the whole.
+//! 5. [`write`] makes those that change what is stored, some of them on the condition that an object is of a version.
+//! 6. [`reader`] is the engine's view of one value.
+
+pub mod client;
+pub mod exchange;
+pub mod failure;
+pub mod limiter;
+pub mod list;
+pub mod reader;
+pub mod runtime;
+pub mod settings;
+pub mod spans;
+pub mod traffic;
+pub mod write;

@@ -1,0 +1,215 @@
+//! How many requests are in flight: as many as a store answers well.
+//!
+//! 1. Each answer in good time allows one more request, so that their number doubles from round to round.
+//! 2. That ends when a round's answers take so much longer than those of the best round that twice as many requests bring
+//!    nothing, and one in four is taken back. From then on the number grows by one a round, as long as that helps.
+//! 3. A server that asks for fewer (429, 503) has half as many.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+/// Requests in flight before anything is known of a store.
+const FIRST: f64 = 48.0;
+const LEAST: f64 = 4.0;
+/// Answers that take so many times as long as those of the best round show that the store, or the way to it, is busy.
+const BUSY: f64 = 1.8;
+/// What is added to that, for the noise of quick answers.
+const NOISE: Duration = Duration::from_millis(20);
+/// Servers that have asked for fewer requests are not asked whether they meant it before so long.
+const CALM: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Limiter(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    limit: f64,
+    in_flight: usize,
+    waiting: VecDeque<oneshot::Sender<()>>,
+    /// Whether every answer still allows one more request.
+    doubles: bool,
+    /// The mean latency of the best round, in seconds.
+    best: Option<f64>,
+    /// Answers of this round, the sum of their latencies in seconds, and how many of them make a round.
+    answers: f64,
+    latencies: f64,
+    round: f64,
+    halved: Option<Instant>,
+}
+
+/// What a request is allowed by, until it is dropped.
+pub struct Permit<'a> {
+    limiter: &'a Limiter,
+}
+
+/// How a request was answered.
+#[derive(Debug, Clone, Copy)]
+pub enum Outcome {
+    /// After this time.
+    Answered(Duration),
+    /// The server asked for fewer requests.
+    Throttled,
+}
+
+impl Default for Limiter {
+    fn default() -> Self {
+        Limiter(Mutex::new(State {
+            limit: FIRST,
+            in_flight: 0,
+            waiting: VecDeque::new(),
+            doubles: true,
+            best: None,
+            answers: 0.0,
+            latencies: 0.0,
+            round: FIRST,
+            halved: None,
+        }))
+    }
+}
+
+impl Limiter {
+    /// Waits until another request may be in flight, of `ceiling` at most.
+    pub async fn acquire(&self, ceiling: usize) -> Permit<'_> {
+        loop {
+            let turn = {
+                let mut state = self.state();
+                if state.in_flight < state.most(ceiling) {
+                    state.in_flight += 1;
+                    return Permit { limiter: self };
+                }
+                let (sender, turn) = oneshot::channel();
+                state.waiting.push_back(sender);
+                turn
+            };
+            // Whoever is woken asks again; a sender is never dropped unused.
+            let _ = turn.await;
+        }
+    }
+
+    /// Takes note of an answer, or of its being refused.
+    pub fn note(&self, outcome: Outcome) {
+        let mut state = self.state();
+        match outcome {
+            Outcome::Answered(latency) => state.answered(latency.as_secs_f64()),
+            Outcome::Throttled => state.throttled(),
+        }
+        state.wake();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let mut state = self.limiter.state();
+        state.in_flight -= 1;
+        state.wake();
+    }
+}
+
+impl State {
+    fn most(&self, ceiling: usize) -> usize {
+        (self.limit as usize).clamp(1, ceiling.max(1))
+    }
+
+    /// Wakes as many as may be allowed; those that are not go to the end of the line again.
+    fn wake(&mut self) {
+        let mut room = (self.limit as usize).saturating_sub(self.in_flight).max(1);
+        while room > 0 {
+            let Some(turn) = self.waiting.pop_front() else { break };
+            // Some do not wait any more.
+            room -= usize::from(turn.send(()).is_ok());
+        }
+    }
+
+    fn answered(&mut self, latency: f64) {
+        // What is not used says nothing of whether more would help.
+        let used = self.in_flight as f64 >= 0.7 * self.limit;
+        if used {
+            self.limit += if self.doubles { 1.0 } else { 1.0 / self.limit };
+        }
+        self.answers += 1.0;
+        self.latencies += latency;
+        if self.answers < self.round {
+            return;
+        }
+        let mean = self.latencies / self.answers;
+        let best = self.best.map_or(mean, |best| best.min(mean));
+        if used && mean > BUSY * best + NOISE.as_secs_f64() {
+            self.doubles = false;
+            self.limit = (0.75 * self.limit).max(LEAST);
+        }
+        // The way to a store may become longer for good.
+        self.best = Some(1.01 * best);
+        (self.answers, self.latencies, self.round) = (0.0, 0.0, self.limit.max(LEAST));
+    }
+
+    fn throttled(&mut self) {
+        self.doubles = false;
+        if self.halved.is_none_or(|halved| halved.elapsed() > CALM) {
+            self.limit = (0.5 * self.limit).max(LEAST);
+            self.halved = Some(Instant::now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers as a store does that works on `capacity` requests at once: each takes longer when there are more.
+    fn after(requests: usize, capacity: f64) -> usize {
+        let limiter = Limiter::default();
+        for _ in 0..requests {
+            let mut state = limiter.state();
+            let limit = state.limit;
+            state.in_flight = limit as usize;
+            state.answered(0.05 * (limit / capacity).max(1.0));
+        }
+        let limit = limiter.state().most(256);
+        limit
+    }
+
+    #[test]
+    fn requests_double_where_the_store_keeps_up() {
+        assert_eq!(after(48, 1e9), 96);
+        assert_eq!(after(500, 1e9), 256, "the ceiling");
+    }
+
+    #[test]
+    fn they_stay_near_what_a_store_can_do() {
+        for capacity in [16.0, 64.0, 150.0] {
+            let limit = after(5000, capacity) as f64;
+            assert!(limit < 4.0 * f64::max(capacity, FIRST), "{limit} of {capacity}");
+            assert!(limit > 0.7 * capacity, "{limit} of {capacity}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_for_fewer_has_half_as_many() {
+        let limiter = Limiter::default();
+        limiter.note(Outcome::Throttled);
+        limiter.note(Outcome::Throttled);
+        assert_eq!(limiter.state().most(256), FIRST as usize / 2, "once for all that were on their way");
+        assert!(!limiter.state().doubles);
+    }
+
+    #[test]
+    fn permits_are_handed_on() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let limiter = Limiter::default();
+            let first = limiter.acquire(1).await;
+            let second = limiter.acquire(1);
+            let third = limiter.acquire(1);
+            let both = async { tokio::join!(async { drop(second.await) }, async { drop(third.await) }) };
+            tokio::join!(both, async { drop(first) });
+            assert_eq!(limiter.state().in_flight, 0);
+        });
+    }
+}

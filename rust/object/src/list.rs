@@ -1,0 +1,78 @@
+//! Listings, part by part.
+
+use std::collections::HashSet;
+
+use blizzarr_core::error::{Error, Kind, Result};
+use object_store::list::PaginatedListOptions;
+use object_store::path::Path;
+use object_store::Error as StoreError;
+
+use crate::client::{Client, Connected};
+use crate::exchange::innermost;
+use crate::failure::Cause;
+use crate::runtime::GoOn;
+
+/// Keys with the lengths of their values, and the prefixes of others, each with a slash at its end.
+#[derive(Debug, Default)]
+pub struct Listed {
+    pub objects: Vec<(String, u64)>,
+    pub prefixes: Vec<String>,
+}
+
+impl Client {
+    /// All keys under a prefix, or what is directly under it; a name that no key can have is a [`Kind::Path`] error.
+    pub fn list(&self, prefix: &str, direct: bool, go_on: GoOn<'_>) -> Result<Listed> {
+        self.run(prefix, go_on, std::time::Duration::ZERO, move |store, prefix| async move {
+            store.list(&prefix, direct).await
+        })
+    }
+}
+
+impl Connected {
+    async fn list(&self, prefix: &str, direct: bool) -> Result<Listed> {
+        let Some(store) = &self.opened.listing else {
+            return Err(Error::new(Kind::Unsupported, "keys behind HTTP cannot be listed").at_key(prefix));
+        };
+        let above = if self.prefix.is_empty() { String::new() } else { format!("{}/", self.prefix) };
+        let mut below = format!("{above}{prefix}");
+        if !below.is_empty() && !below.ends_with('/') {
+            below.push('/');
+        }
+        let (mut found, mut known, mut token) = (Listed::default(), HashSet::new(), None);
+        loop {
+            let delimiter = direct.then_some("/".into());
+            let options =
+                PaginatedListOptions { delimiter, page_token: token.clone(), ..PaginatedListOptions::default() };
+            let asked = Some(below.as_str()).filter(|below| !below.is_empty());
+            let part = match self.request(store.list_paginated(asked, options)).await {
+                Ok((part, _)) => part,
+                Err(failure) => match &failure.cause {
+                    Cause::Store(StoreError::InvalidPath { source }) => {
+                        let reason = format!("a listing with a name that no key can have: {}", innermost(source));
+                        return Err(Error::new(Kind::Path, reason).at_key(prefix));
+                    }
+                    _ => return Err(failure.at(prefix)),
+                },
+            };
+            let name = |path: &Path| path.as_ref().strip_prefix(&above).unwrap_or(path.as_ref()).to_owned();
+            let (before, listed) = (known.len(), part.result.objects.len() + part.result.common_prefixes.len());
+            for object in &part.result.objects {
+                if known.insert(name(&object.location)) {
+                    found.objects.push((name(&object.location), object.size));
+                }
+            }
+            for path in &part.result.common_prefixes {
+                let name = format!("{}/", name(path));
+                if known.insert(name.clone()) {
+                    found.prefixes.push(name);
+                }
+            }
+            let Some(next) = part.page_token else { return Ok(found) };
+            if (listed > 0 && known.len() == before) || token.as_ref() == Some(&next) {
+                let reason = format!("the server repeats its listing: after {before} keys, none of {listed} was new");
+                return Err(Error::new(Kind::Store, reason).at_key(prefix));
+            }
+            token = Some(next);
+        }
+    }
+}

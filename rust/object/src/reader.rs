@@ -1,0 +1,121 @@
+//! One value of an object store, for the engine.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::store::{ranges, Reader};
+
+use crate::client::{Client, Parts};
+use crate::runtime::GoOn;
+use crate::spans::Wanted;
+
+pub struct ObjectReader<'a> {
+    client: &'a Client,
+    key: &'a str,
+    /// Whether whoever waits for an answer is to go on waiting.
+    go_on: &'a (dyn Fn() -> Result<()> + Send + Sync),
+    /// The version that everything is read of, once a request was answered from it.
+    pinned: Mutex<Option<Arc<str>>>,
+}
+
+impl<'a> ObjectReader<'a> {
+    pub fn new(
+        client: &'a Client,
+        key: &'a str,
+        version: Option<Arc<str>>,
+        go_on: &'a (dyn Fn() -> Result<()> + Send + Sync),
+    ) -> Self {
+        ObjectReader { client, key, go_on, pinned: Mutex::new(version) }
+    }
+
+    fn go_on(&self) -> GoOn<'a> {
+        self.go_on
+    }
+
+    /// Parts of one version, the first that was found: of another one there are none.
+    fn parts(&self, wanted: &[Wanted]) -> Result<Option<Parts>> {
+        let pinned = self.pinned();
+        let Some(parts) = self.client.get_ranges(self.key, wanted, pinned.clone(), self.go_on())? else {
+            return if pinned.is_none() { Ok(None) } else { Err(self.replaced()) };
+        };
+        let mut pinned = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
+        match pinned.as_deref() {
+            // Two requests may have been the first.
+            Some(first) if *first != *parts.version => return Err(self.replaced()),
+            Some(_) => {}
+            None => *pinned = Some(Arc::clone(&parts.version)),
+        }
+        Ok(Some(parts))
+    }
+
+    fn replaced(&self) -> Error {
+        Error::new(Kind::Conflict, "the value was replaced while it was being read").at_key(self.key)
+    }
+
+    fn too_long(&self, size: u64, limit: u64) -> Error {
+        let reason = format!("a stored value of {size} bytes is longer than the {limit} a chunk can need");
+        Error::decode("bytes", reason).at_key(self.key)
+    }
+}
+
+impl Reader for ObjectReader<'_> {
+    fn len(&self) -> Option<u64> {
+        None
+    }
+
+    fn pinned(&self) -> Option<Arc<str>> {
+        self.pinned.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.read_ranges(&mut [(offset as i64, buffer)])
+    }
+
+    fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
+        self.read_ranges(&mut [(-(buffer.len() as i64), buffer)])
+    }
+
+    fn read_all(&self, buffer: &mut Vec<u8>, limit: u64) -> Result<bool> {
+        buffer.clear();
+        // One request for all of it needs no version, unless something was read already.
+        if self.pinned().is_some() {
+            let wanted = [(0, None)];
+            let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
+            parts.each(&wanted, |_, length, answer, place| {
+                if length as u64 > limit {
+                    return Err(self.too_long(length as u64, limit));
+                }
+                ranges::reserve(buffer, length as u64).map_err(|error| error.at_key(self.key))?;
+                answer.copy(place, |piece| buffer.extend_from_slice(piece));
+                Ok(())
+            })?;
+            return Ok(true);
+        }
+        let Some(answer) = self.client.get(self.key, limit, self.go_on())? else { return Ok(false) };
+        if answer.size > limit {
+            return Err(self.too_long(answer.size, limit));
+        }
+        ranges::reserve(buffer, answer.length as u64).map_err(|error| error.at_key(self.key))?;
+        answer.copy(0..answer.length, |piece| buffer.extend_from_slice(piece));
+        Ok(true)
+    }
+
+    fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
+        let wanted: Vec<Wanted> = ranges.iter().map(|(start, buffer)| (*start, Some(buffer.len() as u64))).collect();
+        let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
+        parts.each(&wanted, |number, found, answer, place| {
+            let (start, buffer) = &mut ranges[number];
+            if found != buffer.len() {
+                let reason = format!("data ended after {found} of {} bytes at offset {start}", buffer.len());
+                return Err(Error::decode("bytes", reason).at_key(self.key));
+            }
+            let mut filled = 0;
+            answer.copy(place, |piece| {
+                buffer[filled..filled + piece.len()].copy_from_slice(piece);
+                filled += piece.len();
+            });
+            Ok(())
+        })?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,275 @@
+//! Requests that change what is stored.
+//!
+//! A conditional write is made only if the object is of a certain version. When it is refused, it was not made, unless
+//! a request before it got no answer, and may have been carried out. Then the object is looked at: it is as it was before, it
+//! holds what was to be written (by us, or by somebody who wrote the same), or nobody knows.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::fork::PerProcess;
+use bytes::Bytes;
+use futures_util::{stream, StreamExt};
+use object_store::{Error as StoreError, PutMode, PutOptions, PutPayload, PutResult, UpdateVersion};
+
+use crate::client::{Client, Connected};
+use crate::failure::{Cause, Failure};
+use crate::runtime::{GoOn, GRACE};
+use crate::spans::Span;
+use crate::traffic::{self, Count};
+
+/// How often a server may answer that another request for the object is under way.
+const CONFLICTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(20);
+/// How often a conditional write is made that got no answer and has changed nothing.
+const UNANSWERED: u32 = 3;
+/// Keys whose removal has the time of one request.
+const DELETED: usize = 1000;
+const ADVICE: &str = "without which changes of several writers would be lost; if nobody else writes there, pass \
+                      ObjectStore.from_url(url, unsafe_shared_writes=True)";
+
+/// What became of a conditional write.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It was made, and this is the version of what was written.
+    Done(Arc<str>),
+    /// It was not made.
+    Refused,
+    /// It may have been made. If the object holds what was to be written, this is its version.
+    Unknown(Option<Arc<str>>),
+}
+
+/// Servers that were found to heed conditions.
+static HEEDING: PerProcess<Mutex<HashSet<String>>> = PerProcess::new(Mutex::default);
+
+fn heeding<R>(use_it: impl FnOnce(&mut HashSet<String>) -> R) -> R {
+    use_it(&mut HEEDING.get().lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Client {
+    /// Replaces a value by the concatenation of parts; gives the version of what was written.
+    pub fn put(&self, key: &str, parts: Vec<Bytes>, go_on: GoOn<'_>) -> Result<Arc<str>> {
+        self.run(
+            key,
+            go_on,
+            GRACE,
+            move |store, key| async move { store.put(&key, PutPayload::from_iter(parts)).await },
+        )
+    }
+
+    /// The same only if the object is of this version (`None`: if there is none).
+    pub fn put_if(&self, key: &str, parts: Vec<Bytes>, version: Option<&str>, go_on: GoOn<'_>) -> Result<Written> {
+        let version = version.map(str::to_owned);
+        self.run(key, go_on, GRACE, move |store, key| async move {
+            store.put_if(&key, PutPayload::from_iter(parts), version.as_deref()).await
+        })
+    }
+
+    /// Removes the values that there are.
+    pub fn delete(&self, keys: Vec<String>, go_on: GoOn<'_>) -> Result<()> {
+        let named = keys.first().cloned().unwrap_or_default();
+        self.run(&named, go_on, GRACE, move |store, _| async move { store.delete(&keys).await })
+    }
+}
+
+impl Connected {
+    async fn put(&self, key: &str, payload: PutPayload) -> Result<Arc<str>> {
+        let (path, begun) = (self.path(key)?, Instant::now());
+        for tried in 1.. {
+            match self.request(self.opened.store.put_opts(&path, payload.clone(), PutOptions::default())).await {
+                Ok((made, _)) => return Ok(self.written(&made, &payload)),
+                // Another request for the object is under way.
+                Err(failure) if failure.log.status == Some(409) && self.allows(tried, begun) => {
+                    tokio::time::sleep(PAUSE.mul_f64(f64::from(tried % 4) * 0.5)).await;
+                }
+                Err(failure) => return Err(failure.at(key)),
+            }
+        }
+        unreachable!("the last failure is returned")
+    }
+
+    fn allows(&self, tried: u32, begun: Instant) -> bool {
+        tried < CONFLICTS && begun.elapsed() < self.total.0
+    }
+
+    fn written(&self, made: &PutResult, payload: &PutPayload) -> Arc<str> {
+        traffic::add(self.protocol, Count::Write, 1);
+        traffic::add(self.protocol, Count::BytesWritten, payload.content_length() as u64);
+        let tag = made.e_tag.as_deref().unwrap_or_default();
+        match made.version.as_deref().filter(|number| *number != "null") {
+            Some(number) => format!("{tag}\n{number}").into(),
+            None => tag.into(),
+        }
+    }
+
+    async fn put_if(&self, key: &str, payload: PutPayload, version: Option<&str>) -> Result<Written> {
+        let mode = match version {
+            None => PutMode::Create,
+            Some(version) => PutMode::Update(condition_of(version).map_err(|error| error.at_key(key))?),
+        };
+        let (path, begun) = (self.path(key)?, Instant::now());
+        if version.is_some() && !self.heeds(key, version).await? {
+            return Ok(Written::Refused);
+        }
+        // Whether a request before this one may have been carried out.
+        let mut doubt = false;
+        for tried in 1.. {
+            let options = PutOptions { mode: mode.clone(), ..PutOptions::default() };
+            let failure = match self.request(self.opened.store.put_opts(&path, payload.clone(), options)).await {
+                Ok((made, _)) => return Ok(Written::Done(self.written(&made, &payload))),
+                Err(failure) => failure,
+            };
+            if is_unsupported(&failure) {
+                let reason = format!("this store has no conditional writes, {ADVICE}");
+                return Err(Error::new(Kind::Unsupported, reason).at_key(key));
+            }
+            doubt |= failure.log.uncertain_before || failure.log.uncertain;
+            let refused = is_refusal(&failure);
+            if !doubt {
+                return if refused { Ok(Written::Refused) } else { Err(failure.at(key)) };
+            }
+            let found = match self.look(key).await {
+                Ok(found) => found,
+                // The failure of the write is the one to tell of.
+                Err(_) if refused => return Ok(Written::Unknown(None)),
+                Err(_) => return Err(failure.at(key)),
+            };
+            let now = found.as_ref().map(|(_, now)| &**now);
+            if now == version {
+                // It was not made, and no request that is still on its way can be made any more once this one is.
+                match refused {
+                    true => return Ok(Written::Refused),
+                    false if tried < UNANSWERED && self.allows(tried, begun) => continue,
+                    false => return Err(failure.at(key)),
+                }
+            }
+            let same = found.filter(|(value, _)| *value == *Bytes::from(payload));
+            return Ok(Written::Unknown(same.map(|(_, now)| now)));
+        }
+        unreachable!("the last failure is returned")
+    }
+
+    /// What is stored, and its version.
+    async fn look(&self, key: &str) -> Result<Option<(Vec<u8>, Arc<str>)>> {
+        let found = self.get(key, &Span::WHOLE, u64::MAX).await?;
+        Ok(found.map(|found| {
+            let mut value = Vec::with_capacity(found.length);
+            found.copy(0..found.length, |piece| value.extend_from_slice(piece));
+            (value, found.version)
+        }))
+    }
+
+    /// Makes sure that a server that is not the vendor's own heeds conditions; whether the object is of this version.
+    ///
+    /// The object is written as it is, on the condition that it does not exist: a server that heeds that changes nothing.
+    async fn heeds(&self, key: &str, version: Option<&str>) -> Result<bool> {
+        let Some(server) = &self.opened.server else { return Ok(true) };
+        if heeding(|known| known.contains(server)) {
+            return Ok(true);
+        }
+        let Some((value, now)) = self.look(key).await? else { return Ok(version.is_none()) };
+        if Some(&*now) != version {
+            return Ok(false);
+        }
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        let path = self.path(key)?;
+        match self.request(self.opened.store.put_opts(&path, PutPayload::from(value), options)).await {
+            Err(failure) if is_refusal(&failure) => {
+                heeding(|known| known.insert(server.clone()));
+                Ok(true)
+            }
+            Err(failure) if !is_unsupported(&failure) => Err(failure.at(key)),
+            _ => {
+                let reason = format!("this server ignores the conditions of writes (If-None-Match), {ADVICE}");
+                Err(Error::new(Kind::Unsupported, reason).at_key(key))
+            }
+        }
+    }
+
+    async fn delete(&self, keys: &[String]) -> Result<()> {
+        for batch in keys.chunks(DELETED) {
+            let paths = batch.iter().map(|key| self.path(key)).collect::<Result<Vec<_>>>()?;
+            let count = paths.len() as u64;
+            let named = batch.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+            let mut failed = None;
+            let work = async {
+                let mut done = self.opened.store.delete_stream(stream::iter(paths).map(Ok).boxed());
+                while let Some(one) = done.next().await {
+                    match one {
+                        Ok(_) => {}
+                        // Nothing was there; without a bucket, all say so.
+                        Err(error @ StoreError::NotFound { .. }) => failed = Some(error),
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(())
+            };
+            let done = self.request(work).await;
+            let log = match done {
+                Ok(((), log)) => log,
+                Err(failure) => return Err(failure.at(&named)),
+            };
+            if let Some(error) = failed {
+                let failure = Failure { cause: Cause::Store(error), log, waited: Duration::ZERO };
+                if !failure.is_missing() {
+                    return Err(failure.at(&named));
+                }
+            }
+            traffic::add(self.protocol, Count::Write, count);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the answer says that the object is not of the version.
+fn is_refusal(failure: &Failure) -> bool {
+    match &failure.cause {
+        Cause::Store(
+            StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } | StoreError::NotModified { .. },
+        ) => {
+            // A missing bucket is none.
+            failure.log.code.as_deref() != Some("NoSuchBucket")
+        }
+        // There is nothing any more that could be of the version.
+        Cause::Store(StoreError::NotFound { .. }) => failure.is_missing(),
+        _ => false,
+    }
+}
+
+fn is_unsupported(failure: &Failure) -> bool {
+    let none =
+        matches!(&failure.cause, Cause::Store(StoreError::NotSupported { .. } | StoreError::NotImplemented { .. }));
+    none || failure.log.status == Some(501)
+}
+
+/// The condition for a version, which must be one that nothing else has.
+fn condition_of(version: &str) -> Result<UpdateVersion> {
+    let (tag, number) = version.split_once('\n').map_or((version, None), |(tag, number)| (tag, Some(number)));
+    if number.is_none() && (tag.is_empty() || tag.starts_with("W/") || tag.starts_with("at ")) {
+        let found = if tag.is_empty() { "none" } else { tag };
+        let reason = format!("expected a strong ETag from the server, found {found:?}, {ADVICE}");
+        return Err(Error::new(Kind::Unsupported, reason));
+    }
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    Ok(UpdateVersion { e_tag: some(tag), version: number.and_then(some) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_nothing_can_be_compared_with_are_refused() {
+        for version in ["", "W/\"1\"", "at 2026-11-22T00:00:00+00:00 3"] {
+            let error = condition_of(version).expect_err(version);
+            assert_eq!(error.kind, Kind::Unsupported);
+            assert!(error.reason.contains("ETag"), "{error}");
+        }
+        let of = |version| condition_of(version).map(|found| (found.e_tag, found.version)).expect(version);
+        assert_eq!(of("\"1\""), (Some("\"1\"".to_owned()), None));
+        assert_eq!(of("\"1\"\n7"), (Some("\"1\"".to_owned()), Some("7".to_owned())));
+        assert_eq!(of("\n7"), (None, Some("7".to_owned())));
+    }
+}

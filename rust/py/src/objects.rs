@@ -1,0 +1,374 @@
+//! `_native.ObjectClient`: requests to object stores and to servers of HTTP, for Python and for the engine.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use blizzarr_core::cache::changes;
+use blizzarr_core::error::{Error, Kind, Result};
+use blizzarr_core::interrupt::{ending, Interrupt};
+use blizzarr_core::store::version::{Status, Version};
+use blizzarr_core::store::{ranges, Conditional, Locker, Reader, Store};
+use blizzarr_core::{fork, pool};
+use blizzarr_object::client::Client;
+use blizzarr_object::reader::ObjectReader;
+use blizzarr_object::settings::{Provided, Provider, Settings};
+use blizzarr_object::spans::Wanted;
+use blizzarr_object::traffic::{self, PROTOCOLS};
+use blizzarr_object::write::Written;
+use bytes::Bytes;
+use object_store::{BackoffConfig, RetryConfig};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::buffer::Buffer;
+use crate::ending::{self, call};
+use crate::errors::{entry, foreign, handed, of_signal, raise};
+use crate::foreign::PythonStore;
+
+/// A store of objects, reached without Python.
+#[pyclass(name = "ObjectClient", module = "blizzarr._native", frozen)]
+pub struct ObjectClient {
+    pub client: Arc<Client>,
+    /// Called while Python waits for an answer; what it raises ends the request.
+    go_on: Py<PyAny>,
+}
+
+type Pairs = Vec<(String, String)>;
+
+#[pymethods]
+impl ObjectClient {
+    /// `total` is how many seconds a request may take with its repetitions, and `limit` says so in words.
+    #[new]
+    #[pyo3(signature = (protocol, bucket, prefix, *, options, client, headers, retry, total, limit, go_on, provider=None))]
+    #[allow(clippy::too_many_arguments)] // what a user configures; Python names each
+    fn new(
+        py: Python<'_>,
+        protocol: &str,
+        bucket: String,
+        prefix: String,
+        options: Pairs,
+        client: Pairs,
+        headers: Pairs,
+        retry: (usize, f64, f64, f64, f64),
+        total: f64,
+        limit: String,
+        go_on: Py<PyAny>,
+        provider: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        entry(py, "open a store", None, || {
+            let known = PROTOCOLS.into_iter().find(|(_, name)| *name == protocol);
+            let (protocol, _) =
+                known.ok_or_else(|| PyValueError::new_err(format!("there is no protocol {protocol:?}")))?;
+            let seconds = |number: f64| {
+                Duration::try_from_secs_f64(number).map_err(|error| PyValueError::new_err(error.to_string()))
+            };
+            let (max_retries, retry_timeout, init_backoff, max_backoff, base) = retry;
+            let backoff =
+                BackoffConfig { init_backoff: seconds(init_backoff)?, max_backoff: seconds(max_backoff)?, base };
+            let retry = RetryConfig { backoff, max_retries, retry_timeout: seconds(retry_timeout)? };
+            let provider = provider.map(credentials_of);
+            let total = (seconds(total)?, limit);
+            let settings = Settings { protocol, bucket, prefix, options, client, headers, retry, total, provider };
+            let opened = Client::new(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            Ok(ObjectClient { client: Arc::new(opened), go_on })
+        })
+    }
+
+    /// The value and its version; `None` if there is none.
+    fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<(Bound<'py, PyBytes>, String)>> {
+        self.run(
+            py,
+            false,
+            |go_on| self.client.get(key, u64::MAX, go_on),
+            |py, answer| {
+                let mut whole = Vec::with_capacity(answer.length);
+                answer.copy(0..answer.length, |piece| whole.extend_from_slice(piece));
+                Ok((handed(py, &whole)?, answer.version.to_string()))
+            },
+        )
+    }
+
+    /// Parts of one version of the value, `version` if that is given, and the version; `None` if there is no value.
+    #[pyo3(signature = (key, ranges, version=None))]
+    fn get_ranges<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        ranges: Vec<Wanted>,
+        version: Option<String>,
+    ) -> PyResult<Option<(Bound<'py, PyList>, String)>> {
+        let version: Option<Arc<str>> = version.map(Into::into);
+        self.run(
+            py,
+            false,
+            |go_on| self.client.get_ranges(key, &ranges, version, go_on),
+            |py, parts| {
+                let mut found: Vec<Vec<u8>> = ranges.iter().map(|_| Vec::new()).collect();
+                parts.each(&ranges, |number, length, answer, place| -> PyResult<()> {
+                    found[number].reserve_exact(length);
+                    answer.copy(place, |piece| found[number].extend_from_slice(piece));
+                    Ok(())
+                })?;
+                let found = found.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;
+                Ok((PyList::new(py, found)?, parts.version.to_string()))
+            },
+        )
+    }
+
+    /// The length of the value in bytes, and its version; `None` if there is none.
+    fn head(&self, py: Python<'_>, key: &str) -> PyResult<Option<(u64, String)>> {
+        self.run(py, false, |go_on| self.client.head(key, go_on), |_, (size, version)| Ok((size, version.to_string())))
+    }
+
+    /// All keys under a prefix, or what is directly under it: keys with the lengths of their values, and prefixes.
+    fn list(&self, py: Python<'_>, prefix: &str, direct: bool) -> PyResult<(Vec<(String, u64)>, Vec<String>)> {
+        let found = self.run(
+            py,
+            false,
+            |go_on| self.client.list(prefix, direct, go_on).map(Some),
+            |_, found| Ok((found.objects, found.prefixes)),
+        )?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Replaces the value; gives the version of what was written.
+    fn put(&self, py: Python<'_>, key: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+        let value = vec![bytes_of(value)?];
+        self.change(py, |go_on| self.client.put(key, value, go_on)).map(|made| made.to_string())
+    }
+
+    /// Replaces the value if it is of this version (`None`: if there is none): `("done", version)`, `("refused", None)`,
+    /// or `("unknown", version)`, where the version is there if what is stored is what was to be written.
+    fn put_if(
+        &self,
+        py: Python<'_>,
+        key: &str,
+        value: &Bound<'_, PyAny>,
+        version: Option<&str>,
+    ) -> PyResult<(&'static str, Option<String>)> {
+        let value = vec![bytes_of(value)?];
+        Ok(match self.change(py, |go_on| self.client.put_if(key, value, version, go_on))? {
+            Written::Done(made) => ("done", Some(made.to_string())),
+            Written::Refused => ("refused", None),
+            Written::Unknown(same) => ("unknown", same.map(|same| same.to_string())),
+        })
+    }
+
+    /// Removes the values that there are.
+    fn delete(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<()> {
+        self.change(py, |go_on| self.client.delete(keys, go_on))
+    }
+}
+
+/// The bytes of a value, which is copied: it is sent from other threads.
+fn bytes_of(value: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    Ok(Bytes::copy_from_slice(Buffer::reading(value)?.bytes()?))
+}
+
+impl ObjectClient {
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn Fn() -> Result<()>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let done = self.run(py, true, |go_on| work(go_on).map(Some), |_, done| Ok(done))?;
+        done.ok_or_else(|| PyValueError::new_err("a change has an answer"))
+    }
+
+    fn run<'py, T: Send, R>(
+        &self,
+        py: Python<'py>,
+        is_write: bool,
+        ask: impl FnOnce(&dyn Fn() -> Result<()>) -> Result<Option<T>> + Send,
+        answer: impl FnOnce(Python<'py>, T) -> PyResult<R>,
+    ) -> PyResult<Option<R>> {
+        entry(py, "ask a store", None, || {
+            let waiting = &self.go_on;
+            let go_on = || {
+                check_end()?;
+                ending::attach(|py| {
+                    py.check_signals().map_err(of_signal)?;
+                    call(waiting.bind(py), (is_write,), None).map(drop).map_err(|raised| foreign(py, raised))
+                })
+            };
+            let found = py.detach(|| ask(&go_on)).map_err(|error| raise(py, error, None))?;
+            found.map(|found| answer(py, found)).transpose()
+        })
+    }
+}
+
+fn check_end() -> Result<()> {
+    if ending() && !fork::is_first_thread() {
+        return Err(Error::new(Kind::Store, "the interpreter is ending"));
+    }
+    Ok(())
+}
+
+/// Asked while the engine waits for an answer: a write is ended only by an interrupt.
+fn go_on(is_write: bool) -> Result<()> {
+    check_end()?;
+    if pool::is_given_up(is_write) {
+        return Err(Error::new(
+            Kind::Store,
+            "given up, as another part of the operation has failed or was interrupted",
+        ));
+    }
+    if !fork::is_first_thread() {
+        return Ok(());
+    }
+    ending::attach(|py| py.check_signals().map_err(of_signal))
+}
+
+fn reading() -> Result<()> {
+    go_on(false)
+}
+
+fn writing() -> Result<()> {
+    go_on(true)
+}
+
+/// A function of the user that gives credentials: a mapping with `expires_at`, a time or `None`.
+fn credentials_of(function: Py<PyAny>) -> Provider {
+    Arc::new(move || {
+        ending::attach(|py| {
+            let ask = || -> PyResult<Provided> {
+                let found = call(function.bind(py), (), None)?;
+                let mut members = HashMap::new();
+                for name in ["access_key_id", "secret_access_key", "token"] {
+                    let value = found.call_method1(intern!(py, "get"), (name,))?;
+                    if !value.is_none() {
+                        members.insert(name.to_owned(), value.extract()?);
+                    }
+                }
+                let expires = found.call_method1(intern!(py, "get"), ("expires_at",))?;
+                let expires = match expires.is_none() {
+                    true => None,
+                    false => {
+                        let stamp: f64 = expires.call_method0(intern!(py, "timestamp"))?.extract()?;
+                        Some(SystemTime::UNIX_EPOCH + Duration::from_secs_f64(stamp.max(0.0)))
+                    }
+                };
+                Ok((members, expires))
+            };
+            ask().map_err(|raised| format!("the credential provider failed: {raised}"))
+        })
+    })
+}
+
+/// What this process has asked of object stores and sent to them: `(protocol, what, sum)`.
+#[pyfunction]
+pub fn object_traffic() -> Vec<(&'static str, &'static str, u64)> {
+    traffic::sums().collect()
+}
+
+/// A store of objects, whose requests are made without Python.
+pub struct RemoteStore {
+    client: Arc<Client>,
+    /// The store in Python, which has the locks of writers in this process, and the errors of one that is read-only.
+    python: PythonStore,
+    writable: bool,
+}
+
+impl RemoteStore {
+    pub fn new(client: Arc<Client>, python: PythonStore, writable: bool) -> Self {
+        RemoteStore { client, python, writable }
+    }
+
+    fn reader<'a>(&'a self, key: &'a str, version: Option<Arc<str>>) -> Box<dyn Reader + 'a> {
+        Box::new(ObjectReader::new(&self.client, key, version, &reading))
+    }
+
+    /// Tells caches, whatever became of a change.
+    fn noting<R>(&self, key: &str, done: Result<R>) -> Result<R> {
+        changes::value(|| self.python.full_name(key));
+        done
+    }
+}
+
+/// The parts of a value, which are copied: they are sent from other threads.
+fn copied(parts: &[&[u8]]) -> Vec<Bytes> {
+    parts.iter().map(|part| Bytes::copy_from_slice(part)).collect()
+}
+
+impl Store for RemoteStore {
+    fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        Ok(Some(self.reader(key, None)))
+    }
+
+    fn open_pinned<'a>(&'a self, key: &'a str, version: Arc<str>) -> Result<Option<Box<dyn Reader + 'a>>> {
+        Ok(Some(self.reader(key, Some(version))))
+    }
+
+    fn conditional(&self) -> Option<&dyn Conditional> {
+        match self.writable {
+            true => self.python.conditional().map(|_| self as &dyn Conditional),
+            false => self.python.conditional(),
+        }
+    }
+
+    fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        if !self.writable {
+            return self.python.set(key, parts);
+        }
+        self.noting(key, self.client.put(key, copied(parts), &writing).map(drop))
+    }
+
+    fn delete(&self, key: &str) -> Result<bool> {
+        if !self.writable {
+            return self.python.delete(key);
+        }
+        if self.client.head(key, &reading)?.is_none() {
+            return Ok(false);
+        }
+        self.noting(key, self.client.delete(vec![key.to_owned()], &writing).map(|()| true))
+    }
+
+    fn full_name(&self, key: &str) -> Option<String> {
+        self.python.full_name(key)
+    }
+
+    fn status(&self, key: &str) -> Result<Status> {
+        let found = self.client.head(key, &reading)?;
+        Ok(found.map_or(Status::Missing, |(_, version)| Status::Is(Version::named(version.as_bytes()))))
+    }
+
+    fn remote(&self) -> bool {
+        true
+    }
+
+    fn requests(&self) -> usize {
+        pool::most_requests()
+    }
+
+    fn tells_versions(&self) -> bool {
+        true
+    }
+
+    fn size(&self, key: &str) -> Result<Option<u64>> {
+        Ok(self.client.head(key, &reading)?.map(|(size, _)| size))
+    }
+
+    fn locker<'a>(&'a self, lock_key: &'a str, interrupt: Interrupt<'a>) -> Result<Box<dyn Locker + 'a>> {
+        self.python.locker(lock_key, interrupt)
+    }
+}
+
+impl Conditional for RemoteStore {
+    fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>> {
+        let Some(found) = self.client.get(key, u64::MAX, &reading)? else { return Ok(None) };
+        let mut whole = Vec::new();
+        ranges::reserve(&mut whole, found.length as u64).map_err(|error| error.at_key(key))?;
+        found.copy(0..found.length, |piece| whole.extend_from_slice(piece));
+        Ok(Some((whole, found.version.to_string())))
+    }
+
+    fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool> {
+        // Where nobody knows, what is stored now is merged with what is to be written again, which changes nothing if that is
+        // in it already.
+        let written = self.noting(key, self.client.put_if(key, copied(parts), version, &writing))?;
+        Ok(matches!(written, Written::Done(_) | Written::Unknown(Some(_))))
+    }
+}

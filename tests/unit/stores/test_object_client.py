@@ -1,0 +1,182 @@
+"""Objects are read and written by the engine itself: how many requests there are, how many at once, with which keys."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("obstore")
+
+import blizzarr
+from blizzarr.config import config
+from blizzarr.errors import StoreError
+from blizzarr.stores import ObjectStore
+from blizzarr.stores.aws_profiles import profile_of
+from support.faulty_server import FaultyServer, faulty_server
+from support.object_servers import new_bucket, s3_server
+
+VALUES = np.arange(1, 401, dtype="u2")
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    with faulty_server() as running:
+        values: dict[str, bytes] = {}
+        blizzarr.create_array(values, data=VALUES, chunks=1, compressors=None)
+        running.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in values.items()})
+        yield running
+
+
+class Slow:
+    """Answers take a while; counts how many are given at once."""
+
+    def __init__(self, server: FaultyServer, seconds: float) -> None:
+        self.now = self.most = 0
+        self._lock, self._seconds, self._tags = Lock(), seconds, server.tags
+        server.tags = self._answer
+
+    def _answer(self, value: bytes) -> str | None:
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(self._seconds)
+        with self._lock:
+            self.now -= 1
+        return self._tags(value)
+
+
+def test_as_many_requests_as_the_server_answers_well(server: FaultyServer) -> None:
+    """More than at first, as each answer takes as long as before."""
+    array = blizzarr.open_array(server.store(), mode="r")
+    slow = Slow(server, 0.1)
+    assert np.array_equal(array[:], VALUES)
+    assert 48 < slow.most <= 256
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_the_setting_is_a_limit(server: FaultyServer, most: int) -> None:
+    array = blizzarr.open_array(server.store(), mode="r")
+    slow = Slow(server, 0.01)
+    with config.set(concurrent_requests=most, threads=1):
+        assert np.array_equal(array[:40], VALUES[:40])
+    assert slow.most == most
+
+
+def test_a_server_that_asks_for_fewer_requests_gets_fewer(server: FaultyServer) -> None:
+    """It refuses whatever is more than it wants to answer at once; nothing is lost, and no request fails for good."""
+    store = server.store(retry_config={"max_retries": 20, "backoff": {"init_backoff": timedelta(milliseconds=5)}})
+    array = blizzarr.open_array(store, mode="r")
+    slow = Slow(server, 0.005)
+    server.fault = lambda method, path: 503 if slow.now >= 8 else None
+    assert np.array_equal(array[:], VALUES)
+
+
+def test_nothing_enters_python_for_each_chunk(server: FaultyServer) -> None:
+    array = blizzarr.open_array(server.store(), mode="r")
+    assert array[0] == 1
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    with config.set(concurrent_requests=1):
+        sys.setprofile(count)
+        try:
+            found = array[:100]
+        finally:
+            sys.setprofile(None)
+    assert np.array_equal(found, VALUES[:100])
+    assert calls < 50
+
+
+def test_an_array_opens_with_two_requests(server: FaultyServer) -> None:
+    server.requests.clear()
+    assert blizzarr.open(server.store(), mode="r")[5] == 6
+    assert sorted(path.removeprefix("/bucket/a/") for _, path in server.requests) == [".zarray", "c/5", "zarr.json"]
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    with s3_server() as url:
+        yield url
+
+
+def test_a_function_that_provides_credentials(s3: str) -> None:
+    """It is asked once, and again when what it has provided expires."""
+    asked: list[datetime | None] = []
+
+    def provide() -> dict[str, Any]:
+        asked.append(None if len(asked) < 1 else datetime.now(UTC) + timedelta(hours=1))
+        return {"access_key_id": "key", "secret_access_key": "secret", "token": None, "expires_at": asked[-1]}
+
+    store = ObjectStore.from_url(f"s3://{new_bucket(s3)}/a", endpoint=s3, region="x", credential_provider=provide)
+    for number in range(5):
+        store.set(f"{number}", b"value")
+    assert bytes(store.get("3") or b"") == b"value"
+    assert asked == [None]
+
+
+def test_a_provider_that_fails(s3: str) -> None:
+    def provide() -> dict[str, Any]:
+        raise RuntimeError("the vault is closed")
+
+    store = ObjectStore.from_url(f"s3://{new_bucket(s3)}/a", endpoint=s3, region="x", credential_provider=provide)
+    with pytest.raises(StoreError, match="the vault is closed") as caught:
+        store.get("a")
+    assert caught.value.key == "a"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a file of credentials, and none in the environment."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_REGION", "AWS_SKIP_SIGNATURE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    (tmp_path / "credentials").write_text(
+        "[default]\naws_access_key_id = me\naws_secret_access_key = mine\n"
+        "[lab]\naws_access_key_id = lab\naws_secret_access_key = labs\n"
+    )
+    (tmp_path / "config").write_text(
+        "[default]\nregion = eu-central-1\n[profile lab]\nregion = x\n[profile other]\ncredential_process = ./nobody\n"
+    )
+    return tmp_path
+
+
+def test_keys_in_a_file(home: Path, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {"access_key_id": "me", "secret_access_key": "mine"}
+    assert profile_of({}).options == {"region": "eu-central-1", **keys}
+    assert profile_of({"region": "y"}).options == keys
+    assert profile_of({"access_key_id": "a"}) == profile_of({"skip_signature": "true"}) == ({}, None)
+    store = ObjectStore.from_url(f"s3://{new_bucket(s3)}/a", endpoint=s3)
+    store.set("b", b"value")
+    assert bytes(store.get("b") or b"") == b"value"
+    monkeypatch.setenv("AWS_PROFILE", "lab")
+    assert profile_of({}).options == {"region": "x", "access_key_id": "lab", "secret_access_key": "labs"}
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "env")
+    assert profile_of({}) == ({}, None)
+
+
+def test_a_program_that_provides_credentials(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("botocore")
+    program = home / "provide.py"
+    program.write_text(
+        "import json; print(json.dumps({'Version': 1, 'AccessKeyId': 'p', 'SecretAccessKey': 's', "
+        "'Expiration': '2099-01-01T00:00:00Z'}))"
+    )
+    (home / "config").write_text(f"[profile other]\ncredential_process = {sys.executable} {program}\n")
+    monkeypatch.setenv("AWS_PROFILE", "other")
+    profile = profile_of({})
+    assert profile.provider is not None
+    found = profile.provider()
+    assert (found["access_key_id"], found["secret_access_key"]) == ("p", "s")
+    assert found["expires_at"] == datetime(2099, 1, 1, tzinfo=UTC)
