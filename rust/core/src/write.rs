@@ -162,10 +162,16 @@ fn write_chunk(
         });
     }
     let existing = if whole { None } else { array.store.open(key)? };
-    scratch::with_vec(|out| match encode_chunk(array, place, &Update { existing: existing.as_deref(), ..new }, out)? {
-        Encoded::Fill => array.store.delete(key).map(drop),
-        Encoded::Appended => array.store.set(key, &[out]),
-        Encoded::Verbatim(bytes) => array.store.set(key, &[bytes]),
+    scratch::with_vec(|out| {
+        let bytes = match encode_chunk(array, place, &Update { existing: existing.as_deref(), ..new }, out)? {
+            Encoded::Fill => return array.store.delete(key).map(drop),
+            Encoded::Appended => out.as_slice(),
+            Encoded::Verbatim(bytes) => bytes,
+        };
+        match existing {
+            Some(_) => array.store.set_over(key, &[bytes]),
+            None => array.store.set(key, &[bytes]),
+        }
     })
 }
 

@@ -44,6 +44,11 @@ pub trait Store: Send + Sync {
     /// Replaces the value under `key` by the concatenation of `parts`, atomically: readers see the old or the new.
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()>;
 
+    /// The same for callers that have found a value there, which a store need not look for again.
+    fn set_over(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.set(key, parts)
+    }
+
     /// Removes the value; `false` when there was none.
     fn delete(&self, key: &str) -> Result<bool>;
 

@@ -30,6 +30,10 @@ impl<F: Fn(&str) -> Result<String> + Send + Sync> Store for RenamedStore<F> {
         self.store.set(&(self.rename)(key)?, parts)
     }
 
+    fn set_over(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.store.set_over(&(self.rename)(key)?, parts)
+    }
+
     fn delete(&self, key: &str) -> Result<bool> {
         self.store.delete(&(self.rename)(key)?)
     }

@@ -124,6 +124,12 @@ impl LocalStore {
         &self.root
     }
 
+    fn replace_by(&self, key: &str, parts: &[&[u8]], existing: publish::Existing) -> Result<()> {
+        let outcome = self.at(key, |place| self.publish(key, place, parts, existing));
+        changes::value(|| self.full_name(key));
+        outcome.map(drop)
+    }
+
     /// Locks a document for whoever replaces it.
     fn lock_whole(&self, key: &str, interrupt: Interrupt<'_>) -> Result<lock::DocumentLock> {
         self.at(key, |place| {
@@ -181,9 +187,11 @@ impl Store for LocalStore {
     }
 
     fn set(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
-        let outcome = self.at(key, |place| self.publish(key, place, parts, publish::Existing::Replace));
-        changes::value(|| self.full_name(key));
-        outcome.map(drop)
+        self.replace_by(key, parts, publish::Existing::Replace)
+    }
+
+    fn set_over(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        self.replace_by(key, parts, publish::Existing::ReplaceSeen)
     }
 
     fn delete(&self, key: &str) -> Result<bool> {
@@ -327,9 +335,7 @@ impl ListableStore for LocalStore {
         }
         match value {
             Some(value) => {
-                let outcome = self.at(key, |place| self.publish(key, place, &[value], publish::Existing::ReplaceSeen));
-                changes::value(|| self.full_name(key));
-                outcome.map(drop)?;
+                self.set_over(key, &[value])?;
             }
             None => drop(self.delete(key)?),
         }
