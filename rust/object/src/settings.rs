@@ -116,13 +116,13 @@ pub fn open(settings: &Settings) -> Result<Opened> {
     }
 }
 
-fn opened<C: 'static>(
+fn opened<C>(
     credentials: Arc<dyn CredentialProvider<Credential = C>>,
     store: impl ObjectStore + PaginatedListStore,
     public: bool,
 ) -> Opened
 where
-    C: Send + Sync,
+    C: Send + Sync + 'static,
 {
     let ask = move || -> BoxFuture<'static, Result<()>> {
         let credentials = credentials.clone();

@@ -37,6 +37,8 @@ pub struct ObjectClient {
 }
 
 type Pairs = Vec<(String, String)>;
+/// Keys with the lengths of their values, and prefixes.
+type Listing = (Vec<(String, u64)>, Vec<String>);
 
 #[pymethods]
 impl ObjectClient {
@@ -124,7 +126,7 @@ impl ObjectClient {
     }
 
     /// All keys under a prefix, or what is directly under it: keys with the lengths of their values, and prefixes.
-    fn list(&self, py: Python<'_>, prefix: &str, direct: bool) -> PyResult<(Vec<(String, u64)>, Vec<String>)> {
+    fn list(&self, py: Python<'_>, prefix: &str, direct: bool) -> PyResult<Listing> {
         let found = self.run(
             py,
             false,
