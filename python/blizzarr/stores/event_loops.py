@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 from _thread import allocate_lock
-from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError
 from inspect import CO_COROUTINE
@@ -41,23 +40,8 @@ class _Loop:
         self.loop = asyncio.new_event_loop()
         self.has_waited = False
         """Whether what it ran has ever called this library, and so kept others waiting."""
-        self._given: deque[_Call[Any]] = deque()
-        self._is_woken = False
         self._thread = threading.Thread(target=self.loop.run_forever, name="blizzarr_loop", daemon=True)
         self._thread.start()
-
-    def give(self, call: _Call[Any]) -> None:
-        """Have a call begun. The loop is woken once for all calls that come meanwhile, as that takes a while."""
-        self._given.append(call)
-        if not self._is_woken:
-            self._is_woken = True
-            self.loop.call_soon_threadsafe(self._begin)
-
-    def _begin(self) -> None:
-        # Before the calls are taken: one that comes after the last of them wakes the loop again.
-        self._is_woken = False
-        while self._given:
-            self._given.popleft().begin()
 
     def is_here(self) -> bool:
         """Return whether this is its thread."""
@@ -68,7 +52,9 @@ class _Loop:
         frame = sys._current_frames().get(self._thread.ident or 0)
         while frame is not None and not frame.f_globals.get("__name__", "").startswith("blizzarr."):
             frame = frame.f_back
-        return frame is not None and not frame.f_code.co_flags & CO_COROUTINE
+        # The loop itself calls these, and goes on.
+        ends = _Call.begin.__code__, _Call._cancel.__code__
+        return frame is not None and not frame.f_code.co_flags & CO_COROUTINE and frame.f_code not in ends
 
 
 class _Call(Generic[R]):
@@ -205,8 +191,8 @@ def _answer_in(
 ) -> _Call[R] | None:
     """Return the answer, once it has come; None if the loop has not begun with the work, as it waits itself."""
     call = _Call(loop, work, arguments)
-    loop.give(call)
     try:
+        loop.loop.call_soon_threadsafe(call.begin)
         # In its own thread, the loop cannot begin.
         tick = 0.0 if loop.is_here() else _SHORT if loop.has_waited else _TICK
         while not _interruptibly(call.came, tick):
