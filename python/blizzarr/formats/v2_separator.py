@@ -55,7 +55,7 @@ def settled(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
     Without a chunk that shows slashes, the separator is a dot, as in the specification; and also with chunks of both
     kinds, since that is how readers interpret the document.
     """
-    slashes = is_unsaid(meta) and _has_slashes(store, join(path, ""), meta)
+    slashes = is_unsaid(meta) and _has_slashes(store, f"{path}/" if path else "", meta)
     return replace(meta, chunk_keys=_SLASHES) if slashes else meta
 
 
