@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
         "size_text",
         "bounded_cache",
         "lazy_imports",
-        "registry",
+        "open_table",
         "fork",
         "equality",
         "futures",

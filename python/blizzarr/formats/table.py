@@ -13,14 +13,14 @@ from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
-from blizzarr.registry import Registry
+from blizzarr.open_table import OpenTable
 
 __all__ = ["FORMATS", "UNSOUGHT", "format_named", "format_of", "forms_again", "register_format", "relatives"]
 
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}
 """The formats by name in the order in which they are searched: those of Zarr first, newest first."""
 
-UNSOUGHT: Final = Registry[Format]("blizzarr.formats", {"precomputed": "blizzarr.neuroglancer.format:PRECOMPUTED"})
+UNSOUGHT: Final = OpenTable[Format]("blizzarr.formats", {"precomputed": "blizzarr.neuroglancer.format:PRECOMPUTED"})
 """The formats that are used only where they are named."""
 
 

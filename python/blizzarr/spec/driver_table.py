@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from blizzarr.registry import Registry
+from blizzarr.open_table import OpenTable
 
 if TYPE_CHECKING:
     from blizzarr.spec.drivers.driver import Driver
 
 __all__ = ["DRIVERS", "elsewhere", "scheme_driver"]
 
-DRIVERS: Final[Registry[Driver]] = Registry(
+DRIVERS: Final[OpenTable[Driver]] = OpenTable(
     "blizzarr.drivers",
     {
         "zarr3": "blizzarr.spec.drivers.stored:ZARR3",

@@ -20,8 +20,8 @@ from blizzarr.errors import MetadataError, NotWritableError, SpecError, UnknownE
 from blizzarr.formats import ArrayFormat, register_format
 from blizzarr.formats.table import UNSOUGHT
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.open_table import OpenTable
 from blizzarr.problems import Problems
-from blizzarr.registry import Registry
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.tensorstore.drivers import ChunkDriver, Option, StoredDriver, as_integer, register_driver
 
@@ -252,7 +252,7 @@ def test_entry_points(tmp_path: Path) -> None:
 
 def test_a_table_is_a_mapping() -> None:
     """Iterating a table lists all names; a missing one is a KeyError."""
-    table = Registry[type]("blizzarr.nothing", {"whole": "fractions:Fraction"})
+    table = OpenTable[type]("blizzarr.nothing", {"whole": "fractions:Fraction"})
     table.register("real", float)
     assert list(table) == ["whole", "real"]
     assert len(table) == 2

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from blizzarr.lazy_imports import LazyTable
 
-__all__ = ["Registry"]
+__all__ = ["OpenTable"]
 
 T = TypeVar("T")
 
 
-class Registry(LazyTable[T]):
+class OpenTable(LazyTable[T]):
     """A lazy table that programs add rows to, and installed packages by their entry points.
 
     Parameters
@@ -25,7 +25,7 @@ class Registry(LazyTable[T]):
 
     Examples
     --------
-    >>> table = Registry[type]("example.numbers", {"whole": "fractions:Fraction"})
+    >>> table = OpenTable[type]("example.numbers", {"whole": "fractions:Fraction"})
     >>> table.register("real", float)
     >>> table["whole"], table["real"], "complex" in table
     (<class 'fractions.Fraction'>, <class 'float'>, False)
