@@ -48,8 +48,9 @@ class OpenTable(LazyTable[T]):
         """
         if name in self and self[name] is not value:
             raise ValueError(f"expected a name that is free in the group {self._group}, found {name!r}; choose another")
-        self.places[name] = ""
+        # Another thread that finds the name has to find the value, too.
         self._here[name] = value
+        self.places[name] = ""
 
     def __getitem__(self, name: str) -> T:
         try:

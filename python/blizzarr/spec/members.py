@@ -69,11 +69,12 @@ class Members:
         return default  # type: ignore[no-any-return]
 
     def refuse(self) -> None:
-        """Raise everything that is wrong so far, if something is."""
-        if len(self.wrong) == 1:
-            raise self.wrong[0]
-        if self.wrong:
-            raise SpecError("; ".join(error.reason for error in self.wrong))
+        """Raise everything that is wrong so far and has not been raised, if something is."""
+        wrong, self.wrong = self.wrong, []
+        if len(wrong) == 1:
+            raise wrong[0]
+        if wrong:
+            raise SpecError("; ".join(error.reason for error in wrong))
 
     def end(self) -> None:
         """Raise everything that is wrong, also that there are members that were not taken."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from time import perf_counter
 from typing import ParamSpec, TypeVar
@@ -22,6 +23,9 @@ Result = TypeVar("Result")
 
 _WANTED: set[object] = set()
 """The small operations that have begun, and have not ended."""
+if hasattr(os, "register_at_fork"):
+    # In a forked child, those of the parent would never end.
+    os.register_at_fork(after_in_child=_WANTED.clear)
 
 
 class Pace:

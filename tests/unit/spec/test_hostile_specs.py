@@ -102,3 +102,20 @@ def test_everything_that_is_wrong_with_a_spec_is_said_at_once() -> None:
     names = "path atomic other dtype rank codec inner_order grid_origin recheck_cached_data shape data_type surplus"
     assert [name for name in names.split() if f'"{name}"' not in str(caught.value)] == []
     assert all(value in str(caught.value) for value in ("int7", "99", "never", "-1", '"z"', "float7", '"y"'))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"driver": "stack"},
+        {"driver": "stack", "layers": 3},
+        {"driver": "array", "dtype": "int32", "array": 5, "schema": {"rank": 2}},
+        {"driver": "downsample", "base": {"driver": "array"}, "downsample_method": "x"},
+    ],
+    ids=lambda spec: spec["driver"],
+)
+def test_what_is_wrong_with_a_spec_is_said_once(spec: dict[str, Any]) -> None:
+    with pytest.raises(SpecError) as caught:
+        ours.Spec(spec)
+    reasons = str(caught.value).split("; ")
+    assert len(set(reasons)) == len(reasons)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import subprocess
@@ -206,6 +207,16 @@ def test_the_driver_of_a_format(tmp_path: Path) -> None:
         ts.open({**spec, "metadata": {"shape": [9, 3]}}).result()
     with pytest.raises(SpecError, match="not registered"):
         ts.CodecSpec({"driver": "rows_driver"})
+
+
+def test_specs_of_the_driver_of_a_format_can_be_pickled() -> None:
+    """As worker processes get them; the class of their constraints is made for the driver."""
+    for driver, metadata in ({"rows": {"shape": [4, 6]}, "zarr1": {"shape": [4, 6], "order": "F"}}).items():
+        spec = ts.Spec({"driver": driver, "kvstore": "memory://", "metadata": metadata})
+        for again in (pickle.loads(pickle.dumps(spec)), copy.deepcopy(spec)):
+            assert again == spec
+            assert again.to_json() == spec.to_json()
+            assert again.rank == 2
 
 
 def test_names_that_are_taken() -> None:

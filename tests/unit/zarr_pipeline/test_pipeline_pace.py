@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from blizzarr.stores import LocalStore
-from blizzarr.zarr_pipeline.pace import Pace
+from blizzarr.zarr_pipeline.pace import _WANTED, Pace
 
 zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")
 
@@ -36,6 +37,17 @@ def test_what_was_slow_goes_to_another_thread() -> None:
         return [await where(0.0), await where(5e-4), await where(1.0), *both]
 
     assert asyncio.run(several()) == [True, True, False, False, False]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_no_operations_of_its_parent() -> None:
+    def child() -> int:
+        pid = os.fork()
+        if not pid:
+            os._exit(len(_WANTED))
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    assert asyncio.run(Pace().run(child)) == 0
 
 
 def test_a_lock_of_somebody_else_is_waited_for_in_another_thread(

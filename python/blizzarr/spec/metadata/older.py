@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -151,6 +152,18 @@ class DraftConstraints(DocumentConstraints):
     """The path of the array in the hierarchy whose root is where the store is."""
 
 
+@cache
 def document_constraints(driver: str, format_name: str) -> type[DocumentConstraints]:
     """Return the class of the constraints of a driver whose arrays have this format."""
-    return type("DocumentConstraints", (DocumentConstraints,), {"driver": driver, "format": format_name})
+
+    def reduce(self: DocumentConstraints) -> tuple[Any, ...]:
+        # No module has the class, so pickles refer to what makes the class.
+        return _blank, (driver, format_name), vars(self)
+
+    own = {"driver": driver, "format": format_name, "__reduce__": reduce}
+    return type("DocumentConstraints", (DocumentConstraints,), own)
+
+
+def _blank(driver: str, format_name: str) -> DocumentConstraints:
+    """Return constraints whose attributes are those of a pickle, which sets them next."""
+    return object.__new__(document_constraints(driver, format_name))
