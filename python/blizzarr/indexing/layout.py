@@ -135,6 +135,18 @@ def lay_out(
             made.append((all_lower[dim], all_upper[dim], all_open_below[dim], all_open_above[dim], all_labels[dim]))
         elif kind is slice or kind is tuple:
             if kind is slice:
+                first, stop = term.start, term.stop
+                if (
+                    term.step is None
+                    and first is not None
+                    and stop is not None
+                    and all_lower[dim] <= first < stop <= all_upper[dim]
+                    and stop < INF
+                ):
+                    # The most frequent slices.
+                    sources[dim] = len(made), 0, 1
+                    made.append((first, stop, False, False, all_labels[dim]))
+                    continue
                 term = sliced(form, dim, term)
             first, stop, open_below, open_above, offset, stride = term
             sources[dim] = len(made), offset, stride
@@ -274,10 +286,11 @@ def through(
                 continue
             if kind is tuple:
                 own, inner_offset, inner_stride = source  # type: ignore[misc]
-                offset += stride * inner_offset
-                stride *= inner_stride
-                if not (INT64_MIN <= offset <= INT64_MAX and INT64_MIN <= stride <= INT64_MAX):
-                    raise _overflow(len(maps))
+                if inner_offset or inner_stride != 1:
+                    offset += stride * inner_offset
+                    stride *= inner_stride
+                    if not (INT64_MIN <= offset <= INT64_MAX and INT64_MIN <= stride <= INT64_MAX):
+                        raise _overflow(len(maps))
                 maps.append((own, offset, stride))
                 continue
         elif kind is int:

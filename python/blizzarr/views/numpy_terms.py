@@ -101,7 +101,7 @@ def split_key(
     in_place = mode is Mode.DEFAULT
     interrupted = False
     ellipsis = False
-    plain = True
+    plain, is_direct = True, usage is Usage.DIRECT
     taken = 0
     for item in (key,) if scalar else key:
         kind = type(item)
@@ -109,10 +109,14 @@ def split_key(
             terms.append(item)
             taken += 1
         elif kind is slice:
-            start, stop = item.start, item.stop
-            if (start is None or type(start) is int) and (stop is None or type(stop) is int) and _is_simple(item.step):
+            start, stop, step = item.start, item.stop, item.step
+            if (
+                (start is None or type(start) is int)
+                and (stop is None or type(stop) is int)
+                and (step is None or type(step) is int)
+            ):
                 # The step is written out where keys are compared.
-                terms.append(item if item.step or usage is Usage.DIRECT else _with_step(item))
+                terms.append(item if step or is_direct else _with_step(item))
                 taken += 1
             else:
                 slices, alone = _slices(item)
@@ -149,10 +153,6 @@ def split_key(
                 joint = term.shape if joint is None else _broadcast(term.shape, joint)
                 in_place = in_place and not interrupted
     return tuple(terms), scalar, joint, in_place, taken, plain
-
-
-def _is_simple(bound: Any) -> bool:
-    return bound is None or type(bound) is int
 
 
 def _with_step(item: slice) -> slice:
