@@ -116,7 +116,7 @@ def check(
     if (record is not None) + (against is not None) + repair > 1:
         raise ValueError("expected one of record, against and repair")
     if isinstance(store, Array | Group):
-        found, inner = store.store, join(store.path, path) if path else store.path
+        found, inner = store.store, join(store.path, path)
     else:
         found, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
         # A node of the draft has no directory of its own.

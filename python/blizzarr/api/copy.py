@@ -277,7 +277,7 @@ def _plan_group(
     known = {name: node.metadata for name, node in members if isinstance(node, Array | Group)}
     changes = ome_changes(known, form.name)
     for name, node in members:
-        path = join(place, name) if name else place
+        path = join(place, name)
         change = changes.get(name)
         try:
             if isinstance(node, Group | dict):

@@ -44,7 +44,7 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
         level: Sequence[tuple[str, GroupMeta]] = [("", meta)]
         depth = 0
         while level and (max_depth is None or depth <= max_depth):
-            inner = below(store, [(join(path, name) if name else path, group) for name, group in level])
+            inner = below(store, [(join(path, name), group) for name, group in level])
             children = [
                 child._replace(name=join(name, child.name))
                 for (name, _), several in zip(level, inner, strict=True)

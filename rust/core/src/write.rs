@@ -60,8 +60,9 @@ pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Opti
     }
 }
 
-/// The same for callers that others wait for: `false` if another writer has one of the chunks locked for longer than a
-/// moment ([`crate::interrupt::TICK`]). Some chunks may have been written then, and all of them are to be written again.
+/// The same for callers that others wait for: `false` if another thread has one of the chunks locked for longer than a
+/// moment ([`crate::interrupt::TICK`]), or another process has it locked now. Some chunks may have been written then, and
+/// all of them are to be written again.
 pub fn write_unless_locked(array: &Array, region: &Region, origin: &Origin<'_>, options: &Options<'_>) -> Result<bool> {
     let is_locked = AtomicBool::new(false);
     let gives_up = || {
