@@ -313,6 +313,13 @@ def test_data_types_are_shown_as_in_zarr_python() -> None:
     assert zarr.dtype.VariableLengthUTF8().to_json(2) == {"name": "|O", "object_codec_id": "vlen-utf8"}
 
 
+def test_the_registry_has_every_data_type_of_zarr_python() -> None:
+    theirs = pytest.importorskip("zarr.core.dtype", reason="zarr-python 3.1 is not installed").data_type_registry
+    ours = zarr.dtype.data_type_registry
+    assert [name for name, kind in theirs.contents.items() if ours.get(name).__name__ != kind.__name__] == []
+    assert ours.get("structured") is zarr.dtype.Structured
+
+
 def test_a_member_is_deleted_with_files_of_other_programs(tmp_path: Path) -> None:
     """spatialdata keeps Parquet files in groups."""
     root = zarr.open_group(tmp_path / "a.zarr")
