@@ -22,7 +22,7 @@ import numpy as np
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Notice, Problems
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load", "stored_value"]
+__all__ = ["JSON_OBJECT", "MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load", "stored_value"]
 
 MAX_BYTES: Final = 2**28
 """The largest document that is read: 256 MiB."""
@@ -32,7 +32,8 @@ _SHARE: Final = 32
 MAX_DEPTH: Final = 128
 """The deepest nesting of values in one member of a document."""
 
-_WANTED: Final = "one JSON object in UTF-8"
+JSON_OBJECT: Final = "one JSON object in UTF-8"
+"""What is expected of a document as a whole."""
 
 
 class _DuplicateError(Exception):
@@ -71,7 +72,7 @@ def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bo
     try:
         text = raw.decode("utf-8-sig" if marked else "utf-8")
     except UnicodeDecodeError as error:
-        problems.items.append(Problem("", _WANTED, f"byte 0x{raw[error.start]:02x} at {error.start:,}"))
+        problems.items.append(Problem("", JSON_OBJECT, f"byte 0x{raw[error.start]:02x} at {error.start:,}"))
         return None
     try:
         value = _parse(text, _STRICT, problems)
@@ -106,7 +107,7 @@ def _parse(text: str, decoder: json.JSONDecoder, problems: Problems) -> Any:
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
-        problems.items.append(Problem("", _WANTED, _syntax(text, error)))
+        problems.items.append(Problem("", JSON_OBJECT, _syntax(text, error)))
     except ValueError:
         problems.items.append(Problem("", "integers of at most 4,300 digits", "a longer one"))
     except RecursionError:

@@ -70,7 +70,7 @@ class Array(Node):
 
     passed = frozenset(
         (
-            *("__dask_tokenize__", "basename", "cdata_shape", "chunks", "dimension_names", "fill_value", "itemsize"),
+            *("__dask_tokenize__", "basename", "cdata_shape", "chunks", "fill_value", "itemsize"),
             *("name", "nbytes", "nbytes_stored", "nchunks", "nchunks_initialized", "ndim", "path", "read_only"),
             *("refresh", "shards", "size", "storage_transformers"),
         )

@@ -7,6 +7,7 @@ zarr.errors.ContainsArrayError`` and ``except blizzarr.errors.NodeExistsError`` 
 from __future__ import annotations
 
 import errno
+import json
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any, Final, TypeVar, cast
 
 from blizzarr import errors
 from blizzarr.formats import detect
+from blizzarr.formats.document import JSON_OBJECT
 from blizzarr.model import ArrayMeta
 
 __all__ = [
@@ -185,6 +187,8 @@ def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any
         return also(error, ContainsArrayError if is_array else ContainsGroupError)
     if isinstance(error, errors.NodeTypeError):
         return also(error, ContainsArrayError if wanted is GroupNotFoundError else NodeTypeValidationError)
+    if isinstance(error, errors.MetadataError) and any(problem.expected == JSON_OBJECT for problem in error.problems):
+        return also(error, json.JSONDecodeError)
     for ours, theirs in _CLASSES:
         if isinstance(error, ours):
             return also(error, theirs)
@@ -216,6 +220,8 @@ def _both(ours: type[Exception], theirs: type[Exception]) -> Any:
     rest: dict[str, Any] = {"__doc__": theirs.__doc__, "__reduce__": _reduce}
     if issubclass(ours, errors.NodeNotFoundError | errors.NodeExistsError):
         rest["_place"] = lambda error: ""  # zarr-python's words name the place
+    if theirs is json.JSONDecodeError:
+        rest |= {"msg": "not a JSON object", "doc": "", "pos": 0, "lineno": 1, "colno": 1}  # the text says where
     named = ours if theirs.__module__ == "builtins" else theirs
     return type(named.__name__, (ours, theirs), rest | {"__module__": named.__module__})
 

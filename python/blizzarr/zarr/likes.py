@@ -33,7 +33,7 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         else:
             made |= {"dimension_separator": meta.dimension_separator, "order": data.order}
     if target > 2:
-        made |= {"shards": data.shards, "dimension_names": data.dimension_names}
+        made |= {"shards": data.shards, "dimension_names": data.engine.dimension_names}
     made["zarr_format"] = target
     if "compressor" in given:
         made.pop("compressors", None)

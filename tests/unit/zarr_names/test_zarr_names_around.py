@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import pickle
 import subprocess
 import sys
@@ -96,6 +97,17 @@ def test_errors_of_both_worlds_are_pickled() -> None:
     copied = pickle.loads(pickle.dumps(raised.value))
     assert type(copied) is type(raised.value)
     assert (str(copied), copied.array, copied.__notes__) == (str(raised.value), "/x", ["a note"])
+
+
+def test_documents_that_are_no_json_raise_a_json_error() -> None:
+    """spatialdata leaves such elements out, with a warning."""
+    for text in (b"", b'"a": 1}'):
+        root = zarr.open_group({"zarr.json": b'{"zarr_format": 3, "node_type": "group"}', "a/zarr.json": text})
+        with pytest.raises(json.JSONDecodeError, match=r"a/zarr\.json does not conform: ") as raised:
+            root["a"]
+        assert isinstance(raised.value, blizzarr.errors.MetadataError)
+        copied = pickle.loads(pickle.dumps(raised.value))
+        assert (type(copied), str(copied), copied.pos) == (type(raised.value), str(raised.value), 0)
 
 
 def test_names_that_are_not_there_say_what_to_use() -> None:
