@@ -112,7 +112,7 @@ class Config:
 
     @property
     def requests_at_once(self) -> int:
-        """How many requests are made at once to a remote store that does not tell how many it answers well."""
+        """The number of requests made at once to a remote store that does not tell how many it answers well."""
         return self.concurrent_requests or _REQUESTS
 
     def set(self, settings: Mapping[str, Any] | None = None, /, **named: Any) -> _Restore:

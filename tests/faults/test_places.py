@@ -30,6 +30,8 @@ PLACES = {"key", "array", "store", "document", "problems"}
 WITHOUT = {
     # The engine calls codecs back, and says of which chunk and key.
     "codecs": "the engine says where",
+    "neuroglancer/images.py": "the engine says where",
+    "neuroglancer/format.py": "a document that a caller gave",
     # Whoever opens an array, or gets it ready to be read, says which.
     "dtypes/data_type.py": "it is of any array",
     # There is nothing stored yet, or nothing to name but what the text says.

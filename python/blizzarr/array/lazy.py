@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import OutOfBoundsError, SelectionError
-from blizzarr.indexing import ArrayMap, Dialect, Form, lower_form, selection_of
+from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
+from blizzarr.indexing import ArrayMap, Dialect, Form, Lowered, lower_form, selection_of
 from blizzarr.indexing.layout import permute
 from blizzarr.stores import check_writable
 from blizzarr.transfer import read, write
@@ -189,7 +189,7 @@ class LazyArray:
         array = self._array
         try:
             binding = array._binding or array._bind()
-            lowered = lower_form(self._selection, array.shape)
+            lowered = self._lowered()
             found: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)
@@ -221,10 +221,21 @@ class LazyArray:
         check_writable(array._store, array._path)
         try:
             binding = array._binding or array._bind()
-            write(binding, lower_form(self._selection, array.shape), value)
+            write(binding, self._lowered(), value)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)
             raise
+
+    def _lowered(self) -> Lowered:
+        """Return the elements of the view for the engine, in the shape that the array has now."""
+        try:
+            return lower_form(self._selection, self._array.shape)
+        except ViewOutOfBoundsError as error:
+            reason = (
+                f"index {error.index} is out of bounds for axis {error.axis} of length {error.size}: the array has "
+                "become shorter since this view was made"
+            )
+            raise OutOfBoundsError(reason, index=error.index, axis=error.axis, size=error.size) from None
 
     def __bool__(self) -> bool:
         return bool(self.read().item()) if self.size == 1 else bool(self.read())

@@ -75,7 +75,7 @@ def lower_form(form: Form, shape: tuple[int, ...]) -> Lowered:
             try:
                 values = index_values(map_, Bounds(0, size))  # type: ignore[arg-type]
             except OutOfBoundsError as error:
-                raise ViewOutOfBoundsError(str(error), index=error.index) from None
+                raise ViewOutOfBoundsError(str(error), index=error.index, axis=len(axes), size=size) from None
             dims = map_.dims  # type: ignore[union-attr]
             bits = sum([1 << dim for dim in dims])
             is_plain = is_plain and bool(dims) and (bits in joint or not used & bits)

@@ -70,7 +70,8 @@ pub fn write_unless_locked(array: &Array, region: &Region, origin: &Origin<'_>, 
         Err(Error::new(Kind::Store, "another writer has the chunk locked"))
     };
     match write_chunks(array, region, origin, options, &gives_up) {
-        Err(_) if is_locked.load(Ordering::Relaxed) => Ok(false),
+        // Another error (Ctrl-C, a damaged chunk) came first, or at the same time.
+        Err(error) if error.kind == Kind::Store && is_locked.load(Ordering::Relaxed) => Ok(false),
         done => done.map(|()| true),
     }
 }
