@@ -35,7 +35,10 @@ class FaultyServer:
     page
         Keys and prefixes in each part of a listing.
     next_token
-        The token of the next part of a listing, from the number of its first entry and the token of the request.
+        The token of the next part of a listing, from the number of its first entry and the token of the request;
+        the empty one is left out.
+    code
+        The code of errors.
     tags
         The ETag of bytes, if there are ETags.
     has_conditions
@@ -48,6 +51,7 @@ class FaultyServer:
         self.objects: dict[str, bytes] = {}
         self.fault: Callable[[str, str], int | str | None] = lambda method, path: None
         self.tags: Callable[[bytes], str | None] = lambda value: f'"{hashlib.md5(value).hexdigest()}"'
+        self.code = "Something"
         self.has_conditions = True
         self.page = 1000
         self.next_token: Callable[[int, str | None], str] = lambda number, token: str(number)
@@ -111,7 +115,7 @@ def faulty_server() -> Iterator[FaultyServer]:
         def go_wrong(self, path: str, fault: int | str, value: bytes) -> None:
             self.close_connection = True
             if isinstance(fault, int):
-                self.answer(fault, b"" if fault == 204 else b"<Error><Code>Something</Code></Error>")
+                self.answer(fault, b"" if fault == 204 else f"<Error><Code>{state.code}</Code></Error>".encode())
             elif fault == "silence":
                 state.ended.wait(30)
             elif fault == "redirect":
@@ -155,7 +159,9 @@ def faulty_server() -> Iterator[FaultyServer]:
             if fault is None and "list-type=2" in path:
                 self.list_objects()
                 return
-            if fault is not None and (value is not None or isinstance(fault, int) or fault in _OF_NO_VALUE):
+            if fault is not None and (
+                value is not None or isinstance(fault, int) or fault in _OF_NO_VALUE or "list-type=2" in path
+            ):
                 self.go_wrong(path, fault, value or b"")
                 return
             if value is None:
@@ -198,7 +204,8 @@ def faulty_server() -> Iterator[FaultyServer]:
             if first + state.page < len(entries):
                 following = state.next_token(first + state.page, token)
                 answer.append("<IsTruncated>true</IsTruncated>")
-                answer.append(f"<NextContinuationToken>{following}</NextContinuationToken>")
+                if following:
+                    answer.append(f"<NextContinuationToken>{following}</NextContinuationToken>")
             if in_xml is _in_url:
                 answer.append("<EncodingType>url</EncodingType>")
             self.answer(200, f"<ListBucketResult>{''.join(answer)}</ListBucketResult>".encode())

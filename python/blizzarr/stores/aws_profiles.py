@@ -13,6 +13,7 @@ from blizzarr.errors import UnsupportedOperationError
 __all__ = ["Profile", "profile_of"]
 
 _KEYS: Final = ("access_key_id", "secret_access_key", "session_token")
+_REGIONS: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _NAMED: Final = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 """Settings in the environment that come before a profile which nobody has named."""
 
@@ -50,7 +51,8 @@ def profile_of(options: Mapping[str, Any]) -> Profile:
     if os.environ.get("AWS_SKIP_SIGNATURE", "").lower() == "true":
         return Profile({}, None)
     found = _members(named or "default")
-    region = {} if "region" in given or os.environ.get("AWS_REGION") else _taken(found, ("region",))
+    has_region = given & {"region", "default_region"} or any(map(os.environ.get, _REGIONS))
+    region = {} if has_region else _taken(found, ("region",))
     if found.keys() >= {"aws_access_key_id", "aws_secret_access_key"}:
         return Profile({**region, **_taken(found, _KEYS)}, None)
     if any(name.startswith(("sso_", "credential_process", "role_arn")) for name in found):

@@ -35,8 +35,8 @@ _CONTROL = re.compile(r"[\0-\x1f\x7f]")
 class ObjectStore(BaseStore):
     """The objects of a bucket, of a container, or below a URL: S3, Google Cloud, Azure, HTTP.
 
-    Needs the extra ``remote``. Requests are made, repeated and signed by `obstore
-    <https://developmentseed.org/obstore>`_, whose documentation lists the options of each kind of store. Without
+    Needs the extra ``remote``. The options are those of `obstore <https://developmentseed.org/obstore>`_, whose
+    documentation lists them for each kind of store. Without
     options, credentials come from the environment, as with the vendor's own programs.
 
     Parts of a chunk, or of a shard, that several programs write at once are all kept, as are their changes to metadata
@@ -44,7 +44,8 @@ class ObjectStore(BaseStore):
     again. Deleting is not conditional. What is behind HTTP can only be read, and not be listed: open arrays by their
     paths, and groups that have consolidated metadata.
 
-    A child of ``os.fork`` cannot use such stores if its parent has: start processes with ``spawn`` or ``forkserver``.
+    A child of ``os.fork`` makes its own connections. Only stores in memory, and those with a ``credential_provider``
+    that is asynchronous or not for S3, cannot be used there if the parent has used them.
 
     Parameters
     ----------

@@ -85,6 +85,11 @@ impl HttpService for Noted {
             // Until it is answered.
             *log = Log { requests, throttled, asked, uncertain: true, uncertain_before, ..Log::default() };
         });
+        // S3 and Google Cloud, and Azure.
+        let is_listing = request.method() == http::Method::GET
+            && uri
+                .query()
+                .is_some_and(|query| query.split('&').any(|part| matches!(part, "list-type=2" | "comp=list")));
         let begun = Instant::now();
         let answered = self.0.execute(request).await;
         let latency = begun.elapsed();
@@ -110,7 +115,8 @@ impl HttpService for Noted {
             // What goes wrong within a server, or behind a proxy, may have gone wrong after the fact.
             log.uncertain = matches!(status.as_u16(), 408 | 500 | 502 | 504);
         });
-        if !(status.is_client_error() || status.is_server_error()) {
+        let is_error = status.is_client_error() || status.is_server_error();
+        if !is_error && !(is_listing && status.is_success()) {
             return Ok(response);
         }
         let (parts, body) = response.into_parts();
@@ -118,6 +124,12 @@ impl HttpService for Noted {
             exchange.note(|log| log.failure = Some((error.kind(), innermost(error))));
         })?;
         let text = String::from_utf8_lossy(&body);
+        if !is_error {
+            if let Some(wrong) = wrong_listing(&text) {
+                return Err(HttpError::new(HttpErrorKind::Decode, std::io::Error::other(wrong)));
+            }
+            return Ok(HttpResponse::from_parts(parts, body.into()));
+        }
         exchange.note(|log| {
             log.code = element(&text, "Code");
             log.message = element(&text, "Message");
@@ -142,6 +154,17 @@ pub fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let text = below.to_string();
     // The number is that of the system's error.
     text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Why the answer to a request for a listing is none: a listing is read leniently, and a page of a proxy, say, as an empty one.
+fn wrong_listing(text: &str) -> Option<String> {
+    if !["<ListBucketResult", "<EnumerationResults"].iter().any(|root| text.contains(root)) {
+        let told = element(text, "Code").map_or_else(String::new, |code| format!(", but {code}"));
+        return Some(format!("it is no listing{told}"));
+    }
+    let goes_on = element(text, "IsTruncated").as_deref() == Some("true");
+    (goes_on && element(text, "NextContinuationToken").is_none())
+        .then(|| "the listing goes on, but does not say where".to_owned())
 }
 
 /// The text within an element of an error in XML.

@@ -84,8 +84,10 @@ impl Limiter {
                 state.waiting.push_back(sender);
                 turn
             };
-            // Whoever is woken asks again; a sender is never dropped unused.
+            // Whoever is woken asks again, or wakes another if it is dropped before it does; a sender is never dropped unused.
+            let handing_on = HandingOn(self);
             let _ = turn.await;
+            std::mem::forget(handing_on);
         }
     }
 
@@ -101,6 +103,15 @@ impl Limiter {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody who waits, and may have been woken when it is dropped.
+struct HandingOn<'a>(&'a Limiter);
+
+impl Drop for HandingOn<'_> {
+    fn drop(&mut self) {
+        self.0.state().wake();
     }
 }
 
@@ -210,6 +221,23 @@ mod tests {
             let both = async { tokio::join!(async { drop(second.await) }, async { drop(third.await) }) };
             tokio::join!(both, async { drop(first) });
             assert_eq!(limiter.state().in_flight, 0);
+        });
+    }
+
+    #[test]
+    fn whoever_is_woken_and_dropped_wakes_another() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let limiter = Limiter::default();
+            limiter.state().limit = 1.0;
+            let first = limiter.acquire(1).await;
+            let (mut second, mut third) = (Box::pin(limiter.acquire(1)), Box::pin(limiter.acquire(1)));
+            for waiting in [&mut second, &mut third] {
+                assert!(tokio::time::timeout(Duration::from_millis(1), waiting).await.is_err());
+            }
+            drop(first);
+            drop(second);
+            tokio::time::timeout(Duration::from_secs(5), third).await.expect("the third has its turn");
         });
     }
 }

@@ -55,8 +55,11 @@ impl Connected {
                 },
             };
             let name = |path: &Path| path.as_ref().strip_prefix(&above).unwrap_or(path.as_ref()).to_owned();
-            let (before, listed) = (known.len(), part.result.objects.len() + part.result.common_prefixes.len());
-            for object in &part.result.objects {
+            // What a console stores as the directory itself comes without its slash, and is not below it.
+            let mut objects = part.result.objects;
+            objects.retain(|object| object.location.as_ref().starts_with(&below));
+            let (before, listed) = (known.len(), objects.len() + part.result.common_prefixes.len());
+            for object in &objects {
                 if known.insert(name(&object.location)) {
                     found.objects.push((name(&object.location), object.size));
                 }

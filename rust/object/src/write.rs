@@ -81,9 +81,7 @@ impl Connected {
             match self.request(self.opened.store.put_opts(&path, payload.clone(), PutOptions::default())).await {
                 Ok((made, _)) => return Ok(self.written(&made, &payload)),
                 // Another request for the object is under way.
-                Err(failure) if failure.log.status == Some(409) && self.allows(tried, begun) => {
-                    tokio::time::sleep(PAUSE.mul_f64(f64::from(tried % 4) * 0.5)).await;
-                }
+                Err(failure) if failure.log.status == Some(409) && self.allows(tried, begun) => pause(tried).await,
                 Err(failure) => return Err(failure.at(key)),
             }
         }
@@ -114,7 +112,7 @@ impl Connected {
             return Ok(Written::Refused);
         }
         // Whether a request before this one may have been carried out.
-        let mut doubt = false;
+        let (mut doubt, mut unanswered) = (false, 0);
         for tried in 1.. {
             let options = PutOptions { mode: mode.clone(), ..PutOptions::default() };
             let failure = match self.request(self.opened.store.put_opts(&path, payload.clone(), options)).await {
@@ -126,7 +124,12 @@ impl Connected {
                 return Err(Error::new(Kind::Unsupported, reason).at_key(key));
             }
             doubt |= failure.log.uncertain_before || failure.log.uncertain;
+            if is_conflict(&failure) && self.allows(tried, begun) {
+                pause(tried).await;
+                continue;
+            }
             let refused = is_refusal(&failure);
+            unanswered += u32::from(!refused);
             if !doubt {
                 return if refused { Ok(Written::Refused) } else { Err(failure.at(key)) };
             }
@@ -140,8 +143,10 @@ impl Connected {
             if now == version {
                 // It was not made, and no request that is still on its way can be made any more once this one is.
                 match refused {
+                    // The request that is under way may be one of ours.
+                    true if is_conflict(&failure) => return Ok(Written::Unknown(None)),
                     true => return Ok(Written::Refused),
-                    false if tried < UNANSWERED && self.allows(tried, begun) => continue,
+                    false if unanswered < UNANSWERED && self.allows(tried, begun) => continue,
                     false => return Err(failure.at(key)),
                 }
             }
@@ -221,6 +226,18 @@ impl Connected {
         }
         Ok(())
     }
+}
+
+/// Before the next attempt after a conflict.
+async fn pause(tried: u32) {
+    tokio::time::sleep(PAUSE.mul_f64(f64::from(tried % 4) * 0.5)).await;
+}
+
+/// Whether the answer says that another request for the object is under way, and nothing of the version: Azure answers 409
+/// also if the object exists.
+fn is_conflict(failure: &Failure) -> bool {
+    failure.log.status == Some(409)
+        && matches!(failure.log.code.as_deref(), Some("ConditionalRequestConflict" | "OperationAborted"))
 }
 
 /// Whether the answer says that the object is not of the version.

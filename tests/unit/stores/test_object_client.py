@@ -104,6 +104,45 @@ def test_an_array_opens_with_two_requests(server: FaultyServer) -> None:
     assert sorted(path.removeprefix("/bucket/a/") for _, path in server.requests) == [".zarray", "c/5", "zarr.json"]
 
 
+@pytest.mark.parametrize("list_them", [ObjectStore.list, ObjectStore.list_dir, lambda store: [*store.list_sizes()]])
+def test_an_answer_that_is_no_listing(server: FaultyServer, list_them: Any) -> None:
+    """It is not an empty one, nor one that ends where the server has more."""
+    store = server.store()
+    server.fault = lambda method, path: "html" if "list-type=2" in path else None
+    with pytest.raises(StoreError, match="it is no listing"):
+        list_them(store)
+    server.fault = lambda method, path: None
+    server.page, server.next_token = 1, lambda number, token: ""
+    with pytest.raises(StoreError, match="goes on, but does not say where"):
+        list_them(store)
+
+
+def test_an_object_that_stands_for_the_directory_is_no_key(server: FaultyServer) -> None:
+    server.page = 1  # a part of the listing that has nothing else
+    server.objects = {"/bucket/a/": b"", "/bucket/a/b/": b"", "/bucket/a/b/c": b"value"}
+    store = server.store()
+    assert store.list_dir() == ((), ("b/",))
+    assert store.list_dir("b/") == (("b/c",), ())
+    assert store.list("b/") == ["b/c"]
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+def test_a_conflict_with_a_request_whose_answer_was_lost(server: FaultyServer, arrives: bool) -> None:
+    """409 says nothing of the object, whose writer may be the request before: it is not known not to be there."""
+    store, left = server.store(max_retries=0), [500, 409, 409]
+    server.code = "ConditionalRequestConflict"
+
+    def fault(method: str, path: str) -> int | None:
+        found = left.pop(0) if left and method == "PUT" else None
+        if arrives and method == "PUT" and found is None:
+            server.objects["/bucket/a/new"] = b"value"
+        return found
+
+    server.fault = fault
+    assert store.replace("new", None, b"value")
+    assert bytes(store.get("new") or b"") == b"value"
+
+
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
     with s3_server() as url:
@@ -138,8 +177,9 @@ def test_a_provider_that_fails(s3: str) -> None:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with a file of credentials, and none in the environment."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_REGION", "AWS_SKIP_SIGNATURE"):
-        monkeypatch.delenv(name, raising=False)
+    names = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "PROFILE", "REGION", "DEFAULT_REGION", "SKIP_SIGNATURE"]
+    for name in names:
+        monkeypatch.delenv(f"AWS_{name}", raising=False)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     (tmp_path / "credentials").write_text(
@@ -162,6 +202,8 @@ def test_keys_in_a_file(home: Path, s3: str, monkeypatch: pytest.MonkeyPatch) ->
     assert bytes(store.get("b") or b"") == b"value"
     monkeypatch.setenv("AWS_PROFILE", "lab")
     assert profile_of({}).options == {"region": "x", "access_key_id": "lab", "secret_access_key": "labs"}
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "y")
+    assert profile_of({}).options == {"access_key_id": "lab", "secret_access_key": "labs"}
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "env")
     assert profile_of({}) == ({}, None)
 
