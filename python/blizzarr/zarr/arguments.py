@@ -126,8 +126,9 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
         options["attributes"] = AsZarrPython(options["attributes"])
     chunks = options.get("chunks")
     if not isinstance(chunks, bool | str | None):
-        # Axes without elements have chunks of one.
-        options["chunks"] = (chunks or 1) if isinstance(chunks, int) else tuple(length or 1 for length in chunks)
+        # Axes without elements have chunks of one; None stands for the whole axis.
+        is_one = isinstance(chunks, int)
+        options["chunks"] = (chunks or 1) if is_one else tuple(1 if length == 0 else length for length in chunks)
     return options, settings
 
 

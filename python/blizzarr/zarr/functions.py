@@ -191,7 +191,10 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     """Create an array, of float64 by default."""
     if options.get("dtype") is None:
         options["dtype"] = "float64"
-    options.setdefault("chunks", None)
+    chunks = options.setdefault("chunks", None)
+    if isinstance(chunks, tuple | list) and not isinstance(shape, int):
+        # Axes behind those that are named are not divided.
+        options["chunks"] = (*chunks, *[None] * (len(shape) - len(chunks)))
     return create_array(store, shape=shape, **options)
 
 

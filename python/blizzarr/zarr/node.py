@@ -57,7 +57,7 @@ class Node:
     @translating()
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step, and return the array or the group."""
-        self.engine.update_attributes(new_attributes)
+        self.attrs.update(new_attributes)
         return self
 
     def __getattr__(self, name: str) -> Any:

@@ -95,12 +95,14 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     keys = meta.chunk_keys
     dtype = spec.dtype.to_native_dtype()
     is_objects = meta.dtype.kind is Kind.OBJECT
-    if _OBJECTS.get(type(spec.dtype).__name__) != meta.dtype.name if is_objects else meta.dtype.numpy != dtype:
+    # The byte order in memory may be another one: elements are then converted.
+    native = dtype if is_objects else dtype.newbyteorder("=")
+    if _OBJECTS.get(type(spec.dtype).__name__) != meta.dtype.name if is_objects else meta.dtype.numpy != native:
         raise NotTakenError(f"elements of {dtype} would be read as {meta.dtype}")
     if not meta.shape or 0 in meta.write_shape:
         raise NotTakenError("it has no axes, or chunks without elements")
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
-    if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, dtype, meta)):
+    if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, native, meta)):
         raise NotTakenError(f"its fill value {fill!r} would be read as {meta.fill_value!r}")
     path = _array_path(place.path, len(meta.shape), keys.head, keys.separator)
     binding = bind(store, path, meta, watch=False)

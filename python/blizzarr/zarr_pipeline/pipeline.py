@@ -118,7 +118,7 @@ class ZarrPipeline(CodecPipeline):
             raise NotTakenError("missing chunks are to be an error")
         is_small = array.reads_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
         if elements.dtype != array.binding.dtype:
-            await asyncio.to_thread(_read_texts, array.binding, lowered, elements)
+            await asyncio.to_thread(_read_converted, array.binding, lowered, elements)
         elif is_small and (array.inner == array.chunk or chunks_of(*lowered[:2], array.inner) <= _FEW):
             await self._reads.run(read, array.binding, lowered, elements)
         else:
@@ -130,6 +130,8 @@ class ZarrPipeline(CodecPipeline):
             raise NotTakenError("the store is read-only")
         if elements.shape not in (shape, ()):
             raise NotTakenError("the selection has another shape than what is written to it")
+        if not array.dtype.isnative:
+            elements = elements.astype(array.binding.dtype)
         handle: Any = array.binding.handle
         given: Any = np.broadcast_to(elements, shape), axes, pieces[0][1].config.write_empty_chunks
         is_small = array.writes_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
@@ -252,8 +254,8 @@ def _told(array: str, why: str) -> None:
     _LOG.debug("zarr-python's own pipeline takes %s: %s", array, why)
 
 
-def _read_texts(binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
-    """Read objects into memory of NumPy's own type for texts."""
+def _read_converted(binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
+    """Read into memory of NumPy's own type for texts, or of another byte order."""
     out[...] = read(binding, lowered)
 
 

@@ -344,3 +344,19 @@ def test_what_is_no_text_becomes_one() -> None:
     z = zarr.create_array({}, shape=2, dtype=str)
     z[:] = np.array(["a", np.nan], dtype=object)
     assert z[:].tolist() == ["a", "nan"]
+
+
+@pytest.mark.parametrize("chunks", [(10,), (10, None), (10, -1), [10]])
+def test_axes_without_a_length_of_chunks_are_whole(chunks: Any) -> None:
+    assert zarr.create((100, 20), chunks=chunks, store={}).chunks == (10, 20)
+    assert zarr.zeros((100, 20), chunks=chunks, zarr_format=2).chunks == (10, 20)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_update_attributes_stores_nan(zarr_format: int) -> None:
+    root = zarr.create_group({}, zarr_format=zarr_format)
+    array = root.create_array("a", shape=3, dtype="i4")
+    for node in (root, array):
+        assert node.update_attributes({"missing": float("nan"), "limit": float("inf")}) is node
+        assert np.isnan(node.attrs["missing"])
+        assert node.attrs["limit"] == np.inf

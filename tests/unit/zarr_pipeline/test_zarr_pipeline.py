@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numcodecs import Delta
 
 from blizzarr.errors import ChunkError, StoreError
 
 zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")
 storage: Any = pytest.importorskip("zarr.storage")
+codecs: Any = pytest.importorskip("zarr.codecs")
 
 DATA = np.arange(60 * 50, dtype="int32").reshape(60, 50)
 LAYOUTS: list[dict[str, Any]] = [
@@ -172,10 +174,9 @@ def test_a_store_of_a_user_is_called(tmp_path: Path, engine: list[str], caplog: 
     "given",
     [
         {"dtype": "i4", "shape": ()},
-        {"dtype": ">i4", "shape": (3,), "chunks": (2,)},
         {"dtype": "M8[s]", "shape": (3,), "chunks": (2,), "zarr_format": 2, "fill_value": None},
     ],
-    ids=["no axes", "byte order", "no fill value"],
+    ids=["no axes", "no fill value"],
 )
 @pytest.mark.filterwarnings("ignore:The data type")
 def test_what_is_read_otherwise_is_left_to_zarr_python(given: dict[str, Any], store: Any, plain: Plain) -> None:
@@ -184,6 +185,42 @@ def test_what_is_read_otherwise_is_left_to_zarr_python(given: dict[str, Any], st
     np.testing.assert_array_equal(array[...], other[...])
     array[...] = np.asarray(array[...])
     np.testing.assert_array_equal(array[...], other[...])
+
+
+RECORD: Any = np.dtype([("a", ">i4"), ("b", ">f8")])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given"),
+    [
+        (">i4", {}),
+        (">i4", {"shards": (4, 6)}),
+        (">f8", {"serializer": codecs.BytesCodec(endian="big"), "fill_value": np.nan}),
+        (">i4", {"zarr_format": 2, "order": "F", "filters": [Delta(">i4")]}),
+        (">f8", {"zarr_format": 2, "fill_value": 2.5}),
+        (">M8[s]", {"zarr_format": 2}),
+        (">U3", {"zarr_format": 2}),
+        (RECORD, {"zarr_format": 2}),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:The data type")
+def test_other_byte_orders(dtype: Any, given: dict[str, Any], store: Any, plain: Plain, engine: list[str]) -> None:
+    """Elements whose byte order is not the machine's are converted, so that their writers are merged, too."""
+    array = zarr.create_array(store, shape=(6, 6), chunks=(2, 3), dtype=dtype, **given)
+    expected = array[:]
+    values: Any = np.arange(36).reshape(6, 6)
+    values = np.rec.fromarrays([values, values / 2], RECORD) if dtype is RECORD else values.astype(dtype)
+    for rows in (slice(0, 1), slice(2, 5)):
+        array[rows] = expected[rows] = values[rows]
+    array[1, 1:3] = expected[1, 1:3] = values[0, 0]
+    array.vindex[[1, 1], [4, 5]] = values[2, :2]
+    expected[1, 4:] = values[2, :2]
+    assert array[:].dtype == array.dtype
+    np.testing.assert_array_equal(array[:], expected)
+    np.testing.assert_array_equal(array.oindex[[4, 1], ::2], expected[[4, 1], ::2])
+    assert set(engine) == {"engine"}
+    np.testing.assert_array_equal(plain(store, mode="r")[:], expected)
 
 
 def test_chunks_of_several_shapes_are_left_to_zarr_python(store: Any, engine: list[str]) -> None:
