@@ -40,8 +40,6 @@ EXAMPLES = (
     "blizzarr copy old.zarr new.zarr --format v3",
 )
 
-"""The exit status that shells use for programs ended by Ctrl-C."""
-
 
 def run(
     source: Annotated[

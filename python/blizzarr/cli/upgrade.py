@@ -20,8 +20,6 @@ EXAMPLES = (
     "blizzarr upgrade old.zarr",
 )
 
-"""The exit status that shells use for programs ended by Ctrl-C."""
-
 
 def run(
     path: PathArgument,
