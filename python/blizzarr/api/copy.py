@@ -64,7 +64,8 @@ def copy(
     is stored, also where another program has changed it without them.
 
     Arrays larger than memory are copied part by part (`config.copy_bytes`), each part on all cores. If the layout stays
-    the same, stored objects are copied as they are, without decoding.
+    the same, stored objects are copied as they are, without decoding, also damaged ones; `check` finds those in the
+    copy, and with `skip_damaged` every chunk is decoded.
 
     A copy that was interrupted can be finished by calling again with ``resume=True``: a small record beside each
     unfinished array says how far it has come, and is removed when the array is done; one beside the group that is

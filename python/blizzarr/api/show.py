@@ -36,7 +36,7 @@ def show(
     vmin: float | str | None = None,
     vmax: float | str | None = None,
     axis: int | str | None = None,
-    origin: Literal["upper", "lower"] = "upper",
+    origin: Literal["upper", "lower"] | None = None,
     size: int = 720,
     title: str = "",
     **unknown: Never,
@@ -48,7 +48,9 @@ def show(
     four ``uint8``, it is taken as colour. Large arrays are sampled with strides, so that only a part of them is read.
 
     The axes have the coordinates of the arrays that stand beside this one and have the names of its dimensions, as in
-    xarray; otherwise indices. Text in scripts other than Latin needs Pillow: ``pip install 'blizzarr[pictures]'``.
+    xarray; otherwise indices. Of an array with dimension names, the elements are drawn as xarray decodes them: without
+    what ``_FillValue`` masks, and unpacked by ``scale_factor`` and ``add_offset``. Text in scripts other than Latin
+    needs Pillow: ``pip install 'blizzarr[pictures]'``.
 
     Parameters
     ----------
@@ -67,7 +69,8 @@ def show(
     axis
         Show slices along this axis, given by its number or its name. The selection must have three axes or more.
     origin
-        The edge where row 0 is drawn: ``"upper"`` as in images, or ``"lower"`` as in plots.
+        The edge where row 0 is drawn: ``"upper"`` as in images, or ``"lower"`` as in plots. By default north is up if
+        the rows have latitudes, and otherwise row 0 is at the upper edge.
     size
         The approximate width of an image in pixels.
     title
@@ -103,7 +106,7 @@ def show(
     from blizzarr.display.picture import Style, render
     from blizzarr.display.png import Picture, encode
 
-    if origin not in ("upper", "lower"):
+    if origin not in (None, "upper", "lower"):
         raise ValueError(f"expected origin='upper' or 'lower', found {origin!r}")
     file = None if path is None else os.fsdecode(path)
     if file is not None and os.path.splitext(file)[1].lower() not in ("", ".png"):

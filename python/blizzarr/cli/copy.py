@@ -40,8 +40,6 @@ EXAMPLES = (
     "blizzarr copy old.zarr new.zarr --format v3",
 )
 
-"""The exit status that shells use for programs ended by Ctrl-C."""
-
 
 def run(
     source: Annotated[
@@ -73,7 +71,9 @@ def run(
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards, codecs and formats.
 
-    Copies arrays of any size, part by part, on all cores. Whatever you leave out stays as it is in the source.
+    Copies arrays of any size, part by part, on all cores. Whatever you leave out stays as it is in the source. Chunks
+    that need no change are copied without decoding, with any damage, which 'blizzarr check' finds; --skip-damaged
+    decodes all.
 
     After Ctrl-C, run the same command with --resume: it continues where it stopped.
     """

@@ -26,7 +26,7 @@ def run(
     path: ArrayArgument,
     selection: Annotated[str | None, typer.Argument(metavar="[SELECTION]", help="Like 0:10,::2")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The PNG file; by default named after the array.")
+        Path | None, typer.Option("--output", "-o", help="The PNG file; by default a new one, named after the array.")
     ] = None,
     cmap: Annotated[str, typer.Option(help="viridis, magma, gray or rdbu; add _r to reverse it.")] = "viridis",
     axis: Annotated[
@@ -37,14 +37,17 @@ def run(
         typer.Option(help="The value of the first colour: a number or a percentile like 2%; 0.2% by default."),
     ] = None,
     vmax: Annotated[str | None, typer.Option(help="The value of the last colour; 99.8% by default.")] = None,
-    origin: Annotated[str, typer.Option(help="Whether row 0 is at the 'upper' or 'lower' edge.")] = "upper",
+    origin: Annotated[
+        str | None,
+        typer.Option(help="Whether row 0 is at the 'upper' or 'lower' edge; by default, north is up in maps."),
+    ] = None,
     size: Annotated[int, typer.Option(min=64, max=8192, help="The approximate width of the image in pixels.")] = 720,
 ) -> None:
     """Make a picture: a curve, an image, or slices of a volume.
 
     Large arrays are sampled with strides, so a picture of a huge array reads only a part of it.
     """
-    if origin not in ("upper", "lower"):
+    if origin not in (None, "upper", "lower"):
         raise typer.BadParameter(f"expected 'upper' or 'lower', found {origin!r}", param_hint="--origin")
     if output is not None and output.suffix.lower() not in ("", ".png"):
         raise typer.BadParameter(f"expected a file named .png, found {str(output)!r}", param_hint="--output")
@@ -55,6 +58,8 @@ def run(
 
     title = f"{place.text}{_selected(place.key)}   {shape_text(array.shape)} {array.metadata.dtype}"
     target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
+    if output is None and target.exists():
+        raise FileExistsError(f"expected no file named {target} here, found one; -o {target} replaces it")
     pixels = show(
         array,
         target,
@@ -63,7 +68,7 @@ def run(
         vmin=vmin,
         vmax=vmax,
         axis=axis,
-        origin=cast("Literal['upper', 'lower']", origin),
+        origin=cast("Literal['upper', 'lower'] | None", origin),
         size=size,
         title=title,
     )

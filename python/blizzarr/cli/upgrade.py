@@ -20,8 +20,6 @@ EXAMPLES = (
     "blizzarr upgrade old.zarr",
 )
 
-"""The exit status that shells use for programs ended by Ctrl-C."""
-
 
 def run(
     path: PathArgument,
@@ -59,7 +57,7 @@ def run(
         typer.echo(json.dumps(done.to_dict(), indent=2))
     else:
         for line in str(done).split("\n"):
-            typer.echo(printable(line), err=not dry_run)
+            typer.echo(printable(line))
         if done.done:
             typer.echo(f"Took {duration_text(meter.seconds)}.", err=True)
     if done.problems:

@@ -1,14 +1,15 @@
 """Coordinates along the axes of a picture: numbers, times and texts in place of indices.
 
 As in netCDF, they are the elements of the array that has the name of a dimension, packed by the attributes
-``scale_factor`` and ``add_offset``, and times as numbers with units like ``days since 2001-01-01``.
+``scale_factor`` and ``add_offset``, and times as numbers with units like ``days since 2001-01-01``. The attributes also
+tell which coordinates increase towards the north.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 import numpy as np
@@ -16,13 +17,19 @@ from numpy.typing import NDArray
 
 from blizzarr.display.canvas import tick_text, ticks
 
-__all__ = ["Coordinates", "index_ticks", "time_ticks"]
+__all__ = ["Coordinates", "index_ticks", "time_ticks", "unpacked"]
 
 _LONGEST: Final = 16
 """The most characters of a text."""
 _UNITS: Final = {"day": 86400e6, "hour": 3600e6, "minute": 60e6, "second": 1e6, "millisecond": 1e3, "microsecond": 1.0}
 """The length of each unit in microseconds."""
 _SINCE: Final = re.compile(r"(\w+?)s? since (\d{1,4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2}))?)?")
+_NORTHWARD: Final = {
+    "axis": ("Y",),
+    "standard_name": ("latitude", "grid_latitude", "projection_y_coordinate"),
+    "units": ("degrees_north", "degree_north", "degree_N", "degrees_N", "degreeN", "degreesN"),
+}
+"""Attributes of coordinates that increase towards the north, as the conventions CF have them."""
 _CALENDARS: Final = (None, "standard", "gregorian", "proleptic_gregorian")
 
 
@@ -32,6 +39,8 @@ class Coordinates:
 
     values: NDArray[Any]
     unit: str = ""
+    northward: bool = field(default=False, repr=False)
+    """Whether they increase towards the north."""
 
     @classmethod
     def of(cls, values: NDArray[Any], attributes: Mapping[str, Any]) -> Self:
@@ -47,13 +56,16 @@ class Coordinates:
         unit = attributes.get("units")
         unit = unit if isinstance(unit, str) else ""
         if values.dtype.kind in "iuf":
-            for name, operation in (("scale_factor", np.multiply), ("add_offset", np.add)):
-                number = attributes.get(name)
-                values = operation(values, float(number)) if isinstance(number, int | float) else values
+            values = unpacked(values, attributes)
             times = _times(values, unit) if attributes.get("calendar") in _CALENDARS else None
             if times is not None:
                 return cls(times)
-        return cls(values, unit)
+        northward = any(attributes.get(name) in terms for name, terms in _NORTHWARD.items())
+        return cls(values, unit, northward and values.dtype.kind in "iuf")
+
+    def rises_northward(self, indices: range) -> bool:
+        """Return whether later ones of these indices are further north."""
+        return self.northward and bool(self.values[indices[0]] < self.values[indices[-1]])
 
     def text(self, index: int) -> str:
         """Return the coordinate of an index as text."""
@@ -84,6 +96,23 @@ class Coordinates:
                 round_ones = ticks(float(values[order[0]]), float(values[order[-1]]), wanted)
                 return [(float(np.interp(one, values[order], places)), tick_text(one)) for one in round_ones]
         return [(place, self.text(index)) for place, index in index_ticks(indices, wanted)]
+
+
+def unpacked(values: NDArray[Any], attributes: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the numbers that are packed by the attributes ``scale_factor`` and ``add_offset``.
+
+    Examples
+    --------
+    >>> unpacked(np.array([1, 2]), {"scale_factor": 0.5, "add_offset": 10}).tolist()
+    [10.5, 11.0]
+    """
+    for name, operation in (("scale_factor", np.multiply), ("add_offset", np.add)):
+        number = attributes.get(name)
+        if isinstance(number, list) and len(number) == 1:
+            # NCZarr stores attributes as lists.
+            number = number[0]
+        values = operation(values, float(number)) if isinstance(number, int | float) else values
+    return values
 
 
 _ROUND_TIMES: Final = (

@@ -27,7 +27,7 @@ from blizzarr.display.canvas import INK, PALE, Canvas
 from blizzarr.display.colours import Range, colour_table
 from blizzarr.display.coordinates import Coordinates
 from blizzarr.display.panel import BELOW, HEADING, LEFT, MARGIN
-from blizzarr.display.region import Axis, Pictured, Region, as_numbers
+from blizzarr.display.region import Axis, Pictured, Region
 
 __all__ = ["Style", "render"]
 
@@ -45,10 +45,16 @@ class Style:
     high: str | None = None
     axis: int | str | None = None
     """Show slices along this axis, by number or name."""
-    origin: Literal["upper", "lower"] = "upper"
-    """Whether the first row is at the top, as in images, or at the bottom, as in plots."""
+    origin: Literal["upper", "lower"] | None = None
+    """Whether the first row is at the top, as in images, or at the bottom, as in plots; None: where north is up."""
     size: int = 720
     """The width of the image of a two-dimensional array in pixels, approximately."""
+
+    def puts_below(self, axis: Axis) -> bool:
+        """Whether the first index of a vertical axis is at the bottom."""
+        if self.origin is None:
+            return axis.coordinates is not None and axis.coordinates.rises_northward(axis.indices)
+        return self.origin == "lower"
 
 
 def render(
@@ -127,13 +133,13 @@ def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, p
 
 
 def _paint(
-    samples: Sequence[NDArray[Any]], style: Style, coloured: bool, missing: Any
+    samples: Sequence[NDArray[Any]], style: Style, coloured: bool, region: Region
 ) -> tuple[list[NDArray[np.uint8]], Range | None, NDArray[np.uint8]]:
     """The samples as colours of one common range, which a colour bar can show."""
     table = colour_table(style.cmap)
     if coloured:
         return [_on_white(values) for values in samples], None, table
-    numbers = [as_numbers(values, missing) for values in samples]
+    numbers = [region.numbers(values) for values in samples]
     spread = Range.of(np.concatenate([values.ravel() for values in numbers]), style.low, style.high)
     return [spread.apply(values, table) for values in numbers], spread, table
 
@@ -150,7 +156,7 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
     coloured = len(regions[0].axes) == 3
     fits = _fits(regions, size)
     first = regions[0]
-    images, spread, table = _paint([_sample(region, fits) for region in regions], style, coloured, first.missing)
+    images, spread, table = _paint([_sample(region, fits) for region in regions], style, coloured, first)
     images = [_enlarge(image, region.axes, fits) for image, region in zip(images, regions, strict=True)]
     heads = len(regions) > 1
     tallest = max(image.shape[0] for image in images)
@@ -165,7 +171,7 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
         left += room
         canvas.text(left, top - HEADING + 2, region.describe_fixed(), PALE)
         vertical, horizontal = region.axes[:2]
-        panel.draw_image(canvas, left, top, image, (vertical, horizontal), lower=style.origin == "lower")
+        panel.draw_image(canvas, left, top, image, (vertical, horizontal), lower=style.puts_below(vertical))
         left += image.shape[1] + MARGIN
     if spread:
         panel.draw_bar(canvas, left + 4, top, tallest, table, spread, first.array.dtype)
@@ -182,11 +188,12 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     rows = -(-count // columns)
     fits = _fits(slices, round(style.size * 1.6 / columns))
     coloured = len(slices[0].axes) == 3
-    images, spread, table = _paint([_sample(part, fits) for part in slices], style, coloured, region.missing)
+    images, spread, table = _paint([_sample(part, fits) for part in slices], style, coloured, region)
     images = [_enlarge(image, part.axes, fits) for image, part in zip(images, slices, strict=True)]
     height, width = images[0].shape[:2]
     note = region.describe_fixed()
     head = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
+    below = style.puts_below(slices[0].axes[0])
     step_x, step_y = width + MARGIN, height + HEADING + MARGIN // 2
     total = MARGIN + columns * step_x + (panel.bar_room(region.array.dtype) if spread else 0)
     canvas = Canvas(max(total, _width(title)), head + rows * step_y + MARGIN)
@@ -195,7 +202,7 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     for number, image in enumerate(images):
         left, top = MARGIN + number % columns * step_x, head + number // columns * step_y
         canvas.text(left, top + 2, region.describe(along.number, along.indices[places[number]]), PALE)
-        canvas.paste(left, top + HEADING, image[::-1] if style.origin == "lower" else image)
+        canvas.paste(left, top + HEADING, image[::-1] if below else image)
     if spread:
         bar = rows * step_y - HEADING - MARGIN // 2
         panel.draw_bar(canvas, MARGIN + columns * step_x, head + HEADING, bar, table, spread, region.array.dtype)
@@ -206,7 +213,7 @@ def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
     axis = region.axes[0]
     width, height = round(style.size * 1.25), round(style.size * 0.5)
     sampled = region.every([max(1, -(-len(axis) // (2 * width)))]).affordable()
-    values = as_numbers(sampled.read(), region.missing)
+    values = region.numbers(sampled.read())
     spread = Range.of(values, style.low or "0%", style.high or "100%")
     note = region.describe_fixed()
     top = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)

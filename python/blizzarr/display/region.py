@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from blizzarr.display.coordinates import Coordinates
-from blizzarr.formats.masked_value import masked_value
+from blizzarr.display.coordinates import Coordinates, unpacked
+from blizzarr.formats.masked_value import follows_xarray, masked_value
 from blizzarr.model import ArrayMeta
 
 __all__ = ["Axis", "Pictured", "Region", "as_numbers"]
@@ -62,12 +62,6 @@ class Region:
     """The names of all axes."""
     coordinates: Mapping[int, Coordinates] = field(default_factory=dict)
     """The coordinates by the number of their axis."""
-
-    @property
-    def missing(self) -> Any:
-        """The value of elements that are missing, as xarray has it; None if there is none."""
-        meta = getattr(self.array, "metadata", None)
-        return masked_value(meta) if isinstance(meta, ArrayMeta) else None
 
     @classmethod
     def of(cls, array: Pictured, key: Any = ..., coordinates: Mapping[int, Coordinates] | None = None) -> Self:
@@ -147,6 +141,14 @@ class Region:
         alone = np.empty((), np.object_)
         alone[()] = found
         return alone
+
+    def numbers(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """The elements as numbers for a colour map, decoded as in xarray: NaN where they are missing, and unpacked."""
+        meta = getattr(self.array, "metadata", None)
+        if not isinstance(meta, ArrayMeta) or not follows_xarray(meta):
+            return as_numbers(values)
+        numbers = as_numbers(values, masked_value(meta))
+        return unpacked(numbers, meta.attributes) if values.dtype.kind in "iuf" else numbers
 
     def describe_fixed(self) -> str:
         """The indices along the axes that are not shown, like ``time = 3, level = 0``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
@@ -16,6 +16,9 @@ from blizzarr.transformers import stored_key
 from blizzarr.upgrading.walk import walk
 
 __all__ = ["NodeUpgrade", "Upgrade", "plan"]
+
+_MOST_PATHS: Final = 4
+"""The most nodes that are named in the text of a note which many have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,21 @@ class Upgrade:
         moving = sum(node.moves_chunks for node in self.nodes)
         if moving:
             lines.append(f"the chunks of {_count(moving, 'array')} get other keys")
-        lines += [f"/{node.path}: {note}" for node in self.nodes for note in node.notes]
+        noted: dict[str, list[str]] = {}
+        for node in self.nodes:
+            for note in node.notes:
+                noted.setdefault(note, []).append(f"/{node.path}")
+        lines += [f"{_some(paths)}: {note}" for note, paths in noted.items()]
         if self.problems:
             many = len(self.problems) > 1
             lines.append(f"{_count(len(self.problems), 'problem')} {'stand' if many else 'stands'} against it:")
             lines += [f"  {problem}" for problem in self.problems]
         return "\n".join(map(printable, lines))
+
+
+def _some(paths: list[str]) -> str:
+    more = len(paths) - _MOST_PATHS
+    return ", ".join(paths[:_MOST_PATHS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _count(number: int, what: str) -> str:

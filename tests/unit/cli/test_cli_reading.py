@@ -236,6 +236,15 @@ def test_show_names_the_file_after_the_array(run: Run, data: Path) -> None:
     assert decode(Path("series.png").read_bytes()).ndim == 3
 
 
+def test_show_replaces_only_a_file_that_is_named(run: Run, data: Path) -> None:
+    Path("series.png").write_bytes(b"another picture")
+    refused = run("show", f"{data}/series")
+    assert (refused.code, Path("series.png").read_bytes()) == (1, b"another picture")
+    assert refused.err.endswith("expected no file named series.png here, found one; -o series.png replaces it\n")
+    assert run("show", f"{data}/series", "-o", "series.png").code == 0
+    assert decode(Path("series.png").read_bytes()).ndim == 3
+
+
 def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.ndarray) -> None:
     blizzarr.copy(blizzarr.open(data, mode="r"), "data.zip")
     assert run("tree", "data.zip").out == run("tree", data).out

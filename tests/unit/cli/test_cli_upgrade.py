@@ -29,10 +29,10 @@ def test_upgrade(run: Run, tmp_path: Path, old: str) -> None:
     place = a_hierarchy(tmp_path / "old.zarr", old)
     done = run("upgrade", place)
     assert done.code == 0
-    assert f"1 array and 2 groups upgraded from {old} to v3" in done.err
+    assert f"1 array and 2 groups upgraded from {old} to v3" in done.out
     assert np.array_equal(blizzarr.open(place, path="a/b", zarr_format=3)[:], VALUES)
     again = run("upgrade", place)
-    assert (again.code, "nothing to do" in again.err) == (0, True)
+    assert (again.code, "nothing to do" in again.out) == (0, True)
 
 
 def test_dry_run(run: Run, tmp_path: Path) -> None:
@@ -91,6 +91,18 @@ def test_what_is_said_of_one_array(run: Run, tmp_path: Path) -> None:
     planned = run("upgrade", place, "--dry-run").out.splitlines()
     assert planned[0].startswith("1 array to upgrade from v2 to v3 in ")
     assert planned[1] == "/: the fill value, which was null, becomes 0.0"
+
+
+def test_what_is_said_of_many_arrays(run: Run, tmp_path: Path) -> None:
+    """A note that many have is one line, in the order of the first node that has it."""
+    root = blizzarr.create_group(tmp_path / "old.zarr", zarr_format=2)
+    for name in "abcdef":
+        root.create_array(name, shape=2, dtype="int8", dimension_names=["x"], fill_value=7 if name == "b" else 9)
+    assert run("upgrade", tmp_path / "old.zarr").out.splitlines()[1:] == [
+        "/a, /b, /c, /d and 2 more: the attribute _ARRAY_DIMENSIONS becomes the names of the dimensions",
+        "/a, /c, /d, /e and 1 more: the fill value 9, which xarray masks, becomes the attribute _FillValue, too",
+        "/b: the fill value 7, which xarray masks, becomes the attribute _FillValue, too",
+    ]
 
 
 @pytest.mark.parametrize("new", ["v3", "v2", "1", "v3_draft"])

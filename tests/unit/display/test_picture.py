@@ -290,6 +290,36 @@ def test_what_xarray_masks_is_drawn_as_missing() -> None:
         assert not np.array_equal(render(masked), render(data))
 
 
+def test_packed_elements_are_drawn_unpacked() -> None:
+    """As xarray decodes them: what is masked is masked as it is stored. Other arrays may mean anything by the names."""
+    data = np.array([[1, 2, -99], [4, 5, 6]], "i2")
+    packing = {"scale_factor": -0.5, "add_offset": [10], "_FillValue": -99}
+    packed = blizzarr.create_array({}, data=data, dimension_names=["y", "x"], attributes=packing)
+    values = np.where(data < 0, np.nan, data * -0.5 + 10)
+    assert np.array_equal(render(packed), render(blizzarr.create_array({}, data=values, dimension_names=["y", "x"])))
+    unnamed = blizzarr.create_array({}, data=data, attributes=packing)
+    assert np.array_equal(render(unnamed), render(data))
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"units": "degrees_north"}, {"standard_name": "projection_y_coordinate"}, {"axis": "Y"}]
+)
+def test_north_is_up(attributes: dict[str, str]) -> None:
+    group = blizzarr.create_group({})
+    values = np.arange(24).reshape(2, 3, 4)
+    group.create_array("y", data=np.array([10, 20, 30]), dimension_names=["y"], attributes=attributes)
+    array = group.create_array("t", data=values, dimension_names=["time", "y", "x"])
+    for key, axis in ((0, None), (..., "time")):
+        shown = blizzarr.show(array, key=key, axis=axis)
+        assert np.array_equal(shown, blizzarr.show(array, key=key, axis=axis, origin="lower"))
+        assert not np.array_equal(shown, blizzarr.show(array, key=key, axis=axis, origin="upper"))
+    # Of three panels, only that with latitudes along its rows is drawn from below.
+    for edge in ("lower", "upper"):
+        assert not np.array_equal(blizzarr.show(array), blizzarr.show(array, origin=edge))
+    falling = (0, slice(None, None, -1))
+    assert np.array_equal(blizzarr.show(array, key=falling), blizzarr.show(array, key=falling, origin="upper"))
+
+
 def test_colour_bars_of_truth_values_and_times() -> None:
     assert bar_ticks(np.dtype(bool), Range(0, 1), 9) == [(0.0, "False"), (1.0, "True")]
     assert bar_ticks(np.dtype(bool), Range(1, 1), 9) == [(1.0, "True")]

@@ -209,10 +209,10 @@ def test_both_in_one_group_stay() -> None:
 def test_dry_run_names_what_is_translated() -> None:
     store = written(OLD_SERIES, 2)
     text = str(blizzarr.upgrade(store, dry_run=True))
-    assert "/OME: the metadata of OME-Zarr 0.4 become those of 0.5, below the attribute ome" in text
+    assert "\n/, /0, /OME: the metadata of OME-Zarr 0.4 become those of 0.5, below the attribute ome" in text
     assert "/0/s0: the dimensions get the names of the axes in OME-Zarr: y, x" in text
     text = str(blizzarr.upgrade(written(NEW_SERIES, 3), to="v2", dry_run=True))
-    assert "/0: the metadata of OME-Zarr 0.5 become those of 0.4" in text
+    assert "\n/, /0, /OME: the metadata of OME-Zarr 0.5 become those of 0.4" in text
     assert "/0/s0: only the axes in OME-Zarr tell the names of the dimensions, so that the fill value can stay" in text
 
 
