@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from errno import EISDIR
 from typing import Any, Final
 
 __all__ = ["innermost", "is_impossible", "is_of", "lists_nodes_only", "refuses_key"]
@@ -43,6 +44,8 @@ def refuses_key(error: Exception, target: Any) -> bool:
     if is_of(error, "icechunk"):
         # Their releases have different classes for it.
         return "invalid zarr key format" in str(error)
+    if isinstance(error, OSError) and error.errno == EISDIR:
+        return True
     if type(error) is not ValueError:
         return False
     behind = innermost(target)

@@ -126,6 +126,18 @@ def test_the_store_of_a_node_is_the_one_that_was_given(tmp_path: Path) -> None:
     assert (type(shown), shown.root, shown.read_only) == (LocalStore, tmp_path / "a", True)
 
 
+def test_a_store_derived_from_ours_lists_arrays_of_v2(tmp_path: Path) -> None:
+    """anndata's tests count the reads of one; whether a directory is a value is asked of it."""
+
+    class Derived(LocalStore):
+        async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+            return await super().get(key, *arguments, **options)
+
+    zarr.open_group(tmp_path, mode="w", zarr_format=2).create_group("a").create_array("array", data=np.arange(3))
+    group = zarr.open_group(Derived(tmp_path), mode="r")["a"]
+    assert (list(group), group["array"][:].tolist()) == (["array"], [0, 1, 2])
+
+
 def test_stores_have_asynchronous_methods(tmp_path: Path) -> None:
     async def use(store: Any) -> Any:
         await store.set("a/b", Buffer.from_bytes(b"value"))
