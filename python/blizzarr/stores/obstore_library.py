@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import Any, Final
 
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.obstore_options import sorted_out, what_was_meant
@@ -20,6 +22,9 @@ _KINDS: Final = {"s": "S3Store", "g": "GCSStore", "a": "AzureStore"}
 _ENDPOINTS: Final = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url")
 """What options may call the server: names of settings in the environment are also names of options."""
 _IN_ENVIRONMENT: Final = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+
+_MADE: Final[BoundedCache[object, Any]] = BoundedCache(64)
+"""The stores that were made lately, which cannot change. Making one reads the certificates of the system."""
 
 _library: Any = None
 _is_child = False
@@ -74,6 +79,20 @@ def store_of_url(url: str, options: dict[str, Any]) -> Any:
     ValueError
         If the URL is not valid, or an option does not exist.
     """
+    try:
+        # Options that are not JSON may be functions. For Google Cloud, the library reads a file with credentials.
+        key = None if url[:1] in "gG" else (url, json.dumps(options), frozenset(os.environ.items()))
+    except TypeError:
+        key = None
+    made = _MADE.get(key)
+    if made is None:
+        made = _make(url, options)
+        if key is not None:
+            _MADE.keep(key, made)
+    return made
+
+
+def _make(url: str, options: dict[str, Any]) -> Any:
     library = obstore()
     scheme = url.partition(":")[0].lower()
     if scheme not in SCHEMES:

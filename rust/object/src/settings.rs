@@ -17,7 +17,7 @@ use object_store::{
 };
 use tokio::sync::Mutex;
 
-use crate::exchange::Connector;
+use crate::connections::Connector;
 use crate::traffic::Protocol;
 
 /// What a store is opened with.
@@ -59,7 +59,7 @@ pub type Signed = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 /// Applies options to a builder, whose kind of keys is `$key`.
 macro_rules! configured {
     ($builder:expr, $key:ident, $settings:expr) => {{
-        let mut builder = $builder.with_retry($settings.retry.clone()).with_http_connector(Connector);
+        let mut builder = $builder.with_retry($settings.retry.clone()).with_http_connector(Connector::new($settings));
         if !$settings.headers.is_empty() {
             builder =
                 builder.with_client_options(ClientOptions::new().with_default_headers(headers(&$settings.headers)?));
@@ -110,7 +110,8 @@ pub fn open(settings: &Settings) -> Result<Opened> {
                 client = client.with_config(name.parse()?, value);
             }
             let builder = HttpBuilder::new().with_url(&settings.bucket).with_client_options(client);
-            let store = builder.with_retry(settings.retry.clone()).with_http_connector(Connector).build()?;
+            let builder = builder.with_retry(settings.retry.clone()).with_http_connector(Connector::new(settings));
+            let store = builder.build()?;
             Ok(Opened { store: Arc::new(store), listing: None, signed: None, server: None })
         }
     }

@@ -134,7 +134,7 @@ def test_every_entry_of_the_border_catches_panics() -> None:
         for methods in re.finditer(r"#\[pymethods\]\nimpl (\w+) \{(.*?)\n\}", path.read_text(), re.DOTALL):
             for method in re.finditer(r"\n    (?:unsafe )?fn (\w+)(.*?)\n    \}", methods[2], re.DOTALL):
                 name = f"{methods[1]}::{method[1]}"
-                caught = any(through in method[2] for through in ("entry(", "self.run(", "self.change(", "self.writing("))
+                caught = any(call in method[2] for call in ("entry(", "self.run(", "self.change(", "self.writing("))
                 found.append(name)
                 assert caught or {name, method[1]} & harmless, f"{path.name}: {name} does not catch panics"
     assert {"ArrayHandle::read", "NativeStore::set", "PyChain::new", "ElementTable::take"} <= set(found)
