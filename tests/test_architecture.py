@@ -135,6 +135,23 @@ def test_neuroglancer_is_a_package_like_others() -> None:
             assert source.count("blizzarr.neuroglancer") == rows.get(module, 0), module
 
 
+# Besides packages: modules that users import, under zarr-python's names or their own.
+WITH_NAMES = {"for_zarr.py", "tensorstore/drivers.py"} | {
+    f"zarr/{name}.py"
+    for name in (
+        *("buffer", "config", "dtype", "errors", "functions", "metadata", "registry"),
+        *("abc/codec", "abc/metadata", "abc/store", "api/asynchronous", "api/synchronous"),
+        *("codecs/numcodecs", "codecs/registered"),
+    )
+}
+
+
+def test_only_what_users_import_lists_its_names() -> None:
+    """`__all__` is for users: modules that none of them imports do without."""
+    listing = {module for module in MODULES if re.search(r"^ *__all__\b", (PACKAGE / module).read_text(), re.MULTILINE)}
+    assert {module for module in listing if not module.endswith("__init__.py")} <= WITH_NAMES
+
+
 def test_exceptions_have_reasons() -> None:
     """Each import against the arrows is listed in ARCHITECTURE.md, with what it is for."""
     listed = re.findall(r"^\* `(\w+)` → `(\w+)`: \S.+", ARCHITECTURE, re.MULTILINE)

@@ -14,8 +14,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.printable import printable
 from blizzarr.stores import Store
 
-__all__ = ["Attributes", "HasAttributes"]
-
 
 class HasAttributes(Protocol):
     """The members of arrays and groups that their attributes use."""

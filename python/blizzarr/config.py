@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from blizzarr import _native
 from blizzarr.durability import LEVELS, Durability
 
-__all__ = ["Config", "config"]
-
 
 @dataclass(slots=True)
 class Config:

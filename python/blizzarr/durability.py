@@ -8,8 +8,6 @@ from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
 from blizzarr import _native
 
-__all__ = ["LEVELS", "Durability", "as_durable_as_here", "durable"]
-
 Durability: TypeAlias = Literal["none", "ordered", "full"]
 LEVELS: Final[tuple[str, ...]] = get_args(Durability)
 

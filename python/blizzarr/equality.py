@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EXACT", "Tolerance", "comparable", "differing", "is_number", "largest"]
-
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _OF_OTHERS: Final = 256

@@ -13,8 +13,6 @@ from importlib import _bootstrap
 from threading import RLock, get_ident
 from typing import Final
 
-__all__ = ["ForkedLock"]
-
 _PATIENCE: Final = 5.0
 """The longest wait in seconds: an import may itself wait for the thread that forks."""
 

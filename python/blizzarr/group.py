@@ -34,8 +34,6 @@ from blizzarr.stores import Store, resolve
 if TYPE_CHECKING:
     from blizzarr.group_info import GroupInfo
 
-__all__ = ["Group", "create_root", "node_of"]
-
 
 class Group(GroupMembers):
     """A group in a store: a mapping from names to arrays and groups.

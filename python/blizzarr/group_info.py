@@ -7,8 +7,6 @@ from typing import Any
 
 from blizzarr.printable import printable
 
-__all__ = ["GroupInfo"]
-
 
 @dataclass(frozen=True, slots=True)
 class GroupInfo:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from blizzarr.group import Group
     from blizzarr.group_tree import Tree
 
-__all__ = ["GroupMembers", "as_stored", "member_path", "members_and_errors"]
-
 D = TypeVar("D")
 
 

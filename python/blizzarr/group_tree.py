@@ -11,8 +11,6 @@ from blizzarr.formats import Child
 from blizzarr.model import ArrayMeta
 from blizzarr.printable import printable
 
-__all__ = ["Tree", "label_of"]
-
 _LEAST: Final = 20
 """The columns that a node has at least, however deep it is."""
 

@@ -12,8 +12,6 @@ import sys
 import threading
 from typing import Any, Final
 
-__all__ = ["INTERRUPTED", "leave", "leave_at_once"]
-
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C."""
 

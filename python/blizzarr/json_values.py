@@ -12,8 +12,6 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 
-__all__ = ["MISSING", "alike", "copied", "dump", "expected", "plain", "quote", "shown_bytes", "within_64_bits"]
-
 
 class _Missing:
     """The value of a missing member, as distinct from null."""

@@ -9,8 +9,6 @@ from typing import Any, Final, TypeVar
 from blizzarr.json_values import quote
 from blizzarr.renamed import ARRAY_KEYWORDS, STORE_KEYWORDS
 
-__all__ = ["exact_keywords", "name_keywords", "nearest", "show_as", "unknown_keywords", "what_there_is"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _TENSORSTORE: Final = {

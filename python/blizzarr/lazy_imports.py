@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 
 import blizzarr.fork  # noqa: F401  # registers what forks wait for, before anything is imported on demand
 
-__all__ = ["LazyTable", "lazy_names"]
-
 T = TypeVar("T")
 
 

@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 
 from blizzarr.stores import Store
 
-__all__ = ["Node"]
-
 _LOOKS = 10
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["float_of_text", "integer_of_text"]
-
 _SPACE = " \t\n\v\f\r"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)

@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from blizzarr.lazy_imports import LazyTable
 
-__all__ = ["OpenTable"]
-
 T = TypeVar("T")
 
 

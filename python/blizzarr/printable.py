@@ -7,8 +7,6 @@ warnings, reports, and the representations of objects.
 
 from __future__ import annotations
 
-__all__ = ["printable", "printable_lines"]
-
 _HARMLESS = "\u200c\u200d\u00a0\u3000"
 """Joiners within words of Persian and within emoji, and spaces of French and Japanese."""
 

@@ -23,20 +23,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 from blizzarr.errors import BlizzarrError, InternalError, LimitError, MetadataError, Problem, UnknownExtensionError
 from blizzarr.printable import printable
 
-__all__ = [
-    "INT64_MAX",
-    "MISSING",
-    "Notice",
-    "Problems",
-    "decoder",
-    "describe",
-    "extension",
-    "lengths",
-    "members",
-    "warn",
-    "warn_of",
-]
-
 D = TypeVar("D", bound=Callable[..., Any])
 
 INT64_MAX: Final = 2**63 - 1

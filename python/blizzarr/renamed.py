@@ -9,21 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = [
-    "ARRAY",
-    "ARRAY_KEYWORDS",
-    "CODECS",
-    "CONFIG",
-    "ERRORS",
-    "GROUP",
-    "METADATA",
-    "MODULE",
-    "SETTINGS",
-    "STORES",
-    "STORE_KEYWORDS",
-    "no_attribute",
-]
-
 _SYNCHRONIZED: Final = "leave it out: writers of one chunk wait for each other anyway"
 _PATH: Final = "pass the path in place of a store"
 _ANY_STORE: Final = "pass a mutable mapping, or an object with the methods of a store"

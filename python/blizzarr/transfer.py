@@ -20,8 +20,6 @@ from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationEr
 from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.problems import warn
 
-__all__ = ["Binding", "Handle", "as_source", "empty_result", "read", "write", "write_parts"]
-
 Order: TypeAlias = Literal["C", "F"]
 _LARGE: int = _native.ResultMemory.FROM
 _HUGE = 1 << 62

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from blizzarr.checking.check import Progress
     from blizzarr.checking.report import Report
 
-__all__ = ["check"]
-
 
 @exact_keywords
 def check(

@@ -12,8 +12,6 @@ from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike
 
-__all__ = ["consolidate_metadata"]
-
 
 @exact_keywords
 def consolidate_metadata(

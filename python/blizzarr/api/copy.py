@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from blizzarr.copying.elements import Lost
     from blizzarr.copying.progress import Record
 
-__all__ = ["Progress", "copy"]
-
 Progress = Callable[[int, int], None]
 """Called with the bytes that are done and the bytes in all, as they are in memory."""
 

@@ -26,22 +26,6 @@ from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import StoreLike, resolve
 
-__all__ = [
-    "array",
-    "create",
-    "create_array",
-    "create_group",
-    "empty",
-    "empty_like",
-    "full",
-    "full_like",
-    "group",
-    "ones",
-    "ones_like",
-    "zeros",
-    "zeros_like",
-]
-
 
 def create_array(
     store: StoreLike | None = None,

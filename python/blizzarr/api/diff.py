@@ -13,8 +13,6 @@ from blizzarr.stores import StoreLike
 if TYPE_CHECKING:
     from blizzarr.comparing import Comparison, Progress
 
-__all__ = ["diff"]
-
 
 @exact_keywords
 def diff(

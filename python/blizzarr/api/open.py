@@ -16,8 +16,6 @@ from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import Store, StoreLike, resolve
 
-__all__ = ["Mode", "open", "open_array", "open_consolidated", "open_group"]
-
 Mode: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
 _READING: Final = ("r", "r+")
 """The modes that create nothing."""

@@ -19,8 +19,6 @@ from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
 
-__all__ = ["load", "save", "save_array", "save_group"]
-
 
 def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any) -> None:
     """Store one array, or several in a group, replacing what is there.

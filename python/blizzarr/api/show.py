@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from blizzarr.display.png import Picture
     from blizzarr.display.region import Pictured
 
-__all__ = ["show"]
-
 _MOST: Final = 1 << 20
 """Along axes as long as this there are no coordinates, which all would have to be read."""
 

@@ -9,8 +9,6 @@ from blizzarr.group import Group
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike
 
-__all__ = ["tree"]
-
 
 @exact_keywords
 def tree(group: Group | StoreLike, level: int | None = None, **unknown: Never) -> object:

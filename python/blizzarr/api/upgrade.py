@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from blizzarr.upgrading.plan import Upgrade
     from blizzarr.upgrading.run import Advance
 
-__all__ = ["upgrade"]
-
 
 @exact_keywords
 def upgrade(

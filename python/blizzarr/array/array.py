@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from blizzarr.attributes import Attributes
     from blizzarr.stores import Store
 
-__all__ = ["Array"]
-
 
 class Array(AsNumpy):
     """An array in a store, divided into chunks; index it like a NumPy array.

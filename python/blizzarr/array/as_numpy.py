@@ -13,8 +13,6 @@ import numpy.typing as npt
 from blizzarr.array.facts import ArrayFacts
 from blizzarr.config import config
 
-__all__ = ["AsNumpy"]
-
 _ITERATED_BYTES = 1 << 20
 """The bytes that are read ahead, at least a row of chunks, when an array is iterated over."""
 

@@ -20,8 +20,6 @@ from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
 
-__all__ = ["bind"]
-
 _REMEMBERED = 256
 """The number of layouts whose codec chains are kept."""
 

@@ -14,8 +14,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 
-__all__ = ["check_same", "find_same", "same_chunks", "watched"]
-
 
 def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.Document | None:
     """Return the document of an array, which is stored under `key`, for the engine; None if it need not be stored."""

@@ -15,8 +15,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.dtypes.data_type import Swap
 from blizzarr.model import ArrayMeta
 
-__all__ = ["chain_of_bytes", "swap_of_bytes"]
-
 LONG_FILL = 4096
 """Codec chains with fill values of this many bytes or more are not kept."""
 _REMEMBERED = 64

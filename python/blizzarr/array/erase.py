@@ -31,8 +31,6 @@ from blizzarr.stores.requests import each
 from blizzarr.stores.within import kept_within
 from blizzarr.transfer import Binding, read
 
-__all__ = ["erase_outside"]
-
 ENUMERATED = 1000
 """The most cells that are visited by their positions; if there are more, the stored keys are listed."""
 

@@ -21,8 +21,6 @@ from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
 from blizzarr.stores.within import open_directory, opened
 
-__all__ = ["exclusive"]
-
 _locks = NamedLocks("changing the shape of an array")
 
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from blizzarr.array.info import ArrayInfo
     from blizzarr.transformers import StorageTransformer
 
-__all__ = ["ArrayFacts"]
-
 
 class ArrayFacts(Node):
     """An array in a store, without access to its elements."""

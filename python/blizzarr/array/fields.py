@@ -19,8 +19,6 @@ from blizzarr.transfer import as_source, write
 if TYPE_CHECKING:
     from blizzarr.array.array import Array
 
-__all__ = ["is_fields", "take_fields", "write_field"]
-
 
 def is_fields(key: Any) -> bool:
     """Return whether a key is the name of a field, or a list of names, as for NumPy.

@@ -14,8 +14,6 @@ from blizzarr.printable import printable
 from blizzarr.size_text import bytes_text
 from blizzarr.stores import Store
 
-__all__ = ["ArrayInfo"]
-
 
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:

@@ -19,8 +19,6 @@ from blizzarr.transfer import read, write
 if TYPE_CHECKING:
     from blizzarr.array.array import Array
 
-__all__ = ["LazyArray", "LazySelector"]
-
 
 class LazyArray:
     """A view of an array in a store, like NumPy's views of arrays in memory: indexing it returns another view.

@@ -17,8 +17,6 @@ import numpy.typing as npt
 from blizzarr import indexing
 from blizzarr.transfer import Binding, as_source, read, write
 
-__all__ = ["is_large_mask", "read_mask", "write_mask"]
-
 LARGE = 1 << 18
 """The number of elements from which on a mask is divided into slabs."""
 SLAB = 1 << 22

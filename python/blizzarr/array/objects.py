@@ -23,8 +23,6 @@ from blizzarr.indexing import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.transfer import Binding, Handle
 
-__all__ = ["FILL_TOKEN", "ObjectHandle", "check_objects"]
-
 FILL_TOKEN = np.int64(0)
 """The token of the fill value."""
 

@@ -31,8 +31,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
 from blizzarr.transfer import Binding, as_source, read, write
 
-__all__ = ["append", "as_array_meta", "reshape", "resize"]
-
 Adopt: TypeAlias = Callable[[ArrayMeta], object]
 """Called with metadata that was just stored."""
 

@@ -12,8 +12,6 @@ from blizzarr.indexing import Lowered
 if TYPE_CHECKING:
     from blizzarr.array.array import Array
 
-__all__ = ["Selector"]
-
 
 class Selector:
     """An array with one way to select: index it to read, or assign to write."""

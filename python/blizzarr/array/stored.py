@@ -10,8 +10,6 @@ from blizzarr.stores import Store
 from blizzarr.stores.requests import each
 from blizzarr.stores.within import kept_within, refuse_out
 
-__all__ = ["stored_bytes", "stored_chunks"]
-
 
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Iterate over the stored chunks (or shards) of an array: their keys in `chunk_store`, and positions in the grid.

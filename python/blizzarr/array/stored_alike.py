@@ -17,8 +17,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import MappingStore
 from blizzarr.transfer import read, write
 
-__all__ = ["stored_alike"]
-
 
 class _Scratch(MappingStore):
     """A store of chunks without documents."""

@@ -11,8 +11,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.readonly import ReadOnlyStore
 
-__all__ = ["token_of"]
-
 _KNOWN: dict[int, tuple[weakref.ref[object], str]] = {}
 """A weak reference and a random name for each store without a place, by `id`, which later objects may reuse."""
 

@@ -22,8 +22,6 @@ from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, Found, format_of, read_node
 from blizzarr.stores import Store
 
-__all__ = ["Inventory", "Progress", "check", "look"]
-
 Progress: TypeAlias = Callable[[int, int], None]
 """A callback with the number of stored objects that are done, and their total number."""
 

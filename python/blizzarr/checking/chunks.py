@@ -32,8 +32,6 @@ from blizzarr.errors import (
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 
-__all__ = ["engine_handle", "verify"]
-
 _FIRST: Final = 64
 """The size of the first batch, before the time per object is known."""
 _MOST: Final = 8192

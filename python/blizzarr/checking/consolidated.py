@@ -15,8 +15,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores.listing import list_sorted
 
-__all__ = ["check_consolidated"]
-
 _NAMED = 3
 """The number of nodes that a finding names; the others are counted."""
 

@@ -8,8 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.printable import printable
 
-__all__ = ["KINDS", "Finding", "Severity"]
-
 
 class Severity(StrEnum):
     """The severity of a finding."""

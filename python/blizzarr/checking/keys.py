@@ -24,8 +24,6 @@ from blizzarr.stores.within import OUT
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
 
-__all__ = ["Owners", "Sorted", "sort_keys"]
-
 Position = tuple[int, ...]
 
 _CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?[0-9]+(?:[./][0-9]+)*)?|[0-9]+(?:[./][0-9]+)+|0)")

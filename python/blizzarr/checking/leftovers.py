@@ -11,8 +11,6 @@ from blizzarr.checking.survey import Survey, unwrapped
 from blizzarr.errors import BlizzarrError
 from blizzarr.stores import LocalStore, Store
 
-__all__ = ["find_leftovers"]
-
 
 def find_leftovers(store: Store, surveyed: Survey, keys: Sorted) -> list[Finding]:
     """Return a finding for each leftover in a local directory; other stores hide theirs or have none."""

@@ -18,8 +18,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 
-__all__ = ["REPAIRED", "find_lost", "mend_lost"]
-
 N = TypeVar("N", ArrayMeta, GroupMeta)
 
 REPAIRED = {

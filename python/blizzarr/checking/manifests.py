@@ -22,8 +22,6 @@ from blizzarr.stores.place import place_of
 from blizzarr.stores.same_file import is_inside
 from blizzarr.transformers import ArrayKeys
 
-__all__ = ["check_against", "check_and_record"]
-
 _MESSAGES = {
     "changed": "its checksum is not the one that was recorded",
     "missing": "was there when the checksums were recorded",

@@ -13,8 +13,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 
-__all__ = ["Nodes", "find_quietly", "named", "read_nodes"]
-
 
 @dataclass(slots=True)
 class Nodes:

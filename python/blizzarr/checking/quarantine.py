@@ -15,8 +15,6 @@ from blizzarr.formats import FORMATS
 from blizzarr.stores import LocalStore, Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
 
-__all__ = ["Quarantine", "is_kept", "outermost"]
-
 _ENDING: Final = ".quarantine"
 _KEPT: Final = re.compile(rf"(?:^|/)[^/]+{re.escape(_ENDING)}/\d{{4}}-\d\d-\d\dT\d{{6}}(?:-\d+)?/")
 

@@ -26,8 +26,6 @@ from blizzarr.model.names import ancestors
 from blizzarr.stores import Store, check_writable
 from blizzarr.transformers import ArrayKeys
 
-__all__ = ["Repairs", "check_and_repair"]
-
 _CHUNKS = ("chunk", "checksum", "inner-chunk", "shard-index")
 
 

@@ -10,8 +10,6 @@ from typing import Any, Final, Literal
 from blizzarr.checking.finding import KINDS, Finding, Severity
 from blizzarr.printable import printable
 
-__all__ = ["SCHEMA", "Checksums", "Repair", "Report"]
-
 SCHEMA: Final = 1
 """The version of `Report.to_dict`: it increases when a member changes its meaning, not when one is added."""
 

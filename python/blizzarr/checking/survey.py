@@ -14,8 +14,6 @@ from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, ReadOnlyStore, Store
 from blizzarr.stores.within import Entry, entries, opened
 
-__all__ = ["Survey", "survey", "unwrapped"]
-
 _RESERVED = ".blizzarr-"
 """The prefix of temporary files; see `blizzarr.checking.leftovers`."""
 _NAME = "a name that no key can have"

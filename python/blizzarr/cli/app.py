@@ -15,8 +15,6 @@ from blizzarr.cli import cat, check, consolidate, copy, create, diff, info, ls, 
 from blizzarr.cli.failing import failing, say
 from blizzarr.interrupts import leave
 
-__all__ = ["app", "main"]
-
 
 def _without_type(parameters: list[Any]) -> list[Any]:
     """Leave the type out of the help of options that take no value."""

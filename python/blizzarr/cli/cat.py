@@ -16,8 +16,6 @@ from blizzarr.cli.place import ArrayArgument, Place
 if TYPE_CHECKING:
     from blizzarr.display.region import Region
 
-__all__ = ["EXAMPLES", "Format", "run"]
-
 EXAMPLES = (
     "blizzarr cat 'data.zarr/t1[0, :4, ::50]'",
     "blizzarr cat data.zarr/t1 0,:4,::50 --format csv",

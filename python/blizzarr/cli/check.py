@@ -17,8 +17,6 @@ from blizzarr.cli.progress import Meter
 if TYPE_CHECKING:
     from blizzarr.checking import Report
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr check data.zarr",
     "blizzarr check --fast data.zarr/brain",

@@ -10,8 +10,6 @@ import typer
 
 from blizzarr.errors import UnsupportedOperationError
 
-__all__ = ["SchedulerOption", "executor_of"]
-
 SchedulerOption: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -8,20 +8,6 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
-__all__ = [
-    "ChunksOption",
-    "CodecOption",
-    "CopiedChunksOption",
-    "CopiedShardsOption",
-    "FormatOption",
-    "ShardsOption",
-    "UpgradeOption",
-    "codec_arguments",
-    "parse_layout",
-    "parse_lengths",
-    "parse_value",
-]
-
 _FORMATS: Final = "v3, v2, v1, v3_draft, v3_draft_zarr_python, or n5"
 
 

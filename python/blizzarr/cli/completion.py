@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["complete_path"]
-
 _INSIDE_ARRAYS = "c"
 """The directory of chunks, which is not offered."""
 

@@ -6,8 +6,6 @@ import typer
 
 from blizzarr.cli.place import PathArgument, Place
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = ("blizzarr consolidate data.zarr",)
 
 

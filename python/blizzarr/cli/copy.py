@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from blizzarr.errors import BlizzarrError
     from blizzarr.group import Group
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr copy data.zarr/t1 new.zarr/t1 --chunks 32,32,32 --shards 128,128,128 -z zstd:level=9",
     "blizzarr copy data.zarr new.zarr --chunks time=31,lat=45,lon=90 --shards time=186",
@@ -125,8 +123,9 @@ def run(
 
 def _tell(node: Array | Group, meter: Meter, target: str) -> None:
     """Print what was copied."""
-    from blizzarr.display.sizes import bytes_text, stored
+    from blizzarr.display.sizes import stored
     from blizzarr.formats import chunk_prefix
+    from blizzarr.size_text import bytes_text
 
     speed = f", {bytes_text(int(meter.came / meter.seconds))}/s" if meter.seconds > 0.1 and meter.came else ""
     found = stored(node.store, chunk_prefix(node.path, node.metadata), over_network=True)

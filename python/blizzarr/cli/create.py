@@ -18,8 +18,6 @@ from blizzarr.cli.codecs import (
 from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import PathArgument, Place
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr create data.zarr --attribute title=brain",
     "blizzarr create data.zarr/t1 --shape 189,233,197 --dtype uint8 --chunks 64,64,64 --dimension-names z,y,x",

@@ -16,8 +16,6 @@ from blizzarr.cli.opened import open_node
 from blizzarr.cli.place import Place
 from blizzarr.cli.progress import Meter
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr diff data.zarr copy.zarr",
     "blizzarr diff data.zarr/brain old.zarr/brain --rtol 1e-6",

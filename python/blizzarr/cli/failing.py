@@ -12,8 +12,6 @@ import typer
 
 from blizzarr.errors import BlizzarrError
 
-__all__ = ["as_options", "failing", "say"]
-
 
 @contextmanager
 def failing(status: int) -> Iterator[None]:

@@ -15,8 +15,6 @@ from blizzarr.cli.terminal import columns, facts_lines
 if TYPE_CHECKING:
     from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["EXAMPLES", "JsonOption", "run"]
-
 EXAMPLES = (
     "blizzarr info data.zarr/brain/t1",
     "blizzarr info --json data.zarr",

@@ -11,8 +11,6 @@ from blizzarr.cli.info import JsonOption
 from blizzarr.cli.opened import members_of, open_node
 from blizzarr.cli.place import PathArgument, Place
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr ls data.zarr",
     "blizzarr ls -l data.zarr/brain",
@@ -28,11 +26,12 @@ def run(
     node = open_node(Place.parse(path))
     from blizzarr.array import Array
     from blizzarr.display import facts
-    from blizzarr.display.sizes import Stored, bytes_text, shape_text, stored
+    from blizzarr.display.sizes import Stored, shape_text, stored
     from blizzarr.formats import chunk_prefix
     from blizzarr.group import Group
     from blizzarr.model import ArrayMeta
     from blizzarr.printable import printable
+    from blizzarr.size_text import bytes_text
 
     def size_of(child: Array | Group) -> Stored | None:
         return stored(child.store, chunk_prefix(child.path, child.metadata), over_network=True)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from blizzarr.errors import BlizzarrError
     from blizzarr.group import Group
 
-__all__ = ["members_of", "open_array", "open_node"]
-
 
 def open_node(place: Place, mode: Mode = "r") -> Array | Group:
     """Open the array or group at a place; say so if it is a copy that was interrupted."""

@@ -6,8 +6,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["KeepForeignOption"]
-
 KeepForeignOption: TypeAlias = Annotated[
     bool, typer.Option("--keep-foreign", help="Go ahead even if files that are not Zarr's lie there; those files stay.")
 ]

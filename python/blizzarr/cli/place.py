@@ -17,8 +17,6 @@ import typer
 
 from blizzarr.cli.completion import complete_path
 
-__all__ = ["ArrayArgument", "Key", "PathArgument", "Place", "parse_selection"]
-
 Key: TypeAlias = tuple[int | slice | EllipsisType, ...]
 
 PathArgument: TypeAlias = Annotated[

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final, Self
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Meter", "duration_text"]
-
 _QUIET: Final = 2.0
 """Seconds before the first line without a terminal."""
 _PAUSE: Final = 5.0
@@ -139,7 +137,7 @@ class Meter:
         return f"{done:,} of {self._text(total)}" if self._unit else f"{self._text(done)} of {self._text(total)}"
 
     def _text(self, count: int) -> str:
-        from blizzarr.display.sizes import bytes_text
+        from blizzarr.size_text import bytes_text
 
         return f"{count:,} {self._unit}" if self._unit else bytes_text(count)
 

@@ -10,8 +10,6 @@ from blizzarr.cli.opened import open_node
 from blizzarr.cli.overwriting import KeepForeignOption
 from blizzarr.cli.place import PathArgument, Place
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = ("blizzarr rm data.zarr/brain/t1",)
 
 

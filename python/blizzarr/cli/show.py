@@ -13,8 +13,6 @@ from blizzarr.cli.place import ArrayArgument, Place
 if TYPE_CHECKING:
     from typing import Literal
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr show data.zarr/brain/t1 -o slices.png",
     "blizzarr show 'data.zarr/brain/t1[90]' -o slice.png --cmap gray",

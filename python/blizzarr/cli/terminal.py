@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-__all__ = ["columns", "facts_lines"]
-
 
 def columns() -> int | None:
     """Return the width of the terminal; None if standard output is none, where programs read whole lines."""

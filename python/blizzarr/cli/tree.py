@@ -15,8 +15,6 @@ from blizzarr.cli.terminal import columns
 if TYPE_CHECKING:
     from blizzarr.group import Group
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr tree data.zarr",
     "blizzarr tree --depth 1 data.zarr",

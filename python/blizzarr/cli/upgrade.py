@@ -13,8 +13,6 @@ from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter, duration_text
 from blizzarr.interrupts import INTERRUPTED
 
-__all__ = ["EXAMPLES", "run"]
-
 EXAMPLES = (
     "blizzarr upgrade old.zarr --dry-run",
     "blizzarr upgrade old.zarr",

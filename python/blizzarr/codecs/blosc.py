@@ -13,8 +13,6 @@ from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, on
 from blizzarr.dtypes import Kind
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["SHUFFLES", "SHUFFLE_NUMBER", "BloscCodec"]
-
 SHUFFLES: Final = ("noshuffle", "shuffle", "bitshuffle")
 """The ways to shuffle, each at the index of its number in Blosc itself; older formats have the number."""
 SHUFFLE_NUMBER: Final = integer("shuffle", 0, len(SHUFFLES) - 1)

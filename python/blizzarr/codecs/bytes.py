@@ -14,8 +14,6 @@ from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
 from blizzarr.dtypes import Kind
 from blizzarr.problems import MISSING, Notice, Problems
 
-__all__ = ["BytesCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class BytesCodec(Codec):

@@ -21,8 +21,6 @@ from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Notice, Problems, describe, extension
 
-__all__ = ["MAX_CODECS", "MAX_DEPTH", "CodecChain", "decode", "resolve"]
-
 MAX_CODECS: Final = 64
 """The largest number of codecs in one chain."""
 MAX_DEPTH: Final = 16

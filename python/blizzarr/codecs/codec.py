@@ -25,8 +25,6 @@ from blizzarr.problems import MISSING, Problems, describe
 if TYPE_CHECKING:
     from blizzarr.codecs.chain import CodecChain
 
-__all__ = ["Chunk", "Codec", "Option", "Stage", "Step", "flag", "integer", "one_of"]
-
 Step: TypeAlias = tuple[Any, ...]
 """One codec as the native engine takes it: its name there, then plain values."""
 

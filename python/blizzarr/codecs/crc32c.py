@@ -10,8 +10,6 @@ from typing import ClassVar
 
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 
-__all__ = ["Crc32cCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class Crc32cCodec(Codec):

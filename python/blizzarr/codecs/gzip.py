@@ -10,8 +10,6 @@ from typing import ClassVar
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
 
-__all__ = ["GzipCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class GzipCodec(Codec):

@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 
-__all__ = ["N5Codec"]
-
 
 @dataclass(frozen=True, slots=True)
 class N5Codec(Codec):

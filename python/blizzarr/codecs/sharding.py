@@ -25,8 +25,6 @@ from blizzarr.problems import MISSING, Problems, lengths
 if TYPE_CHECKING:
     from blizzarr.codecs.chain import CodecChain
 
-__all__ = ["MAX_INDEX_BYTES", "ShardingCodec"]
-
 MAX_INDEX_BYTES: Final = 2**30
 """The largest size of a shard's index in bytes; the whole index is held in memory."""
 

@@ -14,8 +14,6 @@ from typing import Any, ClassVar, Self
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.problems import Problems
 
-__all__ = ["TransposeCodec"]
-
 
 def _is_order(value: Any) -> bool:
     return isinstance(value, tuple | list) and all(type(axis) is int for axis in value)

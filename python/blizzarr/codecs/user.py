@@ -23,8 +23,6 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.keywords import nearest
 from blizzarr.problems import Problems, extension
 
-__all__ = ["arrange", "codec_of", "codecs_of"]
-
 
 def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype: DataType | None = None) -> list[Codec]:
     """Return the codecs for the three arguments of `create_array`, in order.

@@ -10,8 +10,6 @@ from typing import ClassVar
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, flag, integer
 
-__all__ = ["ZstdCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class ZstdCodec(Codec):

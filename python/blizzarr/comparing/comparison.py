@@ -12,8 +12,6 @@ import numpy as np
 from blizzarr.dtypes.value_text import value_repr, value_text
 from blizzarr.printable import printable
 
-__all__ = ["NOTES", "SCHEMA", "TITLES", "Comparison", "Difference", "Elements", "Kind"]
-
 SCHEMA: Final = 1
 """The version of `Comparison.to_dict`: it increases when a member changes its meaning, not when one is added."""
 

@@ -18,8 +18,6 @@ from blizzarr.group import Group
 from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["Progress", "diff"]
-
 Progress: TypeAlias = Callable[[int, int], None]
 """A callback with the bytes compared so far and the total, counted as the elements of A have them in memory."""
 

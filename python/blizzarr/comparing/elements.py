@@ -18,8 +18,6 @@ from blizzarr.distributing import Workers, spread
 from blizzarr.equality import Mask, Tolerance, differing, is_number, largest
 from blizzarr.errors import BlizzarrError
 
-__all__ = ["compare_elements"]
-
 TOLD = 1000
 """The number of unreadable objects of one array that are reported one by one."""
 

@@ -14,8 +14,6 @@ from blizzarr.formats.masked_value import follows_xarray, masked_value, masks_fi
 from blizzarr.formats.ome import axis_names, one_version, with_lost_ome
 from blizzarr.model import ArrayMeta, GroupMeta
 
-__all__ = ["comparable_metadata", "lost_in_one", "metadata_differences"]
-
 Nodes: TypeAlias = Mapping[str, ArrayMeta | GroupMeta]
 
 

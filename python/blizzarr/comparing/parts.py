@@ -23,8 +23,6 @@ from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
-__all__ = ["Parts", "cut", "plan", "stored_alike"]
-
 TEMPORARY = 4
 """Memory in use while elements are compared, as an approximate multiple of the size of both."""
 SPARSE = 8

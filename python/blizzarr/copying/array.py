@@ -28,8 +28,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import lasting_place_of
 
-__all__ = ["Advance", "ArrayCopy", "Source", "size_of"]
-
 Source: TypeAlias = Array | npt.NDArray[Any]
 Advance: TypeAlias = Callable[[int], None]
 """Called with the number of bytes, as in memory, that were copied since the last call."""

@@ -18,8 +18,6 @@ from blizzarr.distributing import Workers, spread
 from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
 from blizzarr.model import ArrayMeta
 
-__all__ = ["DAMAGE", "Lost", "cells_for", "copy_elements", "regions_for"]
-
 Lost: TypeAlias = Callable[[BlizzarrError], object]
 """Called with the error of each chunk that cannot be decoded."""
 

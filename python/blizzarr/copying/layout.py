@@ -11,8 +11,6 @@ from blizzarr.array import Array
 from blizzarr.creation.chunking import resolve_chunks
 from blizzarr.keywords import hint
 
-__all__ = ["check_layout", "layout_for"]
-
 _OPTIONS: Final = ("chunks", "shards")
 
 

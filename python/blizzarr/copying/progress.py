@@ -37,8 +37,6 @@ from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
-__all__ = ["Record", "fingerprint"]
-
 
 def fingerprint(*parts: Any) -> str:
     """Return a short text that is the same for the same parts.

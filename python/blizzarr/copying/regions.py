@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
-__all__ = ["Cell", "Region", "Regions", "amplification", "plan_regions"]
-
 Region: TypeAlias = tuple[slice, ...]
 Cell: TypeAlias = tuple[int, ...]
 """A position in the grid of regions."""

@@ -15,8 +15,6 @@ from blizzarr.copying.stored import stored_objects
 from blizzarr.formats import chunk_prefix, chunk_store, encode
 from blizzarr.stores import LocalStore, MemoryStore, Store, StoreWrapper
 
-__all__ = ["source_state"]
-
 
 def source_state(source: Array | npt.NDArray[Any], positions: list[tuple[int, ...]] | None) -> str | None:
     """Return a digest of the source's documents and of the size and time of each stored object; None for NumPy arrays.

@@ -24,8 +24,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
-__all__ = ["copy_stored", "same_layout", "stored_objects"]
-
 BATCH = 256
 """The most objects that are copied between two updates of the record."""
 _PAUSE: Final = 0.5

@@ -22,17 +22,6 @@ from typing import Any, Literal, SupportsIndex, TypeAlias
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
 
-__all__ = [
-    "ChunksLike",
-    "ShardsLike",
-    "auto_chunks",
-    "auto_shards",
-    "index_location_of",
-    "parse_bytes",
-    "resolve_chunks",
-    "resolve_shards",
-]
-
 ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
 """``"auto"``, a size like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis.
 

@@ -23,16 +23,6 @@ from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGri
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
 
-__all__ = [
-    "ChunkKeysLike",
-    "ShapeLike",
-    "ZarrFormat",
-    "check_option_names",
-    "describe_array",
-    "describe_group",
-    "lengths_of",
-]
-
 ShapeLike: TypeAlias = int | Sequence[int]
 ChunkKeysLike: TypeAlias = ChunkKeys | str | Sequence[str] | Mapping[str, Any] | None
 """``"default"``, ``"v2"``, ``("v2", ".")``, or an object as in documents."""

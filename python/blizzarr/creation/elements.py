@@ -20,8 +20,6 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
 
-__all__ = ["as_data", "can_hold", "check_convertible", "check_fill", "decide_type", "given_object_codec", "type_of"]
-
 _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filters=[numcodecs.JSON()] of format 2"
 
 

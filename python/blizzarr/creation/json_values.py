@@ -11,8 +11,6 @@ import numpy as np
 from blizzarr.dtypes.value_text import value_repr
 from blizzarr.errors import MetadataError, Problem
 
-__all__ = ["AsZarrPython", "check_attributes", "check_value", "is_unicode"]
-
 MAX_DEPTH = 100
 """The deepest nesting of objects and lists; some parsers of JSON do not accept much more."""
 

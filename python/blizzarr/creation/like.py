@@ -18,8 +18,6 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import MASKED, format_named, with_masked_value, without_blocks
 from blizzarr.model import ArrayMeta
 
-__all__ = ["like"]
-
 _LAYOUT = frozenset({"chunks", "shards", "filters", "serializer", "compressors", "codecs", "order", "dtype"})
 
 

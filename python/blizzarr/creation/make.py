@@ -28,8 +28,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.place import is_below
 
-__all__ = ["choose_format", "make_array", "refuse_to_lose"]
-
 
 def make_array(
     store: Store,

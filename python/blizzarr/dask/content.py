@@ -13,8 +13,6 @@ from blizzarr.array.stored import stored_chunks
 from blizzarr.stores import LocalStore, MemoryStore
 from blizzarr.stores.generation import unwrapped
 
-__all__ = ["content_token"]
-
 _CHUNKS: Final = 10_000
 """The largest number of chunks whose versions are compared: about as long as it takes Dask to make as many tasks."""
 

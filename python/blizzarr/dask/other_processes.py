@@ -12,8 +12,6 @@ from dask.base import get_scheduler
 from blizzarr.distributing import refuse_memory
 from blizzarr.stores import Store
 
-__all__ = ["check_tasks_share"]
-
 
 def check_tasks_share(store: Store, collection: Any) -> None:
     """Check that the tasks of a collection, if they were computed now, could write to a store.

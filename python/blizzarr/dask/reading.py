@@ -14,8 +14,6 @@ from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["from_zarr"]
-
 
 def from_zarr(
     target: Any,

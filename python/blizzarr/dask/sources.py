@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["sources"]
-
 
 def sources(collection: Any) -> Iterator[Any]:
     """Iterate over the objects whose elements the tasks of a collection read, as far as its graph names them.

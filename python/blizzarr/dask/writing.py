@@ -20,8 +20,6 @@ from blizzarr.stores import resolve
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["to_zarr"]
-
 
 def to_zarr(
     array: da.Array,

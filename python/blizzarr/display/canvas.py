@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from blizzarr.display import glyphs
 
-__all__ = ["FRAME", "INK", "PALE", "Canvas", "Colour", "tick_text", "ticks"]
-
 Colour: TypeAlias = tuple[int, int, int]
 
 INK: Final[Colour] = (32, 33, 36)

@@ -15,8 +15,6 @@ from typing import Final
 from blizzarr.display.escape import escape
 from blizzarr.display.sizes import shape_text
 
-__all__ = ["draw"]
-
 _LONGEST: Final = 170.0
 _SLIMMEST: Final = 0.22
 _DEPTH: Final = (0.42, -0.34)

@@ -8,8 +8,6 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COLOUR_MAPS", "Range", "colour_table"]
-
 COLOUR_MAPS: Final[dict[str, str]] = {
     "viridis": "440154 481567 482677 453781 404788 39568c 33638d 2d708e 287d8e 238a8d "
     "1f968b 20a387 29af7f 3cbb75 55c667 73d055 95d840 b8de29 dce319 fde725",

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-__all__ = ["comparison_lines"]
-
 NODES: Final = 50
 """The most nodes that are shown."""
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from blizzarr.display.canvas import tick_text, ticks
 
-__all__ = ["Coordinates", "index_ticks", "time_ticks", "unpacked"]
-
 _LONGEST: Final = 16
 """The most characters of a text."""
 _UNITS: Final = {"day": 86400e6, "hour": 3600e6, "minute": 60e6, "second": 1e6, "millisecond": 1e3, "microsecond": 1.0}

@@ -6,8 +6,6 @@ import html
 
 from blizzarr.printable import printable_lines
 
-__all__ = ["escape"]
-
 
 def escape(text: str) -> str:
     """Return text as a part of HTML, without control characters and marks that change the direction of writing.

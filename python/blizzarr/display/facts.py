@@ -6,11 +6,10 @@ import json
 import math
 from typing import Any
 
-from blizzarr.display.sizes import Stored, bytes_text, ratio_text, shape_text
+from blizzarr.display.sizes import Stored, ratio_text, shape_text
 from blizzarr.dtypes import Kind
 from blizzarr.model import ArrayMeta, GroupMeta
-
-__all__ = ["as_document", "codec_text", "objects_text", "raw_bytes", "rows"]
+from blizzarr.size_text import bytes_text
 
 
 def raw_bytes(meta: ArrayMeta) -> int | None:

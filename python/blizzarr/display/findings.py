@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
 from blizzarr.checking.report import Repair, Report
-from blizzarr.display.sizes import bytes_text
 from blizzarr.printable import printable
+from blizzarr.size_text import bytes_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
     from rich.tree import Tree
-
-__all__ = ["findings_tree", "repairs_tree", "report_lines", "summary_text"]
 
 NODES: Final = 50
 """The most nodes, and the most repairs, that are shown."""

@@ -14,8 +14,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HEIGHT", "WIDTH", "draw"]
-
 WIDTH: Final = 9
 HEIGHT: Final = 15
 

@@ -19,8 +19,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import Store
 
-__all__ = ["array_html", "group_html"]
-
 _MOST_MEMBERS: Final = 200
 _MOST_ATTRIBUTES: Final = 60
 _LONGEST_VALUE: Final = 600

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["json_of", "text_of"]
-
 
 def text_of(element: Any) -> str:
     """An object as text: text as it is, any other object as JSON.

@@ -14,19 +14,6 @@ from blizzarr.display.colours import Range
 from blizzarr.display.coordinates import index_ticks, time_ticks
 from blizzarr.display.region import Axis
 
-__all__ = [
-    "BAR_WIDTH",
-    "MARGIN",
-    "Fit",
-    "bar_room",
-    "bar_ticks",
-    "draw_bar",
-    "draw_curve",
-    "draw_image",
-    "fit",
-    "room_left",
-]
-
 MARGIN: Final = 16
 BAR_WIDTH: Final = 16
 _AROUND_NUMBERS: Final = glyphs.HEIGHT + 14

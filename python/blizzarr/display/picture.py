@@ -29,8 +29,6 @@ from blizzarr.display.coordinates import Coordinates
 from blizzarr.display.panel import BELOW, HEADING, LEFT, MARGIN
 from blizzarr.display.region import Axis, Pictured, Region
 
-__all__ = ["Style", "render"]
-
 _MOST_TILES: Final = 20
 
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Picture", "encode"]
-
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _COLOUR_TYPES: Final = {1: 0, 3: 2, 4: 6}
 """The colour type in the header by the number of samples per pixel: grey, RGB, RGBA."""

@@ -18,8 +18,6 @@ from blizzarr.display.coordinates import Coordinates, unpacked
 from blizzarr.formats.masked_value import follows_xarray, masked_value
 from blizzarr.model import ArrayMeta
 
-__all__ = ["Axis", "Pictured", "Region", "as_numbers"]
-
 BUDGET: Final = 16 << 30
 """The most decoded bytes in the chunks of one picture; beyond them, fewer elements are sampled."""
 _FEWEST: Final = 16

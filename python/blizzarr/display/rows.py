@@ -16,8 +16,6 @@ from blizzarr.display.region import Region
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.printable import printable
 
-__all__ = ["as_csv", "as_json", "as_text", "blocks"]
-
 _BLOCK_BYTES: Final = 32 << 20
 _OF_OTHERS: Final = 2
 """The value of `numpy.dtype.isbuiltin` for types of other packages, which NumPy cannot convert to text."""

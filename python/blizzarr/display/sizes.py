@@ -15,13 +15,10 @@ from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
-from blizzarr.size_text import bytes_text
 from blizzarr.stores import LocalStore
 from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.requests import is_remote
 from blizzarr.stores.within import entries, opened
-
-__all__ = ["Stored", "bytes_text", "ratio_text", "shape_text", "stored"]
 
 LOOKED_AT: Final = 20_000
 """The most objects whose sizes are added up by default."""

@@ -14,8 +14,6 @@ from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.durability import Durability, durable
 
-__all__ = ["Settings"]
-
 _TOKEN = uuid4().hex
 """Together with its number, it tells a process from all others; processes of other machines may have its number."""
 

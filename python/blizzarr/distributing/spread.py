@@ -11,8 +11,6 @@ from typing import Any, Final, Generic, TypeVar
 from blizzarr.distributing.workers import Advance, Work, Workers, is_lost
 from blizzarr.errors import WorkerLostError
 
-__all__ = ["spread"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

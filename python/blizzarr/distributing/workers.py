@@ -22,8 +22,6 @@ from blizzarr.stores import Store
 from blizzarr.stores.impossible_keys import innermost, is_of
 from blizzarr.stores.place import is_in_memory
 
-__all__ = ["Advance", "Work", "Workers", "is_lost", "refuse_memory", "workers_of"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 Advance: TypeAlias = Callable[[int], object]

@@ -14,8 +14,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from blizzarr.dtypes.data_type import Swap
 
-__all__ = ["in_order"]
-
 
 def in_order(data: bytes, swap: Swap, endian: str | None) -> bytes:
     """Convert an element between the machine's byte order and `endian` (`None`: the machine's), in either direction.

@@ -15,8 +15,6 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import LimitError, MetadataError, Problem
 from blizzarr.problems import Problems
 
-__all__ = ["DataType", "Field", "Swap"]
-
 Swap: TypeAlias = "int | tuple[tuple[int, Swap], ...]"
 """The way bytes are reversed when the byte order changes: the size of a unit in bytes (0: nothing is reversed), or for
 a struct a sequence of runs, each with its length in bytes and the swap within it."""

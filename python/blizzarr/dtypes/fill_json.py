@@ -36,8 +36,6 @@ from blizzarr.problems import MISSING, Problems
 if TYPE_CHECKING:
     from blizzarr.dtypes.data_type import DataType
 
-__all__ = ["decode", "decode_real", "encode", "is_text", "time_scalar"]
-
 _NOT_A_TIME: Final = -(2**63)
 _NAMED: Final = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
 

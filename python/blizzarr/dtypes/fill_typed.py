@@ -37,8 +37,6 @@ from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import Problems
 
-__all__ = ["decode", "encode", "named_tokens"]
-
 _DIGITS: Final = re.compile("-?[0-9]{1,20}")
 _PACKED: Final = (Kind.BYTES, Kind.RAW, Kind.STRUCT)
 

@@ -15,8 +15,6 @@ from blizzarr.problems import Problems
 if TYPE_CHECKING:
     from blizzarr.dtypes.data_type import DataType
 
-__all__ = ["RefusedError", "convert", "default", "zero"]
-
 
 class RefusedError(ValueError):
     """Raised for a value that cannot be a fill value of the data type."""

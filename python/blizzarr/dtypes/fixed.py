@@ -14,8 +14,6 @@ from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import MISSING, Problems, members
 
-__all__ = ["NAMES", "from_json", "from_numpy"]
-
 NAMES: Final = {"null_terminated_bytes": ("S", Kind.BYTES, 1, 0), "fixed_length_utf32": ("U", Kind.TEXT, 4, 4)}
 """By name: NumPy's letter, the kind, the bytes per character, and the size of the unit that is byte-swapped."""
 

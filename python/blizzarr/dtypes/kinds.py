@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["Kind"]
-
 
 class Kind(Enum):
     """The kind of a data type: what its values are."""

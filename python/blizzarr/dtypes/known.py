@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["is_known", "supplier"]
-
 _SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
 
 _KNOWN: Final[dict[str, str]] = {

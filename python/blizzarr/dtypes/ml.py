@@ -14,8 +14,6 @@ import numpy as np
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 
-__all__ = ["ROWS", "data_type"]
-
 ROWS: Final[dict[str, tuple[Kind, int]]] = {
     # name: kind, bytes that swap (0: none)
     "int2": (Kind.INTEGER, 0),

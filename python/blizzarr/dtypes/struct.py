@@ -20,8 +20,6 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import Problem
 from blizzarr.problems import MISSING, Problems, describe, members
 
-__all__ = ["MAX_DEPTH", "MAX_FIELDS", "NAMES", "Placed", "from_json", "from_numpy", "is_too_deep", "make"]
-
 NAMES: Final = ("struct", "structured")
 MAX_DEPTH: Final = 32
 """The deepest nesting of structs."""

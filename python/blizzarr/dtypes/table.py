@@ -29,8 +29,6 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import Problem
 from blizzarr.problems import Problems, extension
 
-__all__ = ["NUMBERS", "from_json", "from_user"]
-
 MAX_RAW_BYTES: Final = 2**31 - 1
 """The size in bytes of the widest element that NumPy can hold."""
 

@@ -14,8 +14,6 @@ from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import MISSING, Problems, members
 
-__all__ = ["NAMES", "from_json", "from_numpy"]
-
 NAMES: Final = {"numpy.datetime64": "M8", "numpy.timedelta64": "m8"}
 UNITS: Final = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic")
 

@@ -22,8 +22,6 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.dtypes.time import UNITS
 from blizzarr.problems import Problems, lengths
 
-__all__ = ["Typestr", "from_typestr", "to_typestr", "with_field_orders"]
-
 _FORM: Final = re.compile(r"([<>|=]?)([biufcSUVMmO])(0|[1-9][0-9]{0,9})?(?:\[([1-9][0-9]{0,9})?([A-Za-zμ]+)\])?")
 _SIZES: Final = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16), "M": (8,), "m": (8,)}
 _ENDIAN: Final = {"<": "little", ">": "big"}

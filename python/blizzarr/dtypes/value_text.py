@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["value_repr", "value_text"]
-
 
 def value_text(value: Any) -> str:
     """Return a value as text. NumPy has none for a time without a unit, which is a mere count, nor for records of such.

@@ -18,8 +18,6 @@ import numpy as np
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 
-__all__ = ["BYTES", "OBJECT", "STRING"]
-
 STRING: Final = DataType("string", np.dtype(object), Kind.OBJECT)
 BYTES: Final = DataType("bytes", np.dtype(object), Kind.OBJECT)
 OBJECT: Final = DataType("object", np.dtype(object), Kind.OBJECT)

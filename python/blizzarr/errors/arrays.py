@@ -7,26 +7,6 @@ from typing import Any
 
 from blizzarr.errors.base import BlizzarrError, NumberedError
 
-__all__ = [
-    "ArchiveError",
-    "ChecksumError",
-    "ChunkError",
-    "CodecError",
-    "ConflictError",
-    "LimitError",
-    "NodeExistsError",
-    "NodeNotFoundError",
-    "NodeTypeError",
-    "OutOfBoundsError",
-    "PathError",
-    "ReadOnlyError",
-    "SelectionError",
-    "ShardIndexError",
-    "StoreError",
-    "UnknownOutcomeError",
-    "UnsupportedOperationError",
-]
-
 
 class PathError(BlizzarrError, ValueError):
     """A node name, path or key that may not be used: ``..``, absolute, with NUL, with an empty segment, ..."""

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 from blizzarr.printable import printable, printable_lines
 
-__all__ = ["BlizzarrError", "NumberedError"]
-
 
 class BlizzarrError(Exception):
     """The base of all errors of this library.

@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from blizzarr.errors.base import BlizzarrError
 
-__all__ = ["InternalError"]
-
 
 class InternalError(BlizzarrError, RuntimeError):
     """A bug of this library: the engine is in a state that should be impossible. The text has what a report needs.

@@ -8,8 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 from blizzarr.errors.base import BlizzarrError
 from blizzarr.printable import printable
 
-__all__ = ["MetadataError", "Problem", "UnknownExtensionError"]
-
 
 class Problem(NamedTuple):
     """One thing that is wrong with a document."""

@@ -20,25 +20,6 @@ from blizzarr.errors.arrays import (
 )
 from blizzarr.errors.base import BlizzarrError
 
-__all__ = [
-    "ArrayExistsError",
-    "ArrayNotFoundError",
-    "ChunkFunctionError",
-    "ConstraintError",
-    "FutureError",
-    "GenerationMismatchError",
-    "InvalidArgumentError",
-    "NotReadableError",
-    "NotWritableError",
-    "OutOfRangeError",
-    "PlaceError",
-    "SpecError",
-    "StatusError",
-    "TransactionError",
-    "UnsupportedDriverError",
-    "ViewOutOfBoundsError",
-]
-
 
 class SpecError(BlizzarrError, ValueError):
     """A spec, schema, transform or context is invalid, inconsistent, or disagrees with the stored array.

@@ -13,8 +13,6 @@ from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["ArrayFormat"]
-
 _EXPRESSED: Final = (
     "shape",
     "dtype",

@@ -10,8 +10,6 @@ from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, dump, is_deeper, load
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["check_depth", "dump_attributes", "load_attributes"]
-
 
 def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
     """Return the attributes in a document; an empty dictionary if a problem was added.

@@ -10,8 +10,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.formats.format import Format
 from blizzarr.formats.n5 import N5
 
-__all__ = ["arranged", "without_blocks"]
-
 
 def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> CodecChain:
     """Return the codecs of a new array as its format requires them.

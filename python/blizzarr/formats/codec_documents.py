@@ -10,8 +10,6 @@ from blizzarr.formats.v2 import V2
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
-__all__ = ["CodecDocuments", "codec_documents"]
-
 Document = dict[str, Any]
 
 

@@ -13,8 +13,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn_of
 
-__all__ = ["Consolidated", "Decode", "Load"]
-
 Node: TypeAlias = ArrayMeta | GroupMeta
 Decode: TypeAlias = Callable[[str, Any, Problems], Node | None]
 """Decodes what is stored for the node at a path; problems have their path in the whole document."""

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, GROUP
 
-__all__ = ["own_copies_differ"]
-
 
 def own_copies_differ(documents: Mapping[str, bytes]) -> bool:
     """Return whether the consolidated metadata among these documents of a group differ from the other documents.

@@ -11,8 +11,6 @@ import os
 import re
 from typing import Final
 
-__all__ = ["is_outdated", "mark_of", "marked", "new_mark", "unmarked"]
-
 _BITS: Final = 64
 _MARK: Final = re.compile(rb"\n[ \t]{%d}" % _BITS)
 

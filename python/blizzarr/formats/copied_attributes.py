@@ -5,8 +5,6 @@ from __future__ import annotations
 import marshal
 from typing import Any, Final
 
-__all__ = ["pack", "unpack"]
-
 _PLAIN: Final = (str, int, float, bool, type(None))
 
 

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from blizzarr.problems import Problems
 
-__all__ = ["ATTRIBUTE", "names_in", "nczarr_names", "with_names"]
-
 ATTRIBUTE: Final = "_ARRAY_DIMENSIONS"
 
 

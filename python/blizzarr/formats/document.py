@@ -22,8 +22,6 @@ import numpy as np
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Notice, Problems
 
-__all__ = ["JSON_OBJECT", "MAX_BYTES", "MAX_DEPTH", "dump", "is_deeper", "load", "stored_value"]
-
 MAX_BYTES: Final = 2**28
 """The largest document that is read: 256 MiB."""
 _CONTAINERS: Final = 2**20

@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 from blizzarr.config import config
 from blizzarr.problems import Notice, Problems, describe
 
-__all__ = ["use_fallback"]
-
 T = TypeVar("T")
 
 

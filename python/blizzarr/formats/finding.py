@@ -28,20 +28,6 @@ from blizzarr.printable import printable
 from blizzarr.problems import Notice, warn, warn_of
 from blizzarr.stores.requests import each, is_remote
 
-__all__ = [
-    "below",
-    "detect",
-    "find",
-    "find_again",
-    "find_implied",
-    "find_many",
-    "find_one",
-    "get_many",
-    "is_complete",
-    "listed",
-    "read_node",
-]
-
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
 _SEARCHES: Final = (draft.search,)

@@ -9,8 +9,6 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice
 
-__all__ = ["Child", "Format", "Found", "Node", "Store"]
-
 Node: TypeAlias = ArrayMeta | GroupMeta
 
 

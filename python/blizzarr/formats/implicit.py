@@ -9,8 +9,6 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats.format import Format, Store
 from blizzarr.model.names import join
 
-__all__ = ["is_implicit"]
-
 _MOST: Final = 100
 """The most prefixes that are listed where chunks may be among them."""
 

@@ -22,19 +22,6 @@ from blizzarr.errors import MetadataError
 from blizzarr.formats.format import Format
 from blizzarr.model import ArrayMeta
 
-__all__ = [
-    "MASKED",
-    "follows_xarray",
-    "is_nan",
-    "masked_attribute",
-    "masked_value",
-    "masks_fill",
-    "masks_same",
-    "with_lost_masked_value",
-    "with_masked_value",
-    "without_masked",
-]
-
 MASKED: Final = "_FillValue"
 _MASK_FILL: Final = ("v1", "v2", "v3_draft_zarr_python")
 

@@ -14,8 +14,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore
 from blizzarr.stores.generation import unwrapped
 
-__all__ = ["what_is_there", "what_was_sought"]
-
 _SHOWN: Final = 6
 
 

@@ -23,9 +23,6 @@ from blizzarr.formats.without_groups import only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["N5", "N5Format"]
-
-
 _DOCUMENT: Final = "attributes.json"
 _SIGNS: Final = ("dimensions", "dataType")
 """The members by which every N5 library recognises a dataset."""

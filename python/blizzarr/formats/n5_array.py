@@ -23,8 +23,6 @@ from blizzarr.formats.shapes import array_shape, chunk_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, decoder
 
-__all__ = ["KEYS", "MEMBERS", "TYPES", "decode", "encode", "n5_chain"]
-
 MEMBERS: Final = ("dimensions", "blockSize", "dataType", "compression")
 """The members of a dataset that are not attributes."""
 

@@ -30,8 +30,6 @@ from blizzarr.codecs.numcodecs.compressors import DEFAULT_LEVEL, PRESET, BZ2Code
 from blizzarr.dtypes import DataType
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["from_n5", "options_of", "to_n5"]
-
 _XZ: Final = 1
 _PLACE: Final = "compression"
 

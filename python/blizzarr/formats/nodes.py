@@ -13,22 +13,6 @@ from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store as ChunkStore
 
-__all__ = [
-    "children",
-    "chunk_prefix",
-    "chunk_store",
-    "document_keys",
-    "encode",
-    "has_consolidated",
-    "lock_key",
-    "made_of",
-    "node_of",
-    "node_prefixes",
-    "stored_document",
-    "write_node",
-]
-
-
 N = TypeVar("N", bound=Node)
 
 

@@ -9,8 +9,6 @@ from blizzarr.codecs.objects import OBJECT_CODECS
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.problems import Problems
 
-__all__ = ["check_fill", "element_type"]
-
 
 def element_type(filters: Any, compressor: Any) -> DataType:
     """Return the data type of an array of objects with these codecs, the first of which determines it.

@@ -19,8 +19,6 @@ from blizzarr.formats.masked_value import MASKED
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 
-__all__ = ["OmeChange", "axis_names", "ome_changes", "one_version", "with_lost_ome"]
-
 _OLD: Final = "0.4"
 _NEW: Final = "0.5"
 _NAMESPACE: Final = "ome"

@@ -11,8 +11,6 @@ from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import Notice
 
-__all__ = ["RememberedNodes"]
-
 N = TypeVar("N", bound=ArrayMeta | GroupMeta)
 
 _MOST: Final = 512

@@ -7,8 +7,6 @@ from typing import Any
 
 from blizzarr.model import ArrayMeta
 
-__all__ = ["respelled", "unchanged"]
-
 
 def respelled(
     document: Mapping[str, Any],

@@ -10,8 +10,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.model import MAX_RANK
 from blizzarr.problems import INT64_MAX, Problems, lengths
 
-__all__ = ["array_shape", "chunk_shape", "without_zeros"]
-
 
 def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
     """Return the shape of an array; `None` if a problem was added."""

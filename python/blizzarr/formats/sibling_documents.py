@@ -12,8 +12,6 @@ from blizzarr.errors import Problem
 from blizzarr.model.names import unusable
 from blizzarr.problems import Problems
 
-__all__ = ["SiblingDocuments", "check_names"]
-
 
 class SiblingDocuments:
     """The base class of such formats; see `Format` for the meaning of each member.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Stored"]
-
 
 class Stored(dict[str, Any]):
     """The parsed document that makes a node, with the bytes of all documents of that node.

@@ -15,8 +15,6 @@ from blizzarr.formats.v3 import V3
 from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
 from blizzarr.open_table import OpenTable
 
-__all__ = ["FORMATS", "UNSOUGHT", "format_named", "format_of", "forms_again", "register_format", "relatives"]
-
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}
 """The formats by name in the order in which they are searched: those of Zarr first, newest first."""
 

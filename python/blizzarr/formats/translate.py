@@ -12,8 +12,6 @@ from blizzarr.formats.masked_value import MASKED, masked_value, masks_fill, mask
 from blizzarr.formats.ome import OmeChange
 from blizzarr.model import ArrayMeta
 
-__all__ = ["lost_mask", "translate"]
-
 
 def translate(
     meta: Node, form: Format, *, in_place: bool = False, ome: OmeChange | None = None

@@ -22,9 +22,6 @@ from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["V1", "V1Format"]
-
-
 _META: Final = "meta"
 _ATTRIBUTES: Final = "attrs"
 _SIGNS: Final = {"chunks", "compression", "compression_opts"}

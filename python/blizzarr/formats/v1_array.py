@@ -26,8 +26,6 @@ from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems, decoder
 
-__all__ = ["KEYS", "decode", "encode"]
-
 _MEMBERS: Final = frozenset(
     ("zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order")
 )

@@ -30,8 +30,6 @@ from blizzarr.codecs.numcodecs.compressors import PRESET, BZ2Codec
 from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc
 from blizzarr.problems import Problems
 
-__all__ = ["from_v1", "to_v1"]
-
 _DEFLATE: Final = ("zlib", GzipCodec.option("level"))
 _LEVELS: Final = {"zlib": _DEFLATE, "gzip": _DEFLATE, "bz2": ("bz2", BZ2Codec.option("level"))}
 """The codec and its levels."""

@@ -34,8 +34,6 @@ import numpy as np
 from blizzarr.dtypes import DataType, Kind, fill_typed
 from blizzarr.problems import Problems
 
-__all__ = ["decode", "encode"]
-
 _NUMBERS: Final = (bool, int, float)
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,18})?)?)?)?", re.ASCII)
 

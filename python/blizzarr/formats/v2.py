@@ -24,8 +24,6 @@ from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["V2", "V2Format"]
-
 
 class V2Format(SiblingDocuments):
     """The format of nodes of Zarr v2."""

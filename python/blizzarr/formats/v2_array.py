@@ -21,8 +21,6 @@ from blizzarr.formats.v2_separator import is_unsaid
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["decode", "encode"]
-
 _MEMBERS: Final = frozenset(
     (
         "zarr_format",

@@ -17,8 +17,6 @@ from blizzarr.formats.document import dump, load
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP, name_problem
 from blizzarr.problems import MISSING, Notice, Problems, describe
 
-__all__ = ["collect", "consolidated", "place", "with_own"]
-
 _HINT = "what is in the store itself can still be read: open the group with use_consolidated=False"
 
 

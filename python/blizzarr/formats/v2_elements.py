@@ -20,8 +20,6 @@ from blizzarr.dtypes.typestr import from_typestr
 from blizzarr.formats.objects import element_type
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["decode_codecs", "decode_dtype", "decode_fill"]
-
 _INSTANT: Final = re.compile("-?[0-9]{4}[0-9T:.-]*")
 _TEXT: Final = re.compile("[<>]U[0-9]{1,9}")
 _BYTES: Final = re.compile("[|]S[0-9]{1,10}")

@@ -13,8 +13,6 @@ from blizzarr.formats.document import MAX_DEPTH, is_deeper
 from blizzarr.model import GroupMeta
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["check_format", "decode", "encode", "other_members"]
-
 _MEMBERS: Final = frozenset(("zarr_format",))
 _CONSOLIDATED: Final = "consolidated_metadata"
 _NOTHING: Final[Mapping[str, Any]] = {}

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ARRAY", "ATTRIBUTES", "CONSOLIDATED", "DOCUMENTS", "GROUP", "name_problem"]
-
 ARRAY: Final = ".zarray"
 GROUP: Final = ".zgroup"
 ATTRIBUTES: Final = ".zattrs"

@@ -21,8 +21,6 @@ from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, decoder
 
-__all__ = ["complete", "decode_bare", "decode_below", "encode", "encode_below", "kind_of", "stored"]
-
 
 def kind_of(path: str, documents: Mapping[str, Any], notices: list[Notice], prefix: str = "") -> str | None:
     """Return the name of the document that makes the node at a path; `None` when none does.

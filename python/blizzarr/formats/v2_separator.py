@@ -23,8 +23,6 @@ from blizzarr.stores.requests import at_once
 from blizzarr.stores.sample_names import sample_names
 from blizzarr.stores.threads import Threads
 
-__all__ = ["as_documented", "is_unsaid", "settled", "settled_many", "warn_of_slashes"]
-
 Node: TypeAlias = ArrayMeta | GroupMeta
 
 _MEMBER: Final = "dimension_separator"

@@ -22,9 +22,6 @@ from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import reserved
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["V3", "V3Format"]
-
-
 _DOCUMENT: Final = "zarr.json"
 
 

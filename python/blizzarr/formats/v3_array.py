@@ -20,8 +20,6 @@ from blizzarr.problems import MISSING, Problems, extension, members
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
 
-__all__ = ["decode", "encode"]
-
 _MEMBERS: Final = frozenset(
     (
         "zarr_format",

@@ -12,8 +12,6 @@ from blizzarr.errors import Problem
 from blizzarr.model.names import unusable
 from blizzarr.problems import MISSING, Problems, describe
 
-__all__ = ["check", "place"]
-
 
 def place(path: str) -> str:
     """Return the JSON path of the copy of the node at this path."""

@@ -14,8 +14,6 @@ from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import MISSING, Problems, decoder
 
-__all__ = ["decode", "encode"]
-
 _MEMBERS: Final = frozenset(("zarr_format", "node_type", "attributes", "consolidated_metadata"))
 
 

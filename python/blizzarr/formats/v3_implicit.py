@@ -13,8 +13,6 @@ from typing import ClassVar, Final
 
 from blizzarr.formats.v3 import V3Format
 
-__all__ = ["TAG", "V3_IMPLICIT"]
-
 TAG: Final = "v3_implicit"
 """The value of `GroupMeta.format` for such a group."""
 

@@ -19,8 +19,6 @@ from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["Resized", "resized"]
-
 _DOCUMENT: Final = "zarr.json"
 _MARK: Final = "\0shape"
 

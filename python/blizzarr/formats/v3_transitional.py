@@ -34,8 +34,6 @@ from blizzarr.formats.fallback import use_fallback
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import MISSING, Notice, Problems, describe
 
-__all__ = ["decode"]
-
 _BYTES: Final = {"name": "bytes", "configuration": {"endian": "little"}}
 _NAMED: Final = ("data_type", "chunk_grid", "chunk_key_encoding")
 _OLD_FLOAT: Final = re.compile(r"(-?)(inf|nan)(?:\(0x([0-9a-fA-F]{1,16})\))?")

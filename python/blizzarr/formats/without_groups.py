@@ -9,8 +9,6 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.sibling_documents import SiblingDocuments
 from blizzarr.model import ChunkKeys
 
-__all__ = ["WithoutGroups", "only_keys"]
-
 
 class WithoutGroups(SiblingDocuments):
     """The base class of such formats; see `Format` for the meaning of each member.

@@ -20,8 +20,6 @@ from blizzarr.hierarchy.top import top_directory
 from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.stores.within import open_directory
 
-__all__ = ["directory_behind", "nobody_changing", "together"]
-
 _PATIENCE: Final = 10.0
 """The seconds for which consolidation waits until no change is going on."""
 _PAUSE: Final = 0.002

@@ -29,8 +29,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.stores import Store
 
-__all__ = ["PROGRESS", "Belongings", "array_chunks", "belongings", "chunk_names", "chunk_pattern", "own_keys"]
-
 PROGRESS = "blizzarr-copy.json"
 """The key, beside the document of an array or group that is being copied, of the copy's progress; see
 `blizzarr.copying`."""

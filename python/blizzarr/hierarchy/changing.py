@@ -15,8 +15,6 @@ from blizzarr.model.names import ancestors
 from blizzarr.stores import Store
 from blizzarr.stores.conditional import try_discard, try_replace
 
-__all__ = ["changing", "withdraw"]
-
 _ATTEMPTS = 100
 
 

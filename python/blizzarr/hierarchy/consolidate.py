@@ -21,8 +21,6 @@ from blizzarr.hierarchy.members import read_members
 from blizzarr.model import GroupMeta
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["consolidate"]
-
 _ATTEMPTS = 10
 
 

@@ -12,8 +12,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Replaced, Store, check_writable
 from blizzarr.stores.conditional import discard_value, replace_value
 
-__all__ = ["Node", "put", "read_many", "revise"]
-
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
 

@@ -13,8 +13,6 @@ from blizzarr.config import config
 from blizzarr.errors import NodeExistsError
 from blizzarr.stores import Store
 
-__all__ = ["foreign_files", "refuse", "refuse_foreign_files"]
-
 NAMED = 10
 """The number of files that an error names; the others are counted."""
 

@@ -13,8 +13,6 @@ from blizzarr.model.names import join
 from blizzarr.stores import Store
 from blizzarr.stores.listed_once import listed_once
 
-__all__ = ["consolidated_below", "member_names", "read_members"]
-
 
 def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
     """Return the names of the members, sorted, including members that cannot be read."""

@@ -33,8 +33,6 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Store, check_writable
 
-__all__ = ["any_name", "find_or_create", "format_above", "place_node"]
-
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
 

@@ -23,8 +23,6 @@ from blizzarr.model.chunk_keys import INDEX
 from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
-__all__ = ["REMOVAL", "Chunks", "Removed", "chunks_of", "read", "record", "removal_key", "usual"]
-
 REMOVAL: Final = "blizzarr-removal.txt"
 """The key of the record below the path of the node. Unlike documents, it is not synchronised to the device."""
 

@@ -23,9 +23,6 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.requests import each
 
-__all__ = ["remove_chunks", "remove_left_over", "remove_node"]
-
-
 _ROUNDS = 10
 LOCKED = 100
 """The most documents that are locked at once while everything that belongs to them is removed in one step."""

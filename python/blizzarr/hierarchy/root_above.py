@@ -6,8 +6,6 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats import FORMATS, find_again, format_of
 from blizzarr.stores import LocalStore, Store
 
-__all__ = ["root_above"]
-
 
 def root_above(store: Store, path: str) -> tuple[Store, str] | None:
     """Return the store at the root of the hierarchy around a directory that does not exist, and the path of its node.

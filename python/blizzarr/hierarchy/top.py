@@ -7,8 +7,6 @@ from typing import Final
 
 from blizzarr.stores import LocalStore, Store
 
-__all__ = ["from_top", "top_directory"]
-
 _DOCUMENTS: Final = ("zarr.json", ".zgroup")
 
 

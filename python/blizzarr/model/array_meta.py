@@ -17,8 +17,6 @@ from blizzarr.model.chunk_keys import ChunkKeys
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
 
-__all__ = ["MAX_RANK", "ArrayMeta"]
-
 MAX_RANK = 64
 """The largest number of dimensions, which is that of NumPy 2."""
 

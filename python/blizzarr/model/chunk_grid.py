@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-__all__ = ["RegularGrid"]
-
 
 @dataclass(frozen=True, slots=True)
 class RegularGrid:

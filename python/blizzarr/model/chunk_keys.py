@@ -26,8 +26,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Final
 
-__all__ = ["INDEX", "ChunkKeys"]
-
 INDEX: Final = "(?:0|[1-9][0-9]{0,99})"
 """A pattern for an index in a key: ASCII digits without leading zeros, at most 100 of them."""
 

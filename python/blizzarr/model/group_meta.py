@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from blizzarr.model.array_meta import ArrayMeta
 
-__all__ = ["GroupMeta"]
-
 
 @dataclass(frozen=True, slots=True)
 class GroupMeta:

@@ -10,8 +10,6 @@ from typing import Final
 
 from blizzarr.errors import PathError
 
-__all__ = ["ancestors", "check_path", "join", "reserved", "unusable"]
-
 _RESERVED: Final = ("zarr.json",)
 
 

@@ -25,8 +25,6 @@ from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
 
-__all__ = ["check_multiscale", "check_scale", "check_schema", "choose", "stored_scale"]
-
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
     """Return constraints that only this scale meets, with one of its chunk sizes."""

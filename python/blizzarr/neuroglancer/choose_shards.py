@@ -11,8 +11,6 @@ from blizzarr.neuroglancer.sharding import HASHES, Sharding, index_bits
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import INFINITE
 
-__all__ = ["choose_shards"]
-
 _MOST_SHIFTED: Final = 9
 """Bits of chunks that share a minishard."""
 

@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 
 from blizzarr.model import ChunkKeys
 
-__all__ = ["NAME", "IntervalKeys", "ShardKeys"]
-
 NAME = "precomputed"
 
 _MASK = 0xFFFFFFFF

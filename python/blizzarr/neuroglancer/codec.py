@@ -11,8 +11,6 @@ from blizzarr.neuroglancer.constraints import encoding_members
 from blizzarr.neuroglancer.sharding import data_encoding
 from blizzarr.spec.members import Members
 
-__all__ = ["PrecomputedCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedCodec:

@@ -13,8 +13,6 @@ from blizzarr.neuroglancer.sharding import Sharding, check_key_bits, sharding_fr
 from blizzarr.spec.dtype import DType, dtype_json
 from blizzarr.spec.members import Members, as_integer, as_text, at_position, one_of
 
-__all__ = ["MultiscaleConstraints", "ScaleConstraints", "check_dtype", "encoding_members", "multiscale", "scale"]
-
 
 @dataclass(frozen=True, slots=True)
 class ScaleConstraints:

@@ -22,8 +22,6 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import failed_precondition
 from blizzarr.views import IndexDomain
 
-__all__ = ["Existing", "new_document"]
-
 T = TypeVar("T")
 _BLOCK_ELEMENTS: Final = 512
 

@@ -19,8 +19,6 @@ from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.opening import Request, refuse_creating
 from blizzarr.tensorstore.store import TensorStore
 
-__all__ = ["DRIVER"]
-
 _LARGEST: Final = (1 << 64) - 1
 
 

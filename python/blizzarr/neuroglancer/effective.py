@@ -19,8 +19,6 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["DRIVER", "LABELS", "RANK", "check_units", "codec_of", "domain_of", "layout_with", "units_of"]
-
 DRIVER: Final = "neuroglancer_precomputed"
 LABELS: Final = ("x", "y", "z", "channel")
 RANK: Final = 4

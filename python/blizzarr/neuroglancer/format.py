@@ -23,8 +23,6 @@ from blizzarr.neuroglancer.info import Triple, Volume, volume_of
 from blizzarr.neuroglancer.scale_array import array_of, resolved
 from blizzarr.problems import Notice, Problems
 
-__all__ = ["PRECOMPUTED", "Choice", "Precomputed", "VolumeSource", "read_volume"]
-
 _DOCUMENT: Final = "info"
 
 Choice = tuple[int, Triple]

@@ -21,8 +21,6 @@ import numpy.typing as npt
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.errors import CodecError, UnsupportedOperationError
 
-__all__ = ["ImageCodec", "image_size"]
-
 _PACKAGE: Final = "imagecodecs"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG: Final = b"\xff\xd8"

@@ -16,22 +16,6 @@ from typing import Any, Final
 from blizzarr.neuroglancer.sharding import KEY_BITS, Sharding, index_bits, sharding_of
 from blizzarr.problems import MISSING, Problems, decoder
 
-__all__ = [
-    "ENCODINGS",
-    "INT32",
-    "INT64",
-    "KIND",
-    "LARGEST",
-    "QUALITY",
-    "TYPES",
-    "Scale",
-    "Triple",
-    "Volume",
-    "encoding_problem",
-    "number_of",
-    "volume_of",
-]
-
 TYPES: Final = ("uint8", "uint16", "uint32", "int8", "int16", "int32", "uint64", "float32")
 ENCODINGS: Final = ("raw", "png", "jpeg", "compressed_segmentation")
 

@@ -16,8 +16,6 @@ from blizzarr.neuroglancer.segmentation import CompressedSegmentationCodec
 from blizzarr.neuroglancer.sharding import Sharding, index_bits
 from blizzarr.problems import INT64_MAX, Problems, decoder
 
-__all__ = ["AXES", "array_of", "resolved"]
-
 AXES: Final = ("x", "y", "z", "channel")
 IMAGES: Final = ("jpeg", "png")
 _ABOVE: Final = ".."

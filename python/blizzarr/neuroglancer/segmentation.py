@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 
-__all__ = ["CompressedSegmentationCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class CompressedSegmentationCodec(Codec):

@@ -17,19 +17,6 @@ from blizzarr.json_values import dump, expected
 from blizzarr.problems import Problems
 from blizzarr.spec.members import Members, as_integer, one_of
 
-__all__ = [
-    "HASHES",
-    "KEY_BITS",
-    "Sharding",
-    "check_is_sharded",
-    "check_key_bits",
-    "data_encoding",
-    "index_bits",
-    "shard_shape",
-    "sharding_from_json",
-    "sharding_of",
-]
-
 HASHES: Final = ("identity", "murmurhash3_x86_128")
 DATA_ENCODINGS: Final = ("raw", "gzip")
 _KIND: Final = "neuroglancer_uint64_sharded_v1"

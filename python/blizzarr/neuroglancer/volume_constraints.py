@@ -25,8 +25,6 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["VolumeConstraints"]
-
 
 class VolumeConstraints(MetadataConstraints):
     """The constraints of a spec on a volume, and on one of its scales.

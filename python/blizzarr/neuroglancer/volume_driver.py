@@ -15,8 +15,6 @@ from blizzarr.tensorstore.driver import View
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.views import IndexDomain, IndexTransform
 
-__all__ = ["VolumeDriver"]
-
 
 class VolumeDriver(StoredArrayDriver):
     """A scale, whose own indices begin at zero; those that users see begin at the offset of the volume."""

@@ -22,8 +22,6 @@ from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.transactions import StagedStore
 
-__all__ = ["VolumePlace"]
-
 _ATTEMPTS: Final = 100
 
 

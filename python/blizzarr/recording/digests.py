@@ -15,8 +15,6 @@ from blizzarr.stores import Store
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
-__all__ = ["Advance", "digests"]
-
 Advance: TypeAlias = Callable[[int, int], None]
 """A callback with the number of objects that are done, and their total number."""
 

@@ -16,8 +16,6 @@ from blizzarr.recording.manifest import Manifest
 from blizzarr.stores import LocalStore
 from blizzarr.stores.regular import open_regular
 
-__all__ = ["read_manifest", "write_manifest"]
-
 LINE: Final = 1 << 20
 """Lines are read up to this length, which bounds the memory taken by files that are not manifests."""
 

@@ -26,8 +26,6 @@ from itertools import islice
 
 from blizzarr.errors import MetadataError, Problem
 
-__all__ = ["Manifest"]
-
 _FIRST = "# blizzarr manifest 1"
 _LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
 _END = re.compile(r"# end of (\d{1,18}) objects?")

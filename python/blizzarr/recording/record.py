@@ -14,8 +14,6 @@ from blizzarr.recording.digests import Advance, digests
 from blizzarr.recording.manifest import Manifest
 from blizzarr.stores import Store
 
-__all__ = ["Difference", "compare", "record"]
-
 
 class Difference(NamedTuple):
     """An object that differs from the manifest."""

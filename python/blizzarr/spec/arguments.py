@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.keywords import unknown_keywords
 
-__all__ = ["Argument", "apply_arguments", "floats", "integer", "integers", "prefixed"]
-
 
 class Argument(NamedTuple):
     """One keyword: the function that converts its value, and the one that applies it."""

@@ -23,8 +23,6 @@ from blizzarr.spec.context import (
     specs_in,
 )
 
-__all__ = ["Bindable", "Resource", "bind", "resource_json", "same", "strip", "unbind"]
-
 Resource: TypeAlias = ContextResource | ResourceSpec
 """A resource of a node, either bound or as a spec."""
 

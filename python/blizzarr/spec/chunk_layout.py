@@ -15,8 +15,6 @@ from blizzarr.spec.layout_constraints import GRID_MEMBERS, USAGES, LayoutConstra
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 
-__all__ = ["ChunkLayout"]
-
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
 
 

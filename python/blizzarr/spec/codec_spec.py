@@ -10,8 +10,6 @@ from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.pretty import pretty
 
-__all__ = ["CodecSpec", "DriverCodec", "as_codec_spec"]
-
 
 class DriverCodec(Protocol):
     """The codec of one driver, as a value."""

@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SelectionError, SpecError
 
-__all__ = ["ASPECT_RATIO", "INFINITE", "MAX_RANK", "ORIGIN", "SHAPE", "UNSET", "Rule", "Vector", "braces"]
-
 MAX_RANK: Final = 32
 """The most dimensions that TensorStore has."""
 INFINITE: Final = (1 << 62) - 1

@@ -19,23 +19,6 @@ from blizzarr.spec.members import as_object
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.resources import RESOURCES, ResourceKind
 
-__all__ = [
-    "DEFAULT_RESOURCES",
-    "Context",
-    "ContextResource",
-    "ContextSpec",
-    "ResourceSpec",
-    "context_spec",
-    "default_resource",
-    "made_by",
-    "resource_spec",
-    "shared_by",
-    "spec_of",
-    "specs_in",
-    "value_of",
-]
-
-
 _MAKING: Final = ForkedLock()
 """Resource while a context makes a resource, so that each is made once."""
 

@@ -9,8 +9,6 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.unit import Unit
 
-__all__ = ["DimensionUnits", "common_units", "merge_units", "units_shown"]
-
 DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 """A unit for each dimension."""
 

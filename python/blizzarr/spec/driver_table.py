@@ -9,8 +9,6 @@ from blizzarr.open_table import OpenTable
 if TYPE_CHECKING:
     from blizzarr.spec.drivers.driver import Driver
 
-__all__ = ["DRIVERS", "elsewhere", "scheme_driver"]
-
 DRIVERS: Final[OpenTable[Driver]] = OpenTable(
     "blizzarr.drivers",
     {

@@ -12,8 +12,6 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import plain, quote
 from blizzarr.spec.members import as_text
 
-__all__ = ["DTYPES", "ML_NAMES", "DType", "DTypeLike", "as_dtype", "dtype_json", "is_dtype"]
-
 DTypeLike: TypeAlias = Any
 """A `DType`, a name of one, a NumPy dtype, or a Python type that NumPy has a dtype for."""
 

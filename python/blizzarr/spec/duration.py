@@ -7,8 +7,6 @@ from typing import Any
 
 from blizzarr.json_values import expected
 
-__all__ = ["duration_text", "parse_duration"]
-
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|ms|s|m|h)")
 _WHOLE = re.compile(rf"([-+]?)((?:{_PART.pattern})+|0)")

@@ -14,8 +14,6 @@ from typing import Any
 from blizzarr.errors import SpecError
 from blizzarr.spec.dtype import DType
 
-__all__ = ["Field", "check_choice", "choice"]
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

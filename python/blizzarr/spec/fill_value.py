@@ -14,17 +14,6 @@ from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_array import array_from_json, array_json
 
-__all__ = [
-    "check_broadcast",
-    "dtype_of",
-    "fill_from_json",
-    "fill_from_user",
-    "fill_json",
-    "same_fill",
-    "shown",
-    "unbroadcast",
-]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _FLOATS = ("float", "bfloat")
 _BYTES = ("char", "byte")

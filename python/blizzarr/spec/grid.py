@@ -13,8 +13,6 @@ from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, 
 from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
 from blizzarr.spec.members import Members, as_float, as_integer, as_list
 
-__all__ = ["Grid", "GridConstraints", "as_index", "check_rank", "grid_from_json", "grid_json"]
-
 as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
 """Takes JSON integers of 64 bits."""
 

@@ -13,8 +13,6 @@ from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.json_element import as_element
 
-__all__ = ["array_from_json", "array_json", "nested"]
-
 T = TypeVar("T")
 
 

@@ -12,8 +12,6 @@ from blizzarr.number_text import float_of_text, integer_of_text
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.members import as_bool, as_float, as_integer, as_text
 
-__all__ = ["as_element", "as_integer_of", "integer_range"]
-
 _TRUTH = {"true": True, "false": False}
 
 

@@ -11,8 +11,6 @@ from blizzarr.errors import ArrayNotFoundError, ConstraintError, OutOfRangeError
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.spec.members import as_text
 
-__all__ = ["as_pointer", "found_at", "replaced_at"]
-
 
 def as_pointer(value: Any) -> str:
     """Check that a text is a JSON Pointer.

@@ -14,7 +14,7 @@ from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import bind, strip, unbind
 from blizzarr.spec.context import Context
-from blizzarr.spec.kvstore_access import UNKNOWN, Access, ByteSlice, Found
+from blizzarr.spec.kvstore_access import Access, ByteSlice, Found
 from blizzarr.spec.kvstore_changes import KvChanges
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
 from blizzarr.spec.kvstore_node import KvNode
@@ -22,9 +22,8 @@ from blizzarr.spec.kvstore_spec import KvStoreSpec, path_of, text_of
 from blizzarr.spec.kvstore_values import bytes_of
 from blizzarr.spec.opened_place import open_place
 from blizzarr.spec.pretty import pretty
+from blizzarr.stores.generation import UNKNOWN
 from blizzarr.transactions import Transaction
-
-__all__ = ["KvStore"]
 
 T = TypeVar("T")
 

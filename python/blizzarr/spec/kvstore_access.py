@@ -16,8 +16,6 @@ from blizzarr.stores.generation_writes import replace_generation, set_value, wri
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 
-__all__ = ["NO_VALUE", "UNKNOWN", "Access", "ByteSlice", "Found", "Named"]
-
 
 class ByteSlice(NamedTuple):
     """The requested bytes; a negative start counts from the end, and a stop of None is the end."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from blizzarr.errors import GenerationMismatchError, SpecError
-from blizzarr.spec.kvstore_access import NO_VALUE, Access, Found, Named
+from blizzarr.spec.kvstore_access import Access, Found, Named
 from blizzarr.spec.opened_place import Opened
-from blizzarr.stores.generation import read_generation
+from blizzarr.stores.generation import NO_VALUE, read_generation
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
-
-__all__ = ["KvChanges"]
 
 
 class KvChanges:

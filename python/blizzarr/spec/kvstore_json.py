@@ -19,16 +19,6 @@ from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.urls import as_place, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
 
-__all__ = [
-    "kvstore_from_json",
-    "kvstore_from_url",
-    "kvstore_json",
-    "kvstore_of",
-    "kvstore_url",
-    "resources_json",
-    "take_resources",
-]
-
 
 def kvstore_from_json(value: Any) -> KvNode:
     """Parse a place from JSON or a URL.

@@ -9,8 +9,6 @@ from blizzarr.spec.altered import altered
 from blizzarr.spec.binding import Resource
 from blizzarr.spec.context import ContextSpec
 
-__all__ = ["KvNode"]
-
 
 @dataclass(frozen=True)
 class KvNode:

@@ -11,8 +11,6 @@ from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_
 from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.pretty import pretty
 
-__all__ = ["KvStoreSpec", "changed_context", "text_of"]
-
 
 class KvStoreSpec:
     """The spec of a key-value store: parsed JSON.

@@ -7,8 +7,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from blizzarr.spec.kvstore_spec import text_of
 
-__all__ = ["KeyRange", "ReadResult", "State", "TimestampedStorageGeneration"]
-
 State: TypeAlias = Literal["unspecified", "missing", "value"]
 
 

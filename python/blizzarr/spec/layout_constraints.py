@@ -13,8 +13,6 @@ from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, check_rank
 from blizzarr.views import IndexDomain
 
-__all__ = ["GRID_MEMBERS", "USAGES", "LayoutConstraints"]
-
 USAGES: Final = ("write", "read", "codec")
 """The three grids."""
 GRID_MEMBERS: Final = ("shape", "aspect_ratio", "elements")

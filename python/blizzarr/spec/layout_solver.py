@@ -22,8 +22,6 @@ from blizzarr.indexing.interval import INF, Bounds
 from blizzarr.spec.constraint import Vector
 from blizzarr.spec.grid import GridConstraints
 
-__all__ = ["DEFAULT_ELEMENTS", "choose_read_write_shapes", "choose_shape"]
-
 DEFAULT_ELEMENTS: Final = 1024 * 1024
 """The approximate number of elements of a chunk if there is no constraint."""
 _MOST: Final = (1 << 63) - 1

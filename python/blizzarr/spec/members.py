@@ -8,18 +8,6 @@ from typing import Any, TypeVar
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import MISSING, dump, expected, quote
 
-__all__ = [
-    "Members",
-    "as_bool",
-    "as_float",
-    "as_integer",
-    "as_list",
-    "as_object",
-    "as_text",
-    "at_position",
-    "one_of",
-]
-
 T = TypeVar("T")
 
 

@@ -9,8 +9,6 @@ from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 
-__all__ = ["check_dtype", "check_rank", "mismatch"]
-
 
 def mismatch(name: str, wanted: Any, found: Any) -> SpecError:
     """Return the error that a member differs from the constraint; `found` may be `MISSING`.

@@ -9,8 +9,6 @@ from blizzarr.errors import SpecError
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.altered import altered
 
-__all__ = ["OpenMode"]
-
 
 @dataclass(repr=False)
 class OpenMode:

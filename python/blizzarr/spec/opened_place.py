@@ -18,8 +18,6 @@ from blizzarr.stores.protocol import Store
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
 
-__all__ = ["Opened", "open_directory", "open_place"]
-
 
 class Opened(NamedTuple):
     """A store, and the path in it; keys are below both."""

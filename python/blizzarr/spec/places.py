@@ -13,8 +13,6 @@ from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.members import as_bool, as_text, one_of
 from blizzarr.spec.urls import Url, decoded, encoded, split_url
 
-__all__ = ["PLACES", "SCHEMES", "Option", "Place"]
-
 
 @dataclass(frozen=True)
 class Option:

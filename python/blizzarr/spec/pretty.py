@@ -6,8 +6,6 @@ from typing import Any
 
 from blizzarr.json_values import dump, quote
 
-__all__ = ["pretty"]
-
 
 def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> str:
     """Format JSON for `repr`: `prefix`, the sorted members, `suffix`.

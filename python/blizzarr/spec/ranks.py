@@ -7,8 +7,6 @@ from typing import NamedTuple
 from blizzarr.errors import SpecError
 from blizzarr.spec.constraint import MAX_RANK
 
-__all__ = ["Ranks", "ranks"]
-
 
 class Ranks(NamedTuple):
     """Numbers of dimensions as far as they are known: all, those of the grid, and those of each element."""

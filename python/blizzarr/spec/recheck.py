@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 from blizzarr.json_values import expected
 
-__all__ = ["Recheck", "bound_at_open", "recheck_argument", "recheck_from_json"]
-
 Recheck: TypeAlias = bool | float | Literal["open"]
 """True: always; False: never; ``"open"``: if it is older than the opening; a number: if older than that, in seconds
 since 1970."""

@@ -13,8 +13,6 @@ from blizzarr.spec.kvstore_node import KvNode
 if TYPE_CHECKING:
     from blizzarr.stores.object_store import ObjectStore
 
-__all__ = ["open_remote"]
-
 _CREDENTIALS: dict[str, dict[str, Any]] = {
     "default": {},
     "environment": {},

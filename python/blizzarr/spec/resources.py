@@ -13,8 +13,6 @@ from blizzarr.spec.duration import duration_text, parse_duration
 from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
 from blizzarr.stores.memory import MemoryStore
 
-__all__ = ["RESOURCES", "ResourceKind"]
-
 Parse = Callable[[Any], Any]
 
 _UINT64 = as_integer(0, 2**64 - 1, "64-bit unsigned integer")

@@ -30,8 +30,6 @@ from blizzarr.spec.through_view import (
 from blizzarr.spec.unit import as_unit, unit_json
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
 
-__all__ = ["SCHEMA_ARGUMENTS", "UNCONSTRAINED", "Schema"]
-
 _units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
 
 

@@ -17,8 +17,6 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import check_broadcast, fill_from_user, same_fill, shown
 from blizzarr.views import IndexDomain
 
-__all__ = ["SchemaConstraints"]
-
 _NO_LAYOUT: Final = ChunkLayout()
 
 

@@ -8,8 +8,6 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.through_view import domain_of_base, fill_of_base, layout_of_base, units_of_base
 from blizzarr.views import IndexTransform
 
-__all__ = ["schema_of_base"]
-
 
 def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     """Return the constraints that the array under a view must meet so that the view meets the schema.

@@ -31,8 +31,6 @@ from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_vi
 from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform
 
-__all__ = ["CHANGES", "Changes", "Spec", "change_of", "changed"]
-
 
 class Spec(Indexable):
     """The spec of an array to open or create: parsed JSON.

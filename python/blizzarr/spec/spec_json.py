@@ -24,8 +24,6 @@ from blizzarr.spec.urls import as_place, decoded, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
 from blizzarr.views import IndexTransform, transform_from_json
 
-__all__ = ["derived", "spec_from_json", "spec_from_url", "spec_json"]
-
 
 def spec_from_json(value: Any) -> SpecNode:
     """Parse an array from JSON or a URL.

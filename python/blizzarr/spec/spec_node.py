@@ -12,8 +12,6 @@ from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexTransform
 
-__all__ = ["SpecNode"]
-
 
 @dataclass(frozen=True)
 class SpecNode:

@@ -20,14 +20,6 @@ from blizzarr.errors import (
 from blizzarr.errors.specs import StatusError
 from blizzarr.json_values import quote
 
-__all__ = [
-    "failed_precondition",
-    "invalid_argument",
-    "raise_failed_precondition",
-    "raise_no_directory",
-    "raise_opening",
-]
-
 
 def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
     """Raise the error for a file where a directory is needed, if the error of a store is about that.

@@ -11,8 +11,6 @@ from blizzarr.errors import MetadataError, SpecError
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, warn_of
 
-__all__ = ["array_of", "encoded"]
-
 
 def encoded(meta: ArrayMeta) -> dict[str, Any]:
     """The document that an array would be stored as.

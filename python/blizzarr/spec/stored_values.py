@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from blizzarr.spec.field import Field
 
-__all__ = ["from_stored", "to_stored"]
-
 _BIG = sys.byteorder == "big"
 
 

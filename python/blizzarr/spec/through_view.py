@@ -23,16 +23,6 @@ from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_constraints import USAGES
 from blizzarr.views import IndexDomain
 
-__all__ = [
-    "domain_of_base",
-    "fill_of_base",
-    "fill_of_view",
-    "layout_of_base",
-    "layout_of_view",
-    "units_of_base",
-    "units_of_view",
-]
-
 
 def _kind(map_: Map) -> str:
     return "array" if isinstance(map_, ArrayMap) else "constant"

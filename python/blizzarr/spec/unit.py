@@ -11,8 +11,6 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, expected, plain, quote
 from blizzarr.spec.members import as_float, as_text, at_position
 
-__all__ = ["Unit", "UnitLike", "as_unit", "unit_json"]
-
 UnitLike: TypeAlias = "Unit | float | str | tuple[float, str]"
 
 _NUMBER = re.compile(r"([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)[\t\n\f\r ]*")

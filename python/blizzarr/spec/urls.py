@@ -9,8 +9,6 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import quote
 from blizzarr.stores.credentials import credentials_in, without_secrets
 
-__all__ = ["Url", "as_place", "decoded", "encoded", "in_url", "split_url"]
-
 _PATH = re.compile(r"[\w./~ -]+")
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 

@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import UnsupportedOperationError
 
-__all__ = ["Profile", "profile_of"]
-
 _KEYS: Final = ("access_key_id", "secret_access_key", "session_token")
 _REGIONS: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _NAMED: Final = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")

@@ -16,8 +16,6 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import each, is_remote
 
-__all__ = ["BaseStore", "refused"]
-
 
 class BaseStore(Store, ABC):
     """A base class for stores of your own: write `get`, `set`, `delete` and `list`, and the rest follows from them.

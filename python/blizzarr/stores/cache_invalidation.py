@@ -5,8 +5,6 @@ from __future__ import annotations
 from blizzarr import _native
 from blizzarr.stores.protocol import Store
 
-__all__ = ["prefix_changed", "value_changed"]
-
 
 def value_changed(store: Store, key: str) -> None:
     """Tell caches that the value may have changed; call it after the change, also if that failed."""

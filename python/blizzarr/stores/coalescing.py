@@ -9,8 +9,6 @@ from typing import Final
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import slice_ranges
 
-__all__ = ["Span", "parts_of", "spans_of"]
-
 GAP: Final = 256 << 10
 """So many bytes that nobody wants take less time than another request."""
 

@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Replaced, Store, Value
 
-__all__ = ["discard_value", "replace_value", "try_discard", "try_replace"]
-
 # By key alone, since two stores may be handles of one place.
 _locks = NamedLocks("changing this value")
 

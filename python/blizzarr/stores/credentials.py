@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-__all__ = ["credentials_in", "hide_causes", "raise_from", "without_secrets"]
-
 _SECRET: Final = re.compile(r"(?<=://)[^/?#\s]*@|(?:(?<=\?)|(?<=%3[Ff]))\S+")
 """In URLs: what is before the host, and what is after the path, also where that was taken for a part of the path."""
 _USER: Final = re.compile(r"(?:^|(?<=://))[^/?#\s:]*:(?!//)[^/?#\s]*@")

@@ -20,8 +20,6 @@ from blizzarr.config import config
 from blizzarr.stores.failures import mark_as_of_signal
 from blizzarr.stores.threads import check_wanted
 
-__all__ = ["all_of", "result_of"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

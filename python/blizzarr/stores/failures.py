@@ -9,8 +9,6 @@ from typing import Final
 from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
 
-__all__ = ["failures", "is_of_signal", "mark_as_of_signal"]
-
 _MARK: Final = "_blizzarr_of_signal"
 """The attribute of an exception by which the engine knows it, too."""
 

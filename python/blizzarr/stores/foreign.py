@@ -19,9 +19,6 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import is_remote
 
-__all__ = ["ForeignStore", "RangesOfVersion"]
-
-
 RangesOfVersion: TypeAlias = Callable[[str, Sequence[ByteRange], str | None], tuple[Sequence[Value], str] | None]
 """What returns parts of a value, of the version of this name if there is one, and the name of the version."""
 

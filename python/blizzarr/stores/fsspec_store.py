@@ -19,8 +19,6 @@ from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import each
 
-__all__ = ["FsspecStore", "is_file_system", "is_local"]
-
 _AT_ONCE: Final = 8
 """How many parts of one value are requested at once; the engine asks for many values at once besides."""
 _MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)

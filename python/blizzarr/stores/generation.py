@@ -12,19 +12,6 @@ from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store, Value
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = [
-    "NO_VALUE",
-    "UNKNOWN",
-    "file_generation",
-    "generation_of",
-    "hash_of",
-    "is_conditional",
-    "read_generation",
-    "unwrapped",
-    "version_generation",
-    "version_named",
-]
-
 UNKNOWN = b""
 """The generation of a value about which nothing is known."""
 

@@ -30,8 +30,6 @@ from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import check_writable
 
-__all__ = ["replace_generation", "set_value", "write_generation"]
-
 _files = KeyLocks()
 """By path."""
 

@@ -9,8 +9,6 @@ from blizzarr.stores.foreign import RangesOfVersion
 from blizzarr.stores.protocol import Value
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["StoreHandle"]
-
 
 class StoreHandle(StoreWrapper):
     """A wrapper that the engine bypasses: keys and values are those of the store."""

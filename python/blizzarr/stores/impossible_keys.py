@@ -7,8 +7,6 @@ import sys
 from errno import EISDIR
 from typing import Any, Final
 
-__all__ = ["innermost", "is_impossible", "is_of", "lists_nodes_only", "refuses_key"]
-
 _OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
 """The last segment of a chunk key: an error for such a key must never read as the fill value."""
 

@@ -7,8 +7,6 @@ import threading
 from collections.abc import Hashable
 from contextlib import AbstractContextManager
 
-__all__ = ["KeyLocks"]
-
 
 class KeyLocks:
     """A lock for each name that no other name shares, for work that may wait for a disk while it has the lock.

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 
 from blizzarr.errors import PathError
 
-__all__ = ["UNUSABLE", "check_key", "check_keys", "check_prefix", "is_key", "keys_and_others"]
-
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
 """What no key may contain; `check_key` raises the error."""

@@ -8,8 +8,6 @@ from typing import Any
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 
-__all__ = ["known_store"]
-
 
 def known_store(target: Any, *, read_only: bool = False) -> Store | None:
     """Return our store for an object of obstore, fsspec or universal_pathlib; None for all others.

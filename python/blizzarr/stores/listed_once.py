@@ -11,8 +11,6 @@ from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import Listing, Store
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["listed_once"]
-
 
 def listed_once(store: Store, prefix: str) -> Store:
     """Return the store, or one that lists all keys under the prefix once and answers `list_dir` from that.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from blizzarr.stores.protocol import Listing
 
-__all__ = ["list_sorted", "list_sorted_dir"]
-
 # Follows "/" in the order of characters: prefix[:-1] + _AFTER_SLASH sorts right after all keys under the prefix.
 _AFTER_SLASH = chr(ord("/") + 1)
 

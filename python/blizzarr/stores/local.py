@@ -19,8 +19,6 @@ from blizzarr.stores.native import NativeStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Links", "LocalStore"]
-
 Links = Literal["follow", "within-root"]
 """The rule for symbolic links below the root of a directory."""
 

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 
 from blizzarr.errors import ConflictError
 
-__all__ = ["NamedLocks", "SoleLock"]
-
 _COUNT = 64
 
 

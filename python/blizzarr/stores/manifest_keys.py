@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["manifest_keys"]
-
 
 def manifest_keys(group: Any, prefix: str = "") -> Iterator[str]:
     """Yield the keys of all documents and chunks in a `ManifestGroup`, which is at this prefix.

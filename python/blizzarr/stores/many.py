@@ -14,8 +14,6 @@ from blizzarr.stores.protocol import Store, Value
 from blizzarr.stores.requests import is_remote
 from blizzarr.stores.threads import Threads
 
-__all__ = ["delete_many", "duplicate_many", "set_many"]
-
 _THREADS: Final = 32
 """The number of threads, which mostly wait for the store."""
 _FEW: Final = 4

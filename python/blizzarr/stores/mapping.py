@@ -14,8 +14,6 @@ from blizzarr.stores.listing import list_sorted
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import Value
 
-__all__ = ["MappingStore"]
-
 
 class MappingStore(BaseStore):
     """The items of a mapping from keys to bytes.

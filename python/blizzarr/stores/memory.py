@@ -7,8 +7,6 @@ from typing import Final
 from blizzarr import _native
 from blizzarr.stores.native import NativeStore
 
-__all__ = ["COPIED", "MemoryStore"]
-
 COPIED: Final = (
     "this is the copy of a store in memory that pickling made, as for another process, and what is written to it would "
     "be lost; write to a directory or URL, or with threads instead of processes"

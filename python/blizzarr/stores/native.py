@@ -10,8 +10,6 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.keys import UNUSABLE, check_key, check_keys, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 
-__all__ = ["NativeStore"]
-
 
 class NativeStore(BaseStore):
     """Checks keys and permission, and passes the rest to a native handle, which releases the GIL.

@@ -14,8 +14,6 @@ from blizzarr.stores.object_limits import Limits
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.threads import check_wanted
 
-__all__ = ["client_of"]
-
 _PROTOCOLS: Final = {"S3Store": "s3", "GCSStore": "gcs", "AzureStore": "azure", "HTTPStore": "http"}
 _HEADERS: Final = "default_headers"
 

@@ -11,8 +11,6 @@ from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.protocol import Value
 
-__all__ = ["Written", "condition_of", "put", "put_on_condition", "version_of"]
-
 _ADVICE: Final = (
     "without which changes of several writers would be lost; if nobody else writes there, pass "
     "ObjectStore.from_url(url, unsafe_shared_writes=True)"

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Self
 
-__all__ = ["Limits", "Until"]
-
 _TIMEOUT: Final = 30.0
 """Seconds, what obstore takes where nothing is given; so are the other numbers."""
 _RETRIES: Final = 10

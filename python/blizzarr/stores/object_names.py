@@ -11,8 +11,6 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.obstore_calls import ObstoreCalls
 from blizzarr.stores.obstore_library import obstore
 
-__all__ = ["names_of"]
-
 
 def names_of(calls: ObstoreCalls, prefix: str, error: Exception, delimiter: str = "") -> tuple[list[str], list[str]]:
     """Return the names of all objects under a prefix, and with a delimiter the prefixes that it makes.

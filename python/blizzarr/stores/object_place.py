@@ -10,8 +10,6 @@ from uuid import uuid4
 
 from blizzarr.stores.obstore_library import obstore
 
-__all__ = ["directory_of_target", "place_of_target", "url_of_target"]
-
 _ENDPOINTS: Final = {"s3": ("AWS_ENDPOINT_URL", "AWS_ENDPOINT"), "az": ("AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT")}
 _ACCOUNTS: Final = ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_ACCOUNT_NAME")
 

@@ -24,8 +24,6 @@ from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.traffic import TRAFFIC
 
-__all__ = ["ObjectRequests"]
-
 _ANSWERS: Final = 3
 """How many answers may break off."""
 _CHANGES: Final = 10

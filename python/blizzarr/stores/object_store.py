@@ -20,8 +20,6 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.ranges import check_lengths
 from blizzarr.stores.requests import each
 
-__all__ = ["ObjectStore"]
-
 _AT_ONCE: Final = 8
 """How many parts of one value are requested at once; the engine asks for many values at once besides."""
 _ATTEMPTS: Final = 20

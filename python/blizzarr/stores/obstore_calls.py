@@ -20,8 +20,6 @@ from blizzarr.stores.object_limits import Limits, Until
 from blizzarr.stores.obstore_library import obstore
 from blizzarr.stores.threads import check_wanted
 
-__all__ = ["ObstoreCalls"]
-
 _TICK: Final = 0.1
 """Seconds after which a waiting thread looks whether it is to go on."""
 _GRACE: Final = 0.15

@@ -12,8 +12,6 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.obstore_options import sorted_out, what_was_meant
 
-__all__ = ["SCHEMES", "is_in_child", "is_installed", "obstore", "store_of_url"]
-
 SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https")
 """Of URLs that it opens."""
 

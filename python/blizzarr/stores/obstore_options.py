@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from blizzarr.keywords import hint, nearest
 
-__all__ = ["sorted_out", "what_was_meant"]
-
 _CLIENT: Final = (
     *("allow_http", "allow_invalid_certificates", "default_content_type", "default_headers", "user_agent"),
     *("connect_timeout", "read_timeout", "timeout", "pool_idle_timeout", "pool_max_idle_per_host"),

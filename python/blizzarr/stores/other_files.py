@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Final
 
-__all__ = ["BEGINNING", "as_no_directory", "as_no_zip"]
-
 BEGINNING: Final = 512
 """The number of bytes that are enough to recognise a file."""
 

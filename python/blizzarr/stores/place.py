@@ -16,8 +16,6 @@ from blizzarr.stores.protocol import Store
 from blizzarr.stores.same_file import is_inside
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["is_below", "is_in_memory", "lasting_place_of", "place_of"]
-
 
 def place_of(store: Store) -> str:
     """Return a text for the place of a store. For directories and files it is the same in other processes.

@@ -6,8 +6,6 @@ import builtins
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-__all__ = ["ByteRange", "Listing", "Replaced", "Store", "Value"]
-
 Value: TypeAlias = bytes | bytearray | memoryview
 """The bytes that are stored under a key."""
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from blizzarr.stores.protocol import ByteRange, Value
 
-__all__ = ["check_lengths", "resolve_range", "slice_ranges"]
-
 
 def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
     """Return where a range begins and ends in a value of `size` bytes, clipped to the value.

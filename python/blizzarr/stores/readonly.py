@@ -9,8 +9,6 @@ from blizzarr.stores.base import refused
 from blizzarr.stores.handle import StoreHandle
 from blizzarr.stores.protocol import Store, Value
 
-__all__ = ["ReadOnlyStore", "check_writable", "read_only"]
-
 
 class ReadOnlyStore(StoreHandle):
     """A store that passes reads on to another one, and raises `ReadOnlyError` for everything else.

@@ -7,8 +7,6 @@ import stat
 
 from blizzarr.errors import StoreError
 
-__all__ = ["kind_of", "open_regular"]
-
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
     """Return a descriptor of a regular file; nothing else is opened or waited for.

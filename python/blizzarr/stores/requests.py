@@ -9,8 +9,6 @@ from blizzarr.config import config
 from blizzarr.durability import as_durable_as_here
 from blizzarr.stores.threads import Threads
 
-__all__ = ["at_once", "each", "is_remote"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

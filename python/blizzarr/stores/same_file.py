@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import re
 
-__all__ = ["is_inside"]
-
 
 def is_inside(path: str, above: str) -> bool:
     """Return whether a path is that of a directory or file, or below it. Neither has to exist.

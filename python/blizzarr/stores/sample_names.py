@@ -17,8 +17,6 @@ from blizzarr.stores.within import entries, opened
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
 
-__all__ = ["sample_names"]
-
 
 def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] | None:
     """Return up to `most` names below a prefix, in any order, each with whether it is a prefix itself.

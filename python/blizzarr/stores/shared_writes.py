@@ -8,8 +8,6 @@ from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 
-__all__ = ["keeps_all_parts"]
-
 
 def keeps_all_parts(store: Store) -> bool:
     """Return whether parts of one chunk or shard are all kept, whichever processes write them at the same time.

@@ -9,8 +9,6 @@ from typing import Any
 
 from blizzarr.stores.fsspec_store import FsspecStore
 
-__all__ = ["with_storage_options"]
-
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 

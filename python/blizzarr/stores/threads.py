@@ -11,8 +11,6 @@ from typing import Any, Final, Generic, Self, TypeVar
 from blizzarr import _native
 from blizzarr.errors import StoreError
 
-__all__ = ["Threads", "check_wanted"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

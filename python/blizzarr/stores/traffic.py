@@ -9,8 +9,6 @@ from typing import Final
 
 from blizzarr import _native
 
-__all__ = ["TRAFFIC", "Traffic"]
-
 
 class Traffic:
     """Sums of requests and bytes, by kind of store and by what was done.

@@ -22,8 +22,6 @@ from blizzarr.stores.zarr_python import is_zarr_python_store, of_zarr_python
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ZIP_ENDINGS", "StoreLike", "check_mode", "resolve"]
-
 StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any] | Any
 """A path, a URL, a store, a mapping, a file system of fsspec, or any object with the methods of a store."""
 

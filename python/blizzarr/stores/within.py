@@ -13,8 +13,6 @@ from blizzarr.stores.protocol import Store
 from blizzarr.stores.regular import kind_of
 from blizzarr.stores.wrapper import StoreWrapper
 
-__all__ = ["OUT", "Entry", "entries", "kept_within", "open_directory", "opened", "refuse_out"]
-
 OUT = "a link that leads out of the root"
 
 _KINDS = {

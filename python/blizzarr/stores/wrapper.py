@@ -11,8 +11,6 @@ from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import each
 
-__all__ = ["StoreWrapper"]
-
 
 class StoreWrapper(BaseStore):
     """A base class for stores over another one: passes all calls on.

@@ -15,8 +15,6 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.protocol import Store, Value
 
-__all__ = ["is_zarr_python_store", "library_of", "native_store", "of_zarr_python"]
-
 _LIBRARIES: Final = ("zarr", "blizzarr.zarr")
 
 

@@ -23,8 +23,6 @@ from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
 from blizzarr.stores.zarr_python import library_of
 
-__all__ = ["foreign_store"]
-
 R = TypeVar("R")
 
 

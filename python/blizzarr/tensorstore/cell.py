@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Cell", "Listed", "Picked", "Points", "Where", "copied"]
-
 Picked: TypeAlias = slice | npt.NDArray[np.int64]
 """Along an axis: a range of indices with a step above zero, or each of them."""
 Where: TypeAlias = tuple[Picked, ...]

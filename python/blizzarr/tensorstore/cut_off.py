@@ -10,8 +10,6 @@ from blizzarr.errors import OutOfBoundsError
 from blizzarr.indexing import Lowered
 from blizzarr.transfer import Binding, read
 
-__all__ = ["read_or_fill"]
-
 
 def read_or_fill(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> Any:
     """Read a selection as TensorStore does: elements that are not there any more read as the fill value."""

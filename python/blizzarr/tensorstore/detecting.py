@@ -18,8 +18,6 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.stored_place import locate
 from blizzarr.transactions import Transaction
 
-__all__ = ["find_stored"]
-
 
 def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
     """Return the bound spec of the array at a bound ``auto`` spec: its driver, and its place within files."""

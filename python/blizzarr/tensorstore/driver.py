@@ -25,8 +25,6 @@ from blizzarr.views.indexing import Indexed
 if TYPE_CHECKING:
     from blizzarr.tensorstore.in_flight import InFlight
 
-__all__ = ["Driver", "Elements", "Shared", "Source", "View", "chunks_of"]
-
 Elements = npt.NDArray[Any]
 Shared = dict[Any, Any]
 """State that reads share which belong to one batch, or are in flight at the same time."""

@@ -11,8 +11,6 @@ from blizzarr.errors import SpecError
 from blizzarr.json_values import plain
 from blizzarr.spec.dtype import DType
 
-__all__ = ["as_elements", "as_text_elements"]
-
 
 def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
     """Convert a value to an array of this data type.

@@ -14,8 +14,6 @@ from blizzarr.tensorstore.cell import Cell, copied
 from blizzarr.tensorstore.pieces import Pieces, Position
 from blizzarr.transfer import as_source, empty_result
 
-__all__ = ["Gathered"]
-
 
 class Gathered:
     """The elements that were written to the chunks of an array.

@@ -8,8 +8,6 @@ from blizzarr.spec.spec import Spec
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.views import IndexTransform
 
-__all__ = ["Indexable"]
-
 
 class Indexable(ABC):  # noqa: B024
     """Transforms, specs and stores. A `Schema` can be indexed, too, but TensorStore does not count it.

@@ -16,8 +16,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 
-__all__ = ["inner_chunks"]
-
 _Bytes: TypeAlias = Callable[[int, int | None], bytes]
 """Reads a number of bytes at a position, or the last bytes if that is negative; to the end if no number is given."""
 _ENTRY = DataType.parse("uint64")

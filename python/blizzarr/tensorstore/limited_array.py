@@ -12,8 +12,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.transfer import Binding
 
-__all__ = ["LimitedArray"]
-
 
 class _LimitedHandle:
     """A handle of the engine that passes a limit on the number of threads."""

@@ -15,8 +15,6 @@ from blizzarr.fork import ForkedLock
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.context import ContextResource, ResourceSpec, shared_by
 
-__all__ = ["KnownMetadata", "known_metadata"]
-
 
 class KnownMetadata:
     """The metadata of one array, and the moment when they were read, in seconds since 1970.

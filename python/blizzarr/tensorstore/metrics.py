@@ -11,14 +11,6 @@ from blizzarr.futures import Future
 from blizzarr.futures.pool import submit
 from blizzarr.stores.traffic import TRAFFIC
 
-__all__ = [
-    "experimental_collect_matching_metrics",
-    "experimental_collect_prometheus_format_metrics",
-    "experimental_push_metrics_to_prometheus",
-    "experimental_update_verbose_logging",
-    "parse_tensorstore_flags",
-]
-
 _ENGINE: Final = {
     "decoded": ("/tensorstore/blizzarr/bytes_decoded", "bytes of elements decoded"),
     "encoded": ("/tensorstore/blizzarr/bytes_encoded", "bytes of elements encoded"),

@@ -26,8 +26,6 @@ from blizzarr.tensorstore.undocumented import undocumented
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
 
-__all__ = ["open_stored"]
-
 
 def open_stored(
     node: SpecNode, transaction: Transaction | None = None, kind: type[StoredPlace] = StoredPlace

@@ -38,8 +38,6 @@ from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 
-__all__ = ["OPENERS", "Opens", "Request", "limited", "open", "open_node", "refuse_creating"]
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -9,8 +9,6 @@ from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, identity_maps
 from blizzarr.indexing.interval import Bounds, affine_range
 
-__all__ = ["new_shape"]
-
 
 class _Demand(NamedTuple):
     """The new bounds of one dimension of the array, and the old ones that it must have; None demands nothing."""

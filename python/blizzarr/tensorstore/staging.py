@@ -31,8 +31,6 @@ from blizzarr.transactions.naming import place_in
 from blizzarr.transactions.overlay import Overlay, View, in_range
 from blizzarr.transfer import Binding, read, write, write_parts
 
-__all__ = ["Staged", "do_later", "staged_in"]
-
 _TOGETHER = 16
 """Chunks that are made at the same time, by several threads."""
 

@@ -34,8 +34,6 @@ from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
 
-__all__ = ["TensorStore"]
-
 T = TypeVar("T")
 
 _DONE: Future[None] = resolved(None)

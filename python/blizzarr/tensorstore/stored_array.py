@@ -31,8 +31,6 @@ from blizzarr.tensorstore.stored_statistics import first_missing
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.views import IndexDomain
 
-__all__ = ["StoredArray"]
-
 _LOOKS = 4
 """The number of attempts to read the document while other threads do so."""
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")

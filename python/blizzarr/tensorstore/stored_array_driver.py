@@ -40,8 +40,6 @@ from blizzarr.transfer import Binding, write
 from blizzarr.views import IndexDomain, IndexTransform, lower
 from blizzarr.views.lowering import is_settled
 
-__all__ = ["SHARED_BYTES", "StoredArrayDriver"]
-
 SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
 

@@ -27,8 +27,6 @@ from blizzarr.stores.generation import unwrapped
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.overlay import View
 
-__all__ = ["StoredPlace", "forms_of", "locate", "shown"]
-
 
 def shown(store: Store, key: str) -> str:
     """Format a key for an error message."""

@@ -16,8 +16,6 @@ from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axes
 from blizzarr.tensorstore.inner_chunks import inner_chunks
 
-__all__ = ["first_missing", "stored_of"]
-
 _FEW = 128
 """The most chunks that are looked up one by one on this machine; the time of listing depends on all other chunks."""
 

@@ -6,8 +6,6 @@ from blizzarr.array import Array
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.handle import StoreHandle
 
-__all__ = ["undocumented", "unlocked", "without_document"]
-
 
 class _Undocumented(StoreHandle):
     """A store of arrays that are not compared with their documents."""

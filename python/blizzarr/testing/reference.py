@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from blizzarr.indexing import ArrayMap, Axes, Form, Map
 
-__all__ = ["ReferenceHandle", "apply", "assign", "selection_of_axes"]
-
 
 def _positions(selection: Form) -> tuple[npt.NDArray[np.intp], ...]:
     """Return for each axis of the array the index at every position of the domain."""

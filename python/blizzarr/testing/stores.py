@@ -20,8 +20,6 @@ import pytest
 from blizzarr.errors import PathError, ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import Listing, Store, read_only
 
-__all__ = ["BAD_KEYS", "StoreContract"]
-
 BAD_KEYS = ("", "/a", "a/", "a//b", ".", "..", "a/.", "a/../b", "../a", "a\0b", "a\\b", "\\\\host\\x", "//x")
 """Keys that every store refuses, because they are empty, absolute, or lead out of the store."""
 

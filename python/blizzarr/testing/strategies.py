@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-__all__ = ["codec_chains", "dtypes", "elements", "layouts"]
-
 _NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "V3"]
 _OTHERS: list[Any] = ["S3", "M8[s]", [("a", "i2"), ("b", "S1"), ("c", [("d", "f8"), ("e", "u1")])]]
 

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["ArrayKeys"]
-
 
 class Encoding(Protocol):
     """The attributes that `ArrayKeys.of` needs of a chunk key encoding, like `blizzarr.model.ChunkKeys`."""

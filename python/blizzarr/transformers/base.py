@@ -19,8 +19,6 @@ from blizzarr.problems import Problems, members
 from blizzarr.stores import Store
 from blizzarr.transformers.array_keys import ArrayKeys
 
-__all__ = ["StorageTransformer", "wrap"]
-
 
 class StorageTransformer(ABC):
     """The base of all storage transformers; subclasses are frozen dataclasses whose fields are the options.

@@ -10,8 +10,6 @@ from blizzarr.stores import ByteRange, Replaced, Store, StoreWrapper, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.transformers.array_keys import ArrayKeys
 
-__all__ = ["EncodingStore"]
-
 
 class EncodingStore(StoreWrapper):
     """A store that encodes the chunks of one array, and passes all other values through unchanged.

@@ -29,8 +29,6 @@ from blizzarr.transformers.base import StorageTransformer
 from blizzarr.transformers.registry import register
 from blizzarr.transformers.renaming import RenamingStore
 
-__all__ = ["HashedStore", "HashedTransformer"]
-
 _DIGITS: Final = 8
 """The number of hexadecimal digits of a CRC-32."""
 

@@ -33,8 +33,6 @@ from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.transformers.partial import KeyRange, KeyStartValue, by_key, patched
 
-__all__ = ["StoreWithPartialAccess"]
-
 
 class StoreWithPartialAccess:
     """The operations of the draft's abstract store interface, with fallbacks for those that a subclass does not define.

@@ -10,8 +10,6 @@ from blizzarr.errors import ConflictError
 from blizzarr.stores import ByteRange, Store, Value
 from blizzarr.stores.conditional import replace_value
 
-__all__ = ["KeyRange", "KeyStartValue", "by_key", "get_partial_values", "patched", "set_partial_values"]
-
 KeyRange: TypeAlias = tuple[str, ByteRange]
 """A key and a part of its value: ``("a/b", (start, length or None))``."""
 KeyStartValue: TypeAlias = tuple[str, int, Value]

@@ -8,8 +8,6 @@ from typing import Any, Final, TypeVar
 from blizzarr.problems import MISSING, Problems, describe, extension
 from blizzarr.transformers.base import StorageTransformer
 
-__all__ = ["MAX_TRANSFORMERS", "decode", "decode_draft", "register", "transformers_of"]
-
 MAX_TRANSFORMERS: Final = 16
 """The most storage transformers of one array."""
 

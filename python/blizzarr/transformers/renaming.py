@@ -14,8 +14,6 @@ from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.requests import each
 from blizzarr.transformers.array_keys import ArrayKeys
 
-__all__ = ["RenamingStore", "stored_key"]
-
 
 class RenamingStore(StoreWrapper):
     """A store that renames the chunks of one array, and passes all other keys through unchanged.

@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from blizzarr.errors import ShardIndexError
 
-__all__ = ["ENTRY", "Index", "Place", "encode"]
-
 ENTRY: Final = 16
 """The size of an index entry in bytes."""
 

@@ -9,8 +9,6 @@ from itertools import product
 from blizzarr.transformers.array_keys import ArrayKeys
 from blizzarr.transformers.shard import Place
 
-__all__ = ["ShardKeys"]
-
 
 @dataclass(frozen=True, slots=True)
 class ShardKeys:

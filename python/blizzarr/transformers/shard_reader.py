@@ -10,8 +10,6 @@ from blizzarr.stores.ranges import resolve_range, slice_ranges
 from blizzarr.transformers.partial import KeyRange, get_partial_values
 from blizzarr.transformers.shard import Index, Place
 
-__all__ = ["Wanted", "read_indices", "read_parts", "take_apart"]
-
 Wanted: TypeAlias = tuple[str, ByteRange, tuple[Place, int] | None]
 """A key, a part of its value, and for a chunk key its shard and the chunk's number there."""
 

@@ -28,8 +28,6 @@ from blizzarr.transformers.shard import Place, encode
 from blizzarr.transformers.shard_keys import ShardKeys
 from blizzarr.transformers.shard_reader import read_indices, read_parts, take_apart
 
-__all__ = ["ShardedStore"]
-
 _ATTEMPTS: Final = 100
 _LISTED: Final = 256
 """The number of indexes that are read at a time for listing."""

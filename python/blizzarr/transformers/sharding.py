@@ -22,8 +22,6 @@ from blizzarr.transformers.registry import register
 from blizzarr.transformers.shard import ENTRY
 from blizzarr.transformers.sharded import ShardedStore
 
-__all__ = ["MAX_INDEX_BYTES", "ShardingTransformer"]
-
 MAX_INDEX_BYTES: Final = 2**30
 """The largest index of a shard, in bytes; it is held in memory as a whole."""
 

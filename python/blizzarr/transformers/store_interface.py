@@ -15,8 +15,6 @@ from blizzarr.stores.ranges import slice_ranges
 from blizzarr.transformers.interface import StoreWithPartialAccess
 from blizzarr.transformers.partial import KeyRange, KeyStartValue, get_partial_values, set_partial_values
 
-__all__ = ["PartialAccessStore", "StoreInterface"]
-
 _KEY = re.compile(r"[A-Za-z0-9/.\-_]*[A-Za-z0-9.\-_]")
 _PREFIX = re.compile(r"[A-Za-z0-9/.\-_]*/")
 

@@ -15,8 +15,6 @@ from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
 from blizzarr.upgrading.walk import walk
 
-__all__ = ["NodeUpgrade", "Upgrade", "plan"]
-
 _MOST_PATHS: Final = 4
 """The most nodes that are named in the text of a note which many have."""
 

@@ -10,8 +10,6 @@ from blizzarr.formats.document import load
 from blizzarr.problems import Problems
 from blizzarr.stores import Store
 
-__all__ = ["KEY", "Record"]
-
 KEY: Final = "blizzarr-upgrade.json"
 """The key of the record, at the root of the hierarchy."""
 

@@ -27,8 +27,6 @@ from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
 from blizzarr.upgrading.record import KEY, Record
 
-__all__ = ["Advance", "run"]
-
 Advance = Callable[[int, int], None]
 """A callback with the number of steps that are done, and their total number."""
 

@@ -11,8 +11,6 @@ from blizzarr.model.names import join
 from blizzarr.problems import warn_of
 from blizzarr.stores import Store
 
-__all__ = ["walk"]
-
 
 def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Found | BlizzarrError]:
     """Return the nodes by path, groups before their members, with the error in place of nodes that cannot be read.

@@ -16,8 +16,6 @@ from xarray import (
 
 from blizzarr.xarray.writing import to_zarr
 
-__all__ = ["BlizzarrAccessor"]
-
 
 @register_datatree_accessor("blizzarr")
 @register_dataarray_accessor("blizzarr")

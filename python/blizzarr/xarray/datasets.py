@@ -12,8 +12,6 @@ from blizzarr.array import Array
 from blizzarr.group import Group
 from blizzarr.xarray.variables import is_hidden, variable_of
 
-__all__ = ["dataset_of"]
-
 
 def dataset_of(
     node: Group | Array,

@@ -16,8 +16,6 @@ from blizzarr.group import Group
 from blizzarr.xarray.datasets import dataset_of
 from blizzarr.xarray.opening import closed_after, closing_of, open_node
 
-__all__ = ["BlizzarrBackendEntrypoint"]
-
 
 class BlizzarrBackendEntrypoint(BackendEntrypoint):
     """Arrays and groups of every Zarr format as datasets: ``xarray.open_dataset(target, engine="blizzarr")``.

@@ -32,8 +32,6 @@ from blizzarr.group import Group
 from blizzarr.transfer import Binding
 from blizzarr.xarray.variables import variable_of
 
-__all__ = ["GroupStore"]
-
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
 """Encodings that say something about objects of zarr-python, and nothing about what is stored."""
 

@@ -15,8 +15,6 @@ from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.storage_options import with_storage_options
 
-__all__ = ["closed_after", "closing_of", "may_consolidate", "open_node"]
-
 
 def open_node(
     target: Any,

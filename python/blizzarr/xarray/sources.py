@@ -11,8 +11,6 @@ from xarray.core.utils import NDArrayMixin
 from blizzarr.array import Array
 from blizzarr.xarray.variables import StoredArray
 
-__all__ = ["unread"]
-
 
 def unread(variable: Variable) -> Iterator[Array]:
     """Iterate over the arrays of which a variable has elements that are still to be read, here or by Dask's tasks."""

@@ -17,8 +17,6 @@ from blizzarr.array import Array
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
 from blizzarr.formats.codec_documents import codec_documents
 
-__all__ = ["StoredArray", "attributes_of", "dimensions_of", "is_hidden", "variable_of"]
-
 _NAMES = "_ARRAY_DIMENSIONS"
 
 

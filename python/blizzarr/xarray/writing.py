@@ -28,8 +28,6 @@ from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, o
 from blizzarr.xarray.sources import unread
 from blizzarr.xarray.zarr_groups import NoWriter, as_zarr_group, rehearsed
 
-__all__ = ["to_zarr"]
-
 Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]
 Region: TypeAlias = Mapping[str, slice | Literal["auto"]] | Literal["auto"]
 

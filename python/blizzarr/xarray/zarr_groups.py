@@ -13,8 +13,6 @@ from blizzarr.formats import format_of
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
 
-__all__ = ["NoWriter", "as_zarr_group", "rehearsed"]
-
 
 @dataclass(frozen=True)
 class _ZarrGroup:

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["missing", "missing_attribute"]
-
 _V2: Final = "it was removed in zarr-python 3"
 _INSTEAD: Final = {
     "ABSStore": "pass the URL, or blizzarr.stores.ObjectStore",

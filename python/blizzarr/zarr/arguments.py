@@ -15,8 +15,6 @@ from blizzarr.zarr.config import config
 from blizzarr.zarr.dtype import ZDType
 from blizzarr.zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 
-__all__ = ["DEFAULT_FILL_VALUE", "IGNORED", "ArrayConfig", "array_options", "choose_format", "warn_ignored"]
-
 
 class _DefaultFillValue:
     """Stands for the fill value that the data type has."""

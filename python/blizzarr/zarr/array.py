@@ -26,8 +26,6 @@ from blizzarr.zarr.metadata import ArrayMetadata, metadata_of
 from blizzarr.zarr.node import Node, described
 from blizzarr.zarr.storage.store_path import engine_place
 
-__all__ = ["Array"]
-
 
 def _reader(way: str, what: str) -> Any:
     @translating()

@@ -11,8 +11,6 @@ from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import MetadataError
 from blizzarr.zarr.errors import also
 
-__all__ = ["Attributes"]
-
 
 class Attributes(attributes.Attributes):
     """The attributes of an array or a group; a value that JSON cannot express is a `TypeError`, too."""

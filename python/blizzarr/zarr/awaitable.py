@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Final, Self
 
 from blizzarr.zarr.sync import in_thread
 
-__all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "as_async", "as_sync", "awaitable"]
-
 _NAMES: Final = {
     "contains": "__contains__",
     "delitem": "__delitem__",

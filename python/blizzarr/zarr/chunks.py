@@ -11,8 +11,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.zarr.config import config
 from blizzarr.zarr.errors import ZarrUserWarning
 
-__all__ = ["choose_chunks", "usual_chunks"]
-
 
 def choose_chunks(options: dict[str, Any]) -> None:
     """Put the shapes that are left to be chosen into the keywords of `blizzarr.create_array`."""

@@ -9,8 +9,6 @@ import blizzarr
 from blizzarr.transfer import Binding
 from blizzarr.zarr.arguments import ArrayConfig
 
-__all__ = ["Configured"]
-
 
 class Configured(blizzarr.Array):
     """An array with settings of its own."""

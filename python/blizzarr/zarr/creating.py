@@ -9,8 +9,6 @@ from typing import Any
 from blizzarr.hierarchy.place import any_name
 from blizzarr.zarr.errors import translated
 
-__all__ = ["creating"]
-
 
 @contextmanager
 def creating(store: Any) -> Iterator[None]:

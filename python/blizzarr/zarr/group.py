@@ -24,8 +24,6 @@ from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths
 from blizzarr.zarr.sync import in_thread, sync
 from blizzarr.zarr.tree import TreeRepr
 
-__all__ = ["Group", "node_of"]
-
 
 def _method(name: str) -> Any:
     """Return a method that is blizzarr's."""

@@ -14,8 +14,6 @@ from blizzarr.zarr.group import Group
 from blizzarr.zarr.metadata import GroupMetadata
 from blizzarr.zarr.storage.store_path import engine_place, join_paths, normalize_path
 
-__all__ = ["create_hierarchy"]
-
 
 def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = False) -> Iterator[tuple[str, Any]]:
     """Create arrays and groups from their metadata, by path; groups above them are created, too.

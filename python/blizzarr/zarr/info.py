@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from blizzarr.printable import printable
 
-__all__ = ["ArrayInfo", "GroupInfo"]
-
 _UNITS: Final = "KMGTP"
 
 

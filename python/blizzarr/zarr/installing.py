@@ -12,8 +12,6 @@ from importlib.metadata import Distribution
 from types import ModuleType
 from typing import Any, Final
 
-__all__ = ["install"]
-
 _OURS: Final = "blizzarr.zarr"
 _THEIRS: Final = "zarr"
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from blizzarr.errors import SelectionError
 
-__all__ = ["checked_fields", "is_orthogonal", "picks_one", "single_field", "split_fields"]
-
 
 def is_orthogonal(key: Any, rank: int) -> bool:
     """Return whether ``array[key]`` is orthogonal in zarr-python: lists or masks with slices, or several masks.

@@ -7,8 +7,6 @@ from typing import Any
 
 from blizzarr.zarr.array import Array
 
-__all__ = ["like_options"]
-
 
 def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of `create` that make an array like another one, except for those that are given."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod as product
 from typing import Any, Literal, TypeAlias
-
-__all__ = ["JSON", "AccessModeLiteral", "MemoryOrder", "ShapeLike", "ZarrFormat", "ceildiv", "product"]
 
 JSON: TypeAlias = Any
 AccessModeLiteral: TypeAlias = Literal["r", "r+", "a", "w", "w-"]

@@ -12,8 +12,6 @@ from blizzarr.zarr.metadata import format_number, metadata_of
 from blizzarr.zarr.storage.store_path import StorePath
 from blizzarr.zarr.storage.stores import as_zarr_store
 
-__all__ = ["Node", "described"]
-
 
 def described(function: Any, name: str, text: str) -> Any:
     """Give a method that was made from a table its name and its documentation."""

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from blizzarr.stores.event_loops import result_of
 
-__all__ = ["SyncError", "SyncMixin", "collect_aiterator", "in_thread", "sync"]
-
 T = TypeVar("T")
 
 

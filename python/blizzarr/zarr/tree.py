@@ -11,8 +11,6 @@ from blizzarr.formats import Child
 from blizzarr.group_tree import Tree, label_of
 from blizzarr.printable import printable
 
-__all__ = ["TreeRepr"]
-
 _STYLE: Final = (
     "white-space:pre;overflow-x:auto;line-height:normal;font-family:Menlo,'DejaVu Sans Mono',consolas,"
     "'Courier New',monospace"

@@ -18,8 +18,6 @@ from blizzarr.model import ArrayMeta
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
 
-__all__ = ["Bound", "NotTakenError", "bound", "root_of"]
-
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
 _OBJECTS = {"VariableLengthUTF8": "string", "VariableLengthBytes": "bytes"}

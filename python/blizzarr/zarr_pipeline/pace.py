@@ -8,8 +8,6 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
-__all__ = ["Pace"]
-
 _QUICK = 1e-3
 """Up to how many seconds an operation may take there if nobody else wants to do one."""
 _SHARED = 2e-4

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, NDBuffer
     from zarr.core.metadata import ArrayMetadata
 
-__all__ = ["ZarrPipeline"]
-
 _LOG = logging.getLogger("blizzarr.zarr_pipeline")
 _PRESENT = {"status": "present"}
 _FEW, _SMALL = 8, 1 << 18

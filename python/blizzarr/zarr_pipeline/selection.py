@@ -26,8 +26,6 @@ import numpy as np
 from blizzarr.indexing.form import IndexArray
 from blizzarr.indexing.selection import Axes, Axis
 
-__all__ = ["Piece", "Whole", "chunks_of", "whole"]
-
 Piece: TypeAlias = tuple[Any, Any, Any, Any, bool]
 """The place of a chunk in the store, its specification, `chunk_selection`, `out_selection`, and whether it is whole."""
 

@@ -15,8 +15,6 @@ from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.element_type import in_order, order_of
 from blizzarr.dtypes import DataType
 
-__all__ = ["endian_of", "to_little"]
-
 
 def to_little(
     filters: Sequence[ArrayFilter], dtype: DataType, endian: str | None

@@ -22,8 +22,6 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["chain_from_configs", "codec_from_config"]
-
 _BYTES: Final = Chunk(DataType.parse("uint8"), None)
 """The input of a codec that follows one from arrays to bytes."""
 _UNKNOWN: Final = Chunk(None, None)

@@ -19,8 +19,6 @@ from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Problems
 
-__all__ = ["Configs", "chain_to_configs"]
-
 
 class Configs(NamedTuple):
     """The members of a v1 or v2 array document that describe its codecs."""

@@ -22,8 +22,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError
 from blizzarr.problems import Problems
 
-__all__ = ["ArrayFilter", "memory_type"]
-
 
 def memory_type(dtype: DataType) -> np.dtype[Any]:
     """Return the type of an array's elements in memory, as its first filter reads them."""

@@ -15,8 +15,6 @@ from blizzarr.codecs.numcodecs.array_filter import memory_type
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.problems import Problems
 
-__all__ = ["ArraySerializer"]
-
 _BYTES_PER_BYTE = 4
 _OVERHEAD = 65536
 

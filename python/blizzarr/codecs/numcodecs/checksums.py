@@ -21,8 +21,6 @@ from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.errors import ChecksumError, CodecError
 
-__all__ = ["Adler32Codec", "CRC32Codec", "Fletcher32Codec", "JenkinsLookup3Codec", "NumcodecsCrc32c"]
-
 _LENGTH = 4
 _LOCATION = one_of("location", ("start", "end"), required=False)
 

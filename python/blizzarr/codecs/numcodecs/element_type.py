@@ -10,8 +10,6 @@ import numpy as np
 
 from blizzarr.codecs.codec import Option
 
-__all__ = ["element_type", "in_order", "order_of", "type_option"]
-
 # Also names like float32 and datetime64[10ms]; no lists of types, no sub-arrays, and nothing that is a Python object.
 _SPELLINGS: Final = re.compile(r"[<>|=]?[A-Za-z]+[0-9]*(\[[0-9]*[A-Za-z]+\])?\Z")
 _KINDS: Final = "biufcmMSU"

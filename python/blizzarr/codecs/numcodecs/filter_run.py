@@ -22,8 +22,6 @@ from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
 from blizzarr.codecs.numcodecs.element_type import in_order, order_of
 from blizzarr.errors import CodecError
 
-__all__ = ["FilterRun"]
-
 
 class _Stage(NamedTuple):
     """One filter with its codec of numcodecs, and the types of its input and output."""

@@ -11,8 +11,6 @@ from typing import Any, Final
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import describe
 
-__all__ = ["ZFPY", "is_registered", "make", "module"]
-
 ZFPY: Final = "zfpy==1.0.1"
 """What to install for the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
 

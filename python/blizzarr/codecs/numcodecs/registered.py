@@ -20,8 +20,6 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.codecs.zstd import ZstdCodec
 from blizzarr.dtypes import DataType
 
-__all__ = ["NumcodecsBlosc", "NumcodecsGzip", "NumcodecsZstd"]
-
 _ZSTD_MAX: Final = 22
 _BYTE: Final = DataType.parse("uint8")
 

@@ -8,8 +8,6 @@ from typing import Any
 from blizzarr.codecs.codec import Chunk, Codec
 from blizzarr.problems import Problems
 
-__all__ = ["PREFIX", "NumcodecsCodec"]
-
 PREFIX = "numcodecs."
 """The prefix of names of numcodecs in v3 documents."""
 

@@ -25,8 +25,6 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError
 
-__all__ = ["NumcodecsRun"]
-
 _BYTE: Final = DataType.parse("uint8")
 _LARGEST: Final = 4
 """The largest output of a codec in the middle of a run, as a multiple of the chunk's size; `_MORE` bytes are added."""

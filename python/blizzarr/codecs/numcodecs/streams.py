@@ -7,9 +7,6 @@ from typing import Protocol
 
 from blizzarr.errors import CodecError
 
-__all__ = ["Decompressor", "decode_streams"]
-
-
 _UNIT = 4
 """The unit of padding in bytes (the .xz file format, 2.2)."""
 

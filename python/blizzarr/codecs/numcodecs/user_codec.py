@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 from blizzarr.codecs.codec import Chunk, Stage, Step
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 
-__all__ = ["UserCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class UserCodec(NumcodecsCodec):

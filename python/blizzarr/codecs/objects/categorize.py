@@ -25,8 +25,6 @@ from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
 
-__all__ = ["CategorizeCodec"]
-
 
 def _is_labels(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(type(label) is str for label in value)

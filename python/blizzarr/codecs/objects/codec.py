@@ -15,8 +15,6 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import Kind
 from blizzarr.problems import Problems
 
-__all__ = ["MAX_CHUNK_BYTES", "TOKEN_BYTES", "ObjectCodec", "Refusal", "Table"]
-
 TOKEN_BYTES = 8
 """The bytes of an element in the engine."""
 MAX_CHUNK_BYTES = 2**31 - 1

@@ -22,9 +22,6 @@ from blizzarr.codecs.objects.nested import flatten, nest
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.problems import Problems
 
-__all__ = ["JsonCodec"]
-
-
 _SIMPLE = (type(None), bool, int, float, str)
 """Types of which JSON takes all values."""
 

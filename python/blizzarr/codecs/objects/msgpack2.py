@@ -20,8 +20,6 @@ from blizzarr.codecs.objects.nested import flatten, nest
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.problems import Problems
 
-__all__ = ["MsgpackCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class MsgpackCodec(PythonObjectCodec):

@@ -17,8 +17,6 @@ from typing import Any
 from blizzarr.errors import CodecError
 from blizzarr.problems import describe
 
-__all__ = ["flatten", "nest"]
-
 
 def nest(elements: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
     """Return the list for the objects of a chunk, which are given in C order."""

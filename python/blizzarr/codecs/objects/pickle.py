@@ -27,8 +27,6 @@ from blizzarr.codecs.objects.python_table import PythonObjectCodec, PythonTable
 from blizzarr.config import config
 from blizzarr.errors import CodecError, UnknownExtensionError
 
-__all__ = ["PickleCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class PickleCodec(PythonObjectCodec):

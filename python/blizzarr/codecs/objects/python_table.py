@@ -14,8 +14,6 @@ from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, ObjectCodec
 from blizzarr.dtypes.variable import OBJECT
 from blizzarr.errors import CodecError, LimitError
 
-__all__ = ["PythonObjectCodec", "PythonTable"]
-
 _SHARED = (type(None), bool, int, float, str, bytes)
 """Types with immutable values that are equal if their `repr` is."""
 

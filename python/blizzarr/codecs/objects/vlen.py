@@ -15,8 +15,6 @@ from typing import Any, ClassVar
 from blizzarr import _native
 from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
 
-__all__ = ["NativeTable", "VlenBytesCodec", "VlenUtf8Codec"]
-
 
 @dataclass(frozen=True, slots=True)
 class NativeTable:

@@ -20,8 +20,6 @@ from blizzarr.codecs.codec import Option
 from blizzarr.codecs.numcodecs.element_type import element_type, type_option
 from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
 
-__all__ = ["VlenArrayCodec"]
-
 
 @dataclass(frozen=True, slots=True)
 class VlenArrayCodec(ObjectCodec):

@@ -22,8 +22,6 @@ from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["chunk_keys", "decode", "decode_attributes"]
-
 _MEMBERS: Final = (
     "shape",
     "data_type",

@@ -19,8 +19,6 @@ from blizzarr.formats.respelled import respelled
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
-__all__ = ["encode"]
-
 
 def encode(meta: ArrayMeta, spelling: Spelling, name: str, problems: Problems) -> dict[str, Any]:
     """Encode the document of an array in the format `name`; add a problem for each member that it cannot express.

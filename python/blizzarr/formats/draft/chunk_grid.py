@@ -12,8 +12,6 @@ from blizzarr.formats.draft.extension import extension_point, unknown_members
 from blizzarr.formats.shapes import chunk_shape, without_zeros
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["Grid", "decode", "encode"]
-
 
 class Grid(NamedTuple):
     """The shape of chunks, and the separator of the indices in their keys."""

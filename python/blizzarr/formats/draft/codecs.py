@@ -21,8 +21,6 @@ from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["Layout", "check_options", "decode", "encode", "name_of", "relocate", "stated_endian"]
-
 _URI: Final = "https://purl.org/zarr/spec/codecs/{}/1.0"
 _CODEC: Final = re.compile(
     r"https?://purl\.org/zarr/spec/(?:protocol/)?codecs?/([a-z0-9_.-]+?)(?:/1\.[0-9]+)?/?", re.ASCII

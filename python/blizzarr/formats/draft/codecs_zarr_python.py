@@ -17,8 +17,6 @@ from blizzarr.formats.draft.codecs import Layout, check_options, name_of, reloca
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["FILTERS", "decode", "encode", "filters_of"]
-
 FILTERS: Final = "filters"
 """The attribute that holds the filters."""
 

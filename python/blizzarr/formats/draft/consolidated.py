@@ -15,8 +15,6 @@ from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, NodeKeys
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import MISSING, Notice, Problems, describe
 
-__all__ = ["decode", "encode"]
-
 _VERSION: Final = "zarr_consolidated_format"
 
 

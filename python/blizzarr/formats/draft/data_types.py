@@ -35,8 +35,6 @@ from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.formats.fallback import use_fallback
 from blizzarr.problems import MISSING, Problems, describe
 
-__all__ = ["Elements", "decode", "encode"]
-
 _CORE: Final = {
     "bool": "|b1",
     "int8": "|i1",

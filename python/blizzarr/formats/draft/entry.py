@@ -18,8 +18,6 @@ from blizzarr.formats.draft.keys import ENTRY
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["DEFAULT_SUFFIX", "Entry", "is_entry", "read", "suffix_problem", "write"]
-
 DEFAULT_SUFFIX: Final = ".json"
 
 _CORE: Final = "https://purl.org/zarr/spec/core/3.0"

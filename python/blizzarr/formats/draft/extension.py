@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["check_extensions", "extension_point", "unknown_members"]
-
 _NOT_HERE: Final = "none is known here; ask whoever wrote the hierarchy"
 
 

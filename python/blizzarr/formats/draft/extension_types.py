@@ -15,8 +15,6 @@ from typing import Any, Final
 from blizzarr.dtypes import Kind
 from blizzarr.formats.draft.spelling import Spelling
 
-__all__ = ["Family", "family_of", "uri_of"]
-
 _UNITS: Final = "Y|M|W|D|h|m|s|ms|us|μs|ns|ps|fs|as"
 _DOCUMENTS: Final = "https://purl.org/zarr/spec/extensions/data-types"
 _READ_THE_DOCS: Final = "https://zarr-specs.readthedocs.io/en"

@@ -17,8 +17,6 @@ from blizzarr.dtypes import DataType, Kind, fill_typed
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.problems import MISSING, Problems, describe
 
-__all__ = ["decode", "encode", "from_digits", "undefined"]
-
 _CORE: Final = (Kind.BOOL, Kind.INTEGER, Kind.FLOAT, Kind.COMPLEX, Kind.RAW)
 _DIGITS: Final = {"0x": (16, 2), "0b": (2, 8)}
 

@@ -16,8 +16,6 @@ from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems, decoder
 
-__all__ = ["Draft", "draft_named"]
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:

@@ -13,8 +13,6 @@ from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.model import GroupMeta
 from blizzarr.problems import MISSING, Problems
 
-__all__ = ["decode", "encode"]
-
 
 def decode(document: dict[str, Any], name: str, problems: Problems) -> GroupMeta | None:
     """Decode the group of a document, of the format `name`; `None` if a problem was added."""

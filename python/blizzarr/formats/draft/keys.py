@@ -12,8 +12,6 @@ from typing import Final
 from blizzarr.formats.draft.names import is_name
 from blizzarr.formats.draft.spelling import Spelling
 
-__all__ = ["CONSOLIDATED", "ENTRY", "KINDS", "NodeKeys"]
-
 ENTRY: Final = "zarr.json"
 """The key of the entry point, the document of the hierarchy as a whole."""
 KINDS: Final = ("array", "group")

@@ -10,8 +10,6 @@ from typing import Final
 
 from blizzarr.problems import Problems
 
-__all__ = ["check_path", "is_name", "name_problem"]
-
 _LETTERS: Final = "ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others"
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 

@@ -16,8 +16,6 @@ from blizzarr.formats.implicit import is_implicit
 from blizzarr.model import GroupMeta
 from blizzarr.problems import Notice
 
-__all__ = ["search"]
-
 
 def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
     """Return the nodes at these paths of a hierarchy of the draft, or their errors; `None` where there is no node."""

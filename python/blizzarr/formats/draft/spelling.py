@@ -22,8 +22,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["Spelling"]
-
 
 class Spelling(Enum):
     """A spelling of the draft; the value is the name of the format."""

@@ -20,8 +20,6 @@ from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.problems import INT64_MAX, Problems
 from blizzarr.transformers import ShardingTransformer, StorageTransformer, decode_draft
 
-__all__ = ["Stored", "decode", "encode", "fold", "unfold"]
-
 _PATH: Final = "storage_transformers"
 _INDEX: Final = CodecChain((), BytesCodec("little"), ())
 _SHARDING_ZARR_PYTHON: Final = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0"

@@ -22,8 +22,6 @@ from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
 
-__all__ = ["CAST", "DOWNSAMPLE", "DOWNSAMPLE_METHODS", "STACK", "blocks_of_view", "downsampled_domain"]
-
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 """The methods by which one element is made from a block."""
 

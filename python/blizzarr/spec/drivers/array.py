@@ -17,8 +17,6 @@ from blizzarr.spec.members import Members
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 
-__all__ = ["ARRAY", "ArrayDriver", "order_of"]
-
 
 class ArrayDriver(Driver):
     """The driver of elements in memory."""

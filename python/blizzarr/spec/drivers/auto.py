@@ -17,8 +17,6 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["AUTO", "AutoDriver"]
-
 
 class AutoDriver(Driver):
     """The driver that detects the format of what is stored."""

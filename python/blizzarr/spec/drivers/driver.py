@@ -21,8 +21,6 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["Change", "Driver"]
-
 
 @dataclass
 class Change:

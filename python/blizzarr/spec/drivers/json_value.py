@@ -23,8 +23,6 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.urls import encoded
 from blizzarr.views import IndexDomain
 
-__all__ = ["JSON", "JsonValue"]
-
 _JSON = as_dtype("json")
 _OPEN = OpenMode(open=True)
 

@@ -27,8 +27,6 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["DRAFT", "N5", "SOUGHT", "ZARR1", "ZARR2", "ZARR3", "StoredDriver", "directory", "kvstore_members"]
-
 
 def kvstore_members(members: Members) -> KvNode | None:
     """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""

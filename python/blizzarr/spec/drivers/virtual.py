@@ -10,8 +10,6 @@ from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.members import Members
 from blizzarr.spec.spec_node import SpecNode
 
-__all__ = ["VIRTUAL", "VirtualSpec"]
-
 
 class VirtualSpec(Driver):
     """Specs of chunks that functions make."""

@@ -39,8 +39,6 @@ from blizzarr.spec.schema import UNCONSTRAINED, Schema
 from blizzarr.spec.status import invalid_argument
 from blizzarr.views import IndexDomain
 
-__all__ = ["Chosen", "Chunks", "Constraints", "resizable"]
-
 
 class Chunks(NamedTuple):
     """The layout of chunks: their order from the slowest to the fastest dimension, and both shapes; None if open."""

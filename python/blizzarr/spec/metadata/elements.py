@@ -16,8 +16,6 @@ from blizzarr.spec.dtype import DTYPES
 from blizzarr.spec.field import Field
 from blizzarr.spec.stored_values import from_stored, to_stored
 
-__all__ = ["WHOLE", "Element", "Elements", "Fill"]
-
 Element = np.ndarray[Any, np.dtype[Any]]
 """One element, or all that lie within one."""
 

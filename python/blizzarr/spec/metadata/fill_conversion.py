@@ -16,8 +16,6 @@ from blizzarr.spec.json_element import as_integer_of
 from blizzarr.spec.metadata.elements import Element
 from blizzarr.spec.metadata.reading import refuse
 
-__all__ = ["converted"]
-
 _BYTES = ("char", "byte")
 
 

@@ -18,8 +18,6 @@ from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexDomain
 
-__all__ = ["MetadataConstraints", "Options"]
-
 Options: TypeAlias = Mapping[str, Any]
 """The driver's own members of a spec."""
 

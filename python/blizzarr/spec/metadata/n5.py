@@ -28,8 +28,6 @@ from blizzarr.spec.stored_document import array_of, encoded
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
-__all__ = ["N5Codec", "N5Constraints"]
-
 _compression = parsed_by(options_of)
 
 

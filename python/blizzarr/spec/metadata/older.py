@@ -24,8 +24,6 @@ from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.stored_document import encoded
 
-__all__ = ["DraftConstraints", "document_constraints"]
-
 
 class DocumentConstraints(Constraints):
     """Constraints on members of a document, by name and as JSON; those of an array also have its model.

@@ -11,8 +11,6 @@ from blizzarr.problems import Problems
 from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.members import as_integer, as_list, as_object
 
-__all__ = ["Member", "Reading", "all_of", "each", "lengths", "only", "parsed_by", "read", "refuse"]
-
 _LONGEST: Final = (1 << 63) - 2
 
 

@@ -26,8 +26,6 @@ from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.stored_document import array_of, encoded
 
-__all__ = ["ZarrCodec", "ZarrConstraints"]
-
 _KEY: Final = ".zarray"
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "blosc": NumcodecsBlosc(shuffle=-1).configuration(),

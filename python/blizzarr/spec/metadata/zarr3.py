@@ -33,8 +33,6 @@ from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain, IndexTransform
 
-__all__ = ["Zarr3Codec", "Zarr3Constraints"]
-
 _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
 

@@ -15,8 +15,6 @@ from blizzarr.spec.constraint import MAX_RANK, braces
 from blizzarr.spec.members import Members, as_integer, as_list, as_text, one_of
 from blizzarr.spec.metadata.reading import whole
 
-__all__ = ["Chain", "Codec", "chain_from_json"]
-
 _OURS: Final = CATALOGUE.keys() - {"transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c"}
 """The codecs that TensorStore lacks take any options, which are checked when they are used."""
 

@@ -17,8 +17,6 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.constraint import MAX_RANK, braces
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec
 
-__all__ = ["DEFAULT_INDEX_CODECS", "Decoded", "Layout", "layout_of", "resolve"]
-
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
 """The default codecs of a shard's index."""

@@ -15,8 +15,6 @@ from blizzarr.stores.zip.names import Names
 from blizzarr.stores.zip.new_file import NewFile
 from blizzarr.stores.zip.records import DEFLATED, STORED, Entry, new_entry, pack_directory, pack_local
 
-__all__ = ["Archive"]
-
 
 class Archive:
     """The entries of a zip file, which is created when the first entry is added, and gets its name on the first flush.

@@ -14,8 +14,6 @@ from blizzarr.stores.zip.interrupted import last_whole_directory
 from blizzarr.stores.zip.names import check_entry
 from blizzarr.stores.zip.records import Entry, ReadAt, unpack_directory
 
-__all__ = ["Directory", "read_directory"]
-
 _SIGNATURE = b"PK\5\6"
 _MAX_COMMENT = 0xFFFF
 

@@ -6,8 +6,6 @@ import re
 import struct
 from typing import Final, NamedTuple
 
-__all__ = ["COMMENT_SIZE", "END", "END64_SIZE", "MAX16", "MAX32", "End", "pack_end", "unpack_end"]
-
 END: Final = struct.Struct("<4s4H2IH")
 _LOCATOR: Final = struct.Struct("<4sIQI")
 _END64: Final = struct.Struct("<4sQ2H2I4Q")

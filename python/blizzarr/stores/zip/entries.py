@@ -13,9 +13,6 @@ from blizzarr.stores.zip.file import AppendFile
 from blizzarr.stores.zip.names import check_entry, start_of
 from blizzarr.stores.zip.records import DEFLATED, LOCAL, STORED, Entry
 
-__all__ = ["read_beginning", "read_entry", "read_entry_ranges"]
-
-
 _BLOCK: Final = 1 << 20
 _ADVICE: Final = "a copy with skip_damaged=True saves what is intact"
 

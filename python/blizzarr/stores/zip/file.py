@@ -14,8 +14,6 @@ try:
 except ModuleNotFoundError:  # not on Windows, where the system itself refuses a second writer
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["AppendFile", "sync_directory"]
-
 
 class AppendFile:
     """An open file; if it is open for writing, it is locked against other writers.

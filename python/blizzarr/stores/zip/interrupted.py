@@ -12,8 +12,6 @@ from typing import Final
 from blizzarr.stores.zip.end import COMMENT_SIZE, END, END64_SIZE, MAX32
 from blizzarr.stores.zip.records import CENTRAL, LOCAL, ReadAt, wide
 
-__all__ = ["last_whole_directory"]
-
 _WINDOW: Final = 4096
 _LOCATOR_SIZE, _END64_FIXED = 20, END64_SIZE - 20
 

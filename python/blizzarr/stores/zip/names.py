@@ -22,9 +22,6 @@ from blizzarr.errors import ArchiveError, StoreError
 from blizzarr.stores.zip.end import MAX32
 from blizzarr.stores.zip.records import ENCRYPTED, LOCAL, SIZES_FOLLOW, UTF8, Entry, ReadAt, decoded, wide
 
-__all__ = ["Names", "check_entry", "difference", "start_of"]
-
-
 _LENGTHS = struct.Struct("<2H")
 _FEW, _MANY = 128, 4
 """So many entries, and so many for each key that was missing, are compared about as fast as the names are made that

@@ -7,8 +7,6 @@ import itertools
 import os
 from pathlib import Path
 
-__all__ = ["NewFile"]
-
 _numbers = itertools.count()
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 """How systems and file systems answer that have no files without a name."""

@@ -9,24 +9,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from blizzarr.stores.zip.end import MAX16, MAX32, pack_end
 
-__all__ = [
-    "CENTRAL",
-    "DEFLATED",
-    "ENCRYPTED",
-    "LOCAL",
-    "SIZES_FOLLOW",
-    "STORED",
-    "UTF8",
-    "Entry",
-    "ReadAt",
-    "decoded",
-    "new_entry",
-    "pack_directory",
-    "pack_local",
-    "unpack_directory",
-    "wide",
-]
-
 LOCAL: Final = struct.Struct("<4s5H3I2H")
 CENTRAL: Final = struct.Struct("<4s6H3I5H2I")
 

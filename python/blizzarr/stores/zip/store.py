@@ -22,8 +22,6 @@ from blizzarr.stores.locks import SoleLock
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.zip.archive import Archive
 
-__all__ = ["ZipStore"]
-
 DEFAULT_LIMIT = 1 << 30
 
 _numbers = count()

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Final, Self
 from blizzarr.codecs import Codec as EngineCodec
 from blizzarr.zarr.abc.codec import Codec
 
-__all__ = ["CLASSES", "NamedCodec", "codec_from_dict", "codec_of_engine", "codecs_from_list"]
-
 CLASSES: Final[dict[str, type[Codec]]] = {}
 """The classes by the names of their codecs."""
 

@@ -14,8 +14,6 @@ from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteReq
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, check_prototype
 from blizzarr.zarr.sync import in_thread
 
-__all__ = ["EngineStore", "face_of", "remember"]
-
 T = TypeVar("T")
 
 _FACES: weakref.WeakValueDictionary[int, EngineStore] = weakref.WeakValueDictionary()

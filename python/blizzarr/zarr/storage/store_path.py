@@ -10,8 +10,6 @@ from blizzarr import stores
 from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.storage.stores import as_zarr_store
 
-__all__ = ["StoreLike", "StorePath", "engine_place", "join_paths", "make_store", "make_store_path", "normalize_path"]
-
 StoreLike: TypeAlias = Any
 """A store, a `StorePath`, a path, a URL, or a mapping."""
 

@@ -13,8 +13,6 @@ from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
 
-__all__ = ["FsspecStore", "LocalStore", "MemoryStore", "ObjectStore", "ZipStore", "as_zarr_store"]
-
 
 class LocalStore(EngineStore):
     """A directory.

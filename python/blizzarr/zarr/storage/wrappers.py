@@ -11,8 +11,6 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from blizzarr.zarr.abc.store import Store
 
-__all__ = ["LoggingStore", "WrapperStore"]
-
 S = TypeVar("S", bound=Store)
 
 _METHODS: Final = (
