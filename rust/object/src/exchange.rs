@@ -66,7 +66,12 @@ impl HttpService for Noted {
         let Ok(exchange) = EXCHANGE.try_with(Arc::clone) else { return self.0.execute(request).await };
         let uri = request.uri();
         let host = uri.authority().map_or("", |authority| authority.as_str().rsplit('@').next().unwrap_or(""));
-        let asked = format!("{} {}://{host}{}", request.method(), uri.scheme_str().unwrap_or("http"), uri.path());
+        // A signature behind the path may have been taken for a part of it.
+        let (path, rest) = match uri.path().find("%3F") {
+            Some(end) => (&uri.path()[..end], "?..."),
+            None => (uri.path(), ""),
+        };
+        let asked = format!("{} {}://{host}{path}{rest}", request.method(), uri.scheme_str().unwrap_or("http"));
         exchange.note(|log| {
             let (requests, throttled) = (log.requests + 1, log.throttled);
             let uncertain_before = log.uncertain_before || log.uncertain;
