@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
 use tokio::time::Instant;
 
@@ -113,9 +114,15 @@ impl HttpService for Noted {
             return Ok(response);
         }
         let (parts, body) = response.into_parts();
-        let body = body.bytes().await.inspect_err(|error| {
-            exchange.note(|log| log.failure = Some((error.kind(), innermost(error))));
-        })?;
+        let body = match body.bytes().await {
+            Ok(body) => body,
+            // These say enough without their text; of others, the text tells what is missing or refused.
+            Err(_) if status.is_server_error() || matches!(status.as_u16(), 412 | 429) => Bytes::new(),
+            Err(error) => {
+                exchange.note(|log| log.failure = Some((error.kind(), innermost(&error))));
+                return Err(error);
+            }
+        };
         let text = String::from_utf8_lossy(&body);
         if !is_error {
             if let Some(wrong) = wrong_listing(&text) {
