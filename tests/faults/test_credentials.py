@@ -244,7 +244,9 @@ def test_row_128_objects_of_users_show_no_credentials() -> None:
 @pytest.mark.parametrize("url", [f"s3://me:{SECRET}@bucket/a/", f"http://me:{SECRET}@127.0.0.1:9/a/"])
 def test_row_128_urls_of_tensorstore_show_no_credentials(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Nobody answers there.
-    monkeypatch.setattr(Limits, "of", lambda target: Limits(timeout=0.3, attempts=1, total=0.3, retry=(0, 0.3, 0.1, 0.1, 2.0)))
+    monkeypatch.setattr(
+        Limits, "of", lambda target: Limits(timeout=0.3, attempts=1, total=0.3, retry=(0, 0.3, 0.1, 0.1, 2.0))
+    )
     for call in (
         lambda: ts.open({"driver": "zarr3", "kvstore": url}).result(),
         lambda: ts.open(url).result(),

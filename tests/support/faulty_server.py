@@ -122,6 +122,8 @@ def faulty_server() -> Iterator[FaultyServer]:
                 self.answer(302, Location=self.path)
             elif fault == "try later":
                 self.answer(429, Retry_After="3600")
+            elif fault in ("503, cut", "412, cut"):
+                self.answer(int(fault[:3]), b"<Error>", length="99")
             elif fault == "html":
                 self.answer(200, LOGIN, ETag='"login"', Last_Modified=_DATE)
             elif fault in ("cut", "stall", "drip"):
@@ -274,7 +276,7 @@ def faulty_server() -> Iterator[FaultyServer]:
         server.server_close()
 
 
-_OF_NO_VALUE = ("silence", "redirect", "try later")
+_OF_NO_VALUE = ("silence", "redirect", "try later", "503, cut", "412, cut")
 """Faults that need no value."""
 
 

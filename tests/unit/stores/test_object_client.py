@@ -20,7 +20,7 @@ from blizzarr.config import config
 from blizzarr.errors import StoreError
 from blizzarr.stores import ObjectStore
 from blizzarr.stores.aws_profiles import profile_of
-from support.faulty_server import FaultyServer, faulty_server
+from support.faulty_server import FaultyServer, faulty_server, times
 from support.object_servers import new_bucket, s3_server
 
 VALUES = np.arange(1, 401, dtype="u2")
@@ -141,6 +141,23 @@ def test_a_conflict_with_a_request_whose_answer_was_lost(server: FaultyServer, a
     server.fault = fault
     assert store.replace("new", None, b"value")
     assert bytes(store.get("new") or b"") == b"value"
+
+
+@pytest.mark.parametrize("fault", ["503, cut", "412, cut"])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_an_error_whose_text_breaks_off(server: FaultyServer, fault: str, method: str) -> None:
+    """The status says whether the request is made again, and whether the object is looked at."""
+    store = server.store()
+    store.set("b", b"before")
+    server.fault = times(1, fault, method, ending="b")
+    if method == "PUT":
+        assert store.replace("b", b"before", b"after")
+        assert bytes(store.get("b") or b"") == b"after"
+    elif fault == "503, cut":
+        assert bytes(store.get("b") or b"") == b"before"
+    else:
+        with pytest.raises(StoreError):
+            store.get("b")
 
 
 @pytest.fixture(scope="module")
