@@ -110,7 +110,7 @@ impl HttpService for Noted {
             log.uncertain = matches!(status.as_u16(), 408 | 500 | 502 | 504);
         });
         let is_error = status.is_client_error() || status.is_server_error();
-        if !is_error && !(is_listing && status.is_success()) {
+        if !(is_error || is_listing && status.is_success()) {
             return Ok(response);
         }
         let (parts, body) = response.into_parts();
