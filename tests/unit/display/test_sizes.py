@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import blizzarr
-from blizzarr.display.sizes import Stored, bytes_text, ratio_text, stored
+from blizzarr.display.sizes import Stored, ratio_text, stored
 from blizzarr.errors import StoreError
+from blizzarr.size_text import bytes_text
 from blizzarr.stores import FsspecStore, LocalStore, MappingStore, MemoryStore, ObjectStore, Store, read_only
 
 

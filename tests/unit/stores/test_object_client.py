@@ -129,7 +129,7 @@ def test_an_object_that_stands_for_the_directory_is_no_key(server: FaultyServer)
 @pytest.mark.parametrize("arrives", [True, False])
 def test_a_conflict_with_a_request_whose_answer_was_lost(server: FaultyServer, arrives: bool) -> None:
     """409 says nothing of the object, whose writer may be the request before: it is not known not to be there."""
-    store, left = server.store(max_retries=0), [500, 409, 409]
+    store, left = server.store(), [500, 409, 409]
     server.code = "ConditionalRequestConflict"
 
     def fault(method: str, path: str) -> int | None:
