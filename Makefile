@@ -21,7 +21,7 @@ $(VENV)/made:
 
 # The package with its extension module (a release build), and what `demo` needs.
 $(VENV)/built: $(VENV)/made pyproject.toml $(RUST)
-	@echo "Building the engine: about a minute, the first time."
+	@echo "Building the engine: a few minutes, the first time."
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
