@@ -1,4 +1,4 @@
-"""Requests to obstore: what it finds as values and versions, and what it raises as errors that say what to do."""
+"""Requests to an object store, made by the engine or by obstore: values and versions, and errors that say what to do."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ObjectRequests:
         self.url = url_of_target(target)
         """The URL that a user would type, without the server; None if there is none."""
         self.client = client_of(target)
-        """The engine's client, which reads; None if what is read goes through obstore, as does what is written."""
+        """The engine's client, which makes the requests; None if obstore makes them."""
         self._has_bucket = False
         """Whether an answer has shown that the bucket exists, which cannot be removed before it is empty."""
 

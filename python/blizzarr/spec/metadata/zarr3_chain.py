@@ -146,7 +146,7 @@ class Chain:
         if not strict and self.sharding_height != other.sharding_height:
             deep, flat = (self, other) if self.sharding_height > other.sharding_height else (other, self)
             if not deep.array_to_array and not deep.bytes_to_bytes:
-                return replace(deep, array_to_bytes=_merged_within(deep, flat, self is deep, strict))
+                return replace(deep, array_to_bytes=_merged_within(deep, flat, strict))
         return Chain(
             _merged_all(self.array_to_array, other.array_to_array, "array -> array", strict),
             _merged_one(self.array_to_bytes, other.array_to_bytes, strict),
@@ -154,7 +154,7 @@ class Chain:
         )
 
 
-def _merged_within(deep: Chain, flat: Chain, deep_first: bool, strict: bool) -> Codec:
+def _merged_within(deep: Chain, flat: Chain, strict: bool) -> Codec:
     sharding = deep.array_to_bytes
     assert sharding is not None
     inner = sharding.options.get("codecs")
