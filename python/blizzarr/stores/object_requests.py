@@ -1,4 +1,4 @@
-"""Requests to an object store, made by the engine or by obstore: values and versions, and errors that say what to do."""
+"""Requests to an object store, by the engine or by obstore: values and versions, and errors that say what to do."""
 
 from __future__ import annotations
 
