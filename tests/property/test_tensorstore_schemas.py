@@ -11,8 +11,7 @@ import tensorstore as ts
 
 from blizzarr import views
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.schema import Schema
-from blizzarr.spec.schema_of_base import schema_of_base
+from blizzarr.spec.schema import Schema, schema_of_base
 from unit.spec.oracle import outcome
 
 CASES = 1500

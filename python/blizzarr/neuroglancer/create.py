@@ -112,7 +112,7 @@ def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Tr
     shape = choose_shape(layout._grids["read"], bounds)
     if encoding != "compressed_segmentation":
         return _three(shape), None
-    layout._merge_grid("codec", layout._grids["codec"].with_elements(_BLOCK_ELEMENTS, False))
+    layout._merge_grid("codec", layout._grids["codec"].merged("elements", _BLOCK_ELEMENTS, False))
     layout = layout_with(layout, None, ScaleConstraints(encoding=encoding))
     chunk = [Bounds(first, first + length) for (first, _), length in zip(bounds, shape, strict=True)]
     return _three(shape), _three(choose_shape(layout._grids["codec"], chunk))

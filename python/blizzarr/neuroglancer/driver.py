@@ -50,7 +50,7 @@ class PrecomputedDriver(StoredDriver):
         of_one = members.take("scale_metadata", lambda value: scale(value, of_all), ScaleConstraints())
         return VolumeConstraints(number, of_all, of_one)
 
-    def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
+    def constraints_json(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
         """Return the members that are given."""
         return constraints.to_json(include_defaults)
 

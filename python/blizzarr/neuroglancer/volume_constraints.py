@@ -20,6 +20,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.field import Field
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import Unit
@@ -129,6 +130,11 @@ class VolumeConstraints(MetadataConstraints):
         scale = volume.scales[number]
         check_scale(scale, self.scale)
         check_schema(volume, scale, chunk, schema)
+
+    @classmethod
+    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the elements of a scale, which have no parts."""
+        return Field("", DType(_stored(meta)[0].data_type))
 
     @staticmethod
     def schema_of(meta: ArrayMeta, options: Options) -> Schema:

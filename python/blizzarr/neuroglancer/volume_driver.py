@@ -7,7 +7,6 @@ from functools import cached_property
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.indexing.form import ArrayMap, Map
 from blizzarr.neuroglancer.volume_place import VolumePlace
-from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
@@ -55,7 +54,7 @@ class VolumeDriver(StoredArrayDriver):
         node = super().said(view, minimal)
         firsts = self.outside._form.lower
         maps = tuple(_moved(map_, first) for map_, first in zip(view._form.maps, firsts, strict=True))
-        return altered(node, transform=IndexTransform._of(view._form._replace(maps=maps)))
+        return node.altered(transform=IndexTransform._of(view._form._replace(maps=maps)))
 
 
 def _moved(map_: Map, by: int) -> Map:

@@ -55,7 +55,7 @@ class Vector:
         return self.values.count(None) == len(self.values)
 
     def part(self, hard: bool) -> tuple[Any, ...]:
-        """Return the hard constraints, or the soft ones; None in place of the others."""
+        """Return the hard constraints, or the soft ones; None instead of the others."""
         if not hard and not self.hard:
             return self.values
         return tuple(value if (dim in self.hard) == hard else None for dim, value in enumerate(self.values))

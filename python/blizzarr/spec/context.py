@@ -8,8 +8,8 @@ spec with that key once. The topmost context makes one that has no spec with its
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from blizzarr.errors import SpecError
 from blizzarr.fork import ForkedLock
@@ -17,95 +17,15 @@ from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.spec.members import as_object
 from blizzarr.spec.pretty import pretty
-from blizzarr.spec.resources import RESOURCES, ResourceKind
+from blizzarr.spec.resources import DEFAULT_SPECS, RESOURCES, ResourceKind, ResourceSpec, kind_of, resource_spec
+
+if TYPE_CHECKING:
+    from blizzarr.spec.spec_node import Node
+
+N = TypeVar("N", bound="Node")
 
 _MAKING: Final = ForkedLock()
-"""Resource while a context makes a resource, so that each is made once."""
-
-
-class ResourceSpec:
-    """The spec of a resource: its members, or a reference to another resource.
-
-    `referent` is the key of the other one; an empty one means what the context above has. `immediate` marks one that
-    was bound before it was written down, so that it is bound again when it is read.
-    """
-
-    __slots__ = ("config", "immediate", "is_default", "key", "kind", "referent")
-
-    def __init__(
-        self,
-        kind: ResourceKind,
-        *,
-        config: Any = None,
-        referent: str | None = None,
-        key: str = "",
-        is_default: bool = False,
-        immediate: bool = False,
-    ) -> None:
-        self.kind = kind
-        self.config = config
-        self.referent = referent
-        self.key = key
-        self.is_default = is_default
-        self.immediate = immediate
-
-    def to_json(self, include_defaults: bool = False) -> Any:
-        """Return the JSON of the members, or the key of the other resource."""
-        if self.referent is not None:
-            return self.referent or None
-        return self.kind.show(self.config, include_defaults)
-
-    @property
-    def is_usual(self) -> bool:
-        """True if it is a reference to the default resource of its kind."""
-        return self.referent == self.kind.name
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled_spec, (self.kind.name, self.config, self.referent, self.key, self.is_default, self.immediate)
-
-
-def _unpickled_spec(
-    kind: str, config: Any, referent: str | None, key: str, is_default: bool, immediate: bool
-) -> ResourceSpec:
-    return ResourceSpec(
-        RESOURCES[kind], config=config, referent=referent, key=key, is_default=is_default, immediate=immediate
-    )
-
-
-def kind_of(key: str) -> ResourceKind:
-    """Return the kind of a key, ``kind`` or ``kind#tag``."""
-    name = key.partition("#")[0]
-    if name not in RESOURCES:
-        raise SpecError(f"Invalid context resource identifier: {quote(name)}")
-    return RESOURCES[name]
-
-
-def default_resource(name: str) -> ResourceSpec:
-    """Return the reference to the default resource of a kind."""
-    return DEFAULT_RESOURCES[name]
-
-
-DEFAULT_RESOURCES: Final = {name: ResourceSpec(kind, referent=name) for name, kind in RESOURCES.items()}
-"""The references to the default resources of all kinds."""
-_DEFAULTS: Final = {
-    name: ResourceSpec(kind, config=kind.default, key=name, is_default=True) for name, kind in RESOURCES.items()
-}
-
-
-def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec:
-    """Parse the JSON of a resource: null for that of the parent context, a key, or members."""
-    if value is None:
-        return ResourceSpec(kind, referent="", key=key)
-    if isinstance(value, str):
-        if value.partition("#")[0] == kind.name:
-            return ResourceSpec(kind, referent=value, key=key)
-        try:
-            return ResourceSpec(kind, config=kind.parse(value), key=key)
-        except SpecError as error:
-            raise SpecError(
-                f"Invalid spec or reference to {quote(kind.name)} resource: {quote(value)} ({error.reason})"
-            ) from error
-    return ResourceSpec(kind, config=kind.parse(value), key=key)
+"""Taken while a context makes a resource, so that each is made once."""
 
 
 class ContextSpec:
@@ -163,18 +83,52 @@ def context_spec(resources: dict[str, ResourceSpec]) -> ContextSpec:
     return ContextSpec._of(resources)
 
 
-class ContextResource:
-    """A resource of a context, made at first use: the same object wherever it is shared."""
+class BoundResource:
+    """A resource that a context has made: the same object wherever it is shared."""
 
-    # Names without an underscore are TensorStore's; `value_of` and `shared_by` have the others.
-    __slots__ = ("__weakref__", "_creator", "_shared", "_spec", "_value")
+    __slots__ = ("__weakref__", "_face", "creator", "shared", "spec", "value")
 
     def __init__(self, spec: ResourceSpec, creator: Context | None) -> None:
-        self._spec = spec
+        self.spec = spec
+        self.creator = None if creator is None else weakref.ref(creator)
         make = spec.kind.make
-        self._value = spec.config if make is None else make(spec.config)
-        self._shared: dict[Any, Any] = {}
-        self._creator = None if creator is None else weakref.ref(creator)
+        self.value = spec.config if make is None else make(spec.config)
+        """The working object: a store, a pool, a number."""
+        self.shared: dict[Any, Any] = {}
+        """What the users of the resource share, which is nothing at first."""
+        self._face: ContextResource | None = None
+
+    @property
+    def face(self) -> ContextResource:
+        """The object that users get, always the same one."""
+        if self._face is None:
+            self._face = ContextResource._of(self)
+        return self._face
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Shared memory is not copied: the other process, or the copy, makes its own.
+        creator = None if self.creator is None else self.creator()
+        if creator is not None:
+            return resource_of, (creator, self.spec.key)
+        return BoundResource, (self.spec, None)
+
+
+Resource: TypeAlias = BoundResource | ResourceSpec
+"""A resource of a node, either bound or as a spec."""
+
+
+class ContextResource:
+    """A resource of a context, made at first use."""
+
+    __slots__ = ("__weakref__", "_resource")
+
+    _resource: BoundResource
+
+    @classmethod
+    def _of(cls, resource: BoundResource) -> ContextResource:
+        found = cls.__new__(cls)
+        found._resource = resource
+        return found
 
     def to_json(self, include_defaults: bool = False) -> Any:
         """Return the JSON that the resource was made from.
@@ -184,44 +138,26 @@ class ContextResource:
         include_defaults
             Include the members that have default values.
         """
-        return self._spec.to_json(include_defaults)
+        return self._resource.spec.to_json(include_defaults)
 
     def __repr__(self) -> str:
         return pretty(self.to_json(), "Context.Resource(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Shared memory is not copied: the other process, or the copy, makes its own.
-        creator = None if self._creator is None else self._creator()
-        if creator is not None:
-            return Context.__getitem__, (creator, self._spec.key)
-        return ContextResource, (self._spec, None)
+        return _face_of, (self._resource,)
 
 
 ContextResource.__qualname__ = "Context.Resource"
 
-_VALUES: Final[dict[str, ContextResource]] = {
-    name: ContextResource(spec, None) for name, spec in _DEFAULTS.items() if spec.kind.config_only
+
+def _face_of(resource: BoundResource) -> ContextResource:
+    return resource.face
+
+
+_VALUES: Final[dict[str, BoundResource]] = {
+    name: BoundResource(spec, None) for name, spec in DEFAULT_SPECS.items() if spec.kind.config_only
 }
-"""The default resources that are values, and no place that several could share."""
-
-
-def spec_of(resource: ContextResource | ResourceSpec) -> ResourceSpec:
-    """Return the spec that a resource was made from, or that it is."""
-    return resource if isinstance(resource, ResourceSpec) else resource._spec
-
-
-def value_of(resources: Mapping[str, ContextResource | ResourceSpec], name: str) -> Any:
-    """Return the working object of a bound resource of a node: a store, a pool, a number."""
-    resource = resources[name]
-    if not isinstance(resource, ContextResource):
-        raise SpecError(f"Unbound context resource {quote(name)}")
-    return resource._value
-
-
-def shared_by(resource: ContextResource | ResourceSpec) -> tuple[Any, dict[Any, Any]]:
-    """Return the working object of a bound resource, and what its users share, which is nothing at first."""
-    assert isinstance(resource, ContextResource), "the node is bound"
-    return resource._value, resource._shared
+"""The default resources that are values, which no two users can share."""
 
 
 class Context:
@@ -256,7 +192,7 @@ class Context:
         spec, parent = _arguments(args, named) if args or named else (None, None)
         self._spec = spec
         self._parent = parent
-        self._resources: dict[str, ContextResource] = {} if args or named else _VALUES.copy()
+        self._resources: dict[str, BoundResource] = {} if args or named else _VALUES.copy()
         self._making: list[tuple[Context, str, ResourceSpec]] = [] if parent is None else parent._making
 
     @property
@@ -279,27 +215,27 @@ class Context:
         """
         if not isinstance(key, str):
             raise TypeError(f"expected the key of a resource, as text, found {key!r}")
-        return self._make(ResourceSpec(kind_of(key), referent=key))
+        return resource_of(self, key).face
 
-    def _make(self, spec: ResourceSpec) -> ContextResource:
+    def _make(self, spec: ResourceSpec) -> BoundResource:
         """Return the resource that `spec` describes or refers to; one with a key is made only once."""
         if spec.referent and (found := self._resources.get(spec.referent)) is not None:
             return found
         with _MAKING.lock:
             if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
                 # No spec has anything of this kind.
-                made = self._resources[spec.referent] = ContextResource(_DEFAULTS[spec.referent], self)
+                made = self._resources[spec.referent] = BoundResource(DEFAULT_SPECS[spec.referent], self)
                 return made
             return self._follow(spec) if spec.referent is not None else self._made(spec)
 
-    def _follow(self, spec: ResourceSpec) -> ContextResource:
+    def _follow(self, spec: ResourceSpec) -> BoundResource:
         """Return the resource that a reference means, in this context or its parents."""
         at: Context = self
         referent = spec.referent
         if not referent:
             referent = spec.kind.name
             if self._parent is None:
-                return ContextResource(_with_defaults(spec.kind, spec.key), self)
+                return BoundResource(_with_defaults(spec.kind, spec.key), self)
             at = self._parent
         while True:
             if referent in at._resources:
@@ -313,12 +249,12 @@ class Context:
                 return at._made(_with_defaults(spec.kind, referent))
             at = at._parent
 
-    def _made(self, spec: ResourceSpec) -> ContextResource:
+    def _made(self, spec: ResourceSpec) -> BoundResource:
         """Return the resource of a spec of this very context, made at first use and kept under its key."""
         if not spec.key:
-            return ContextResource(spec, None)
+            return BoundResource(spec, None)
         if spec.referent is None:
-            made = self._resources[spec.key] = ContextResource(spec, self)
+            made = self._resources[spec.key] = BoundResource(spec, self)
             return made
         cycle = [number for number, (at, key, _) in enumerate(self._making) if at is self and key == spec.key]
         if cycle:
@@ -336,23 +272,26 @@ class Context:
         return _unpickled_context, (self._spec, self._parent)
 
 
-def made_by(
-    context: Context, resources: Mapping[str, ContextResource | ResourceSpec]
-) -> dict[str, ContextResource | ResourceSpec]:
-    """Return the resources of a node that the context has for those that are specs."""
-    made: dict[str, ContextResource | ResourceSpec] = {}
-    for name, resource in resources.items():
-        if isinstance(resource, ContextResource):
-            made[name] = resource
-        else:
-            made[name] = context._resources.get(resource.referent or "") or context._make(resource)
-    return made
+def resource_of(context: Context, key: str) -> BoundResource:
+    """Return the resource of a key, which is made at first use."""
+    return context._make(ResourceSpec(kind_of(key), referent=key))
+
+
+def bind(node: N, context: Context) -> N:
+    """Return the node with every resource bound to the context."""
+    here = context if node.context is None else Context(node.context, context)
+    resources: dict[str, Resource] = {}
+    for name, resource in node.resources.items():
+        if isinstance(resource, ResourceSpec):
+            resource = here._resources.get(resource.referent or "") or here._make(resource)
+        resources[name] = resource
+    return node.with_resources(resources, partial(bind, context=here))
 
 
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
     if key != kind.name:
         return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
-    return _DEFAULTS[key]
+    return DEFAULT_SPECS[key]
 
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
@@ -372,7 +311,7 @@ def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpe
 
 
 def _called(self: Context, spec: ContextSpec | Any = None, parent: Context | None = None, *, json: Any = None) -> None:
-    """The signature of `Context` that `help` shows: a spec, or JSON in its place."""
+    """The signature of `Context` that `help` shows: a spec, or JSON instead."""
 
 
 show_as(Context.__init__, _called)

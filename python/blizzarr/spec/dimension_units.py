@@ -1,4 +1,4 @@
-"""The units of all dimensions, some of which may not be known: merged, and seen through views."""
+"""The units of all dimensions, some of which may not be known: merged, also over layers."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def common_units(given: DimensionUnits | None, layers: Iterable[DimensionUnits |
     (None,)
     """
     found = list(given or ())
-    settled = {dim for dim, unit in enumerate(found) if unit is not None}
+    closed = {dim for dim, unit in enumerate(found) if unit is not None}
     for units in layers:
         found += [None] * (len(units or ()) - len(found))
         for dim, unit in enumerate(units or ()):
-            if unit is None or dim in settled:
+            if unit is None or dim in closed:
                 continue
             if found[dim] is not None and found[dim] != unit:
-                settled.add(dim)
+                closed.add(dim)
                 unit = None
             found[dim] = unit
     return tuple(found) or None

@@ -6,10 +6,14 @@ and those that each element has of its own.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.dtype import DType
@@ -37,17 +41,56 @@ class Field:
     """The offset in the element, in bytes."""
 
     @property
+    def is_part(self) -> bool:
+        """True unless the field is the whole element, which is a single value."""
+        return bool(self.name or self.shape)
+
+    @property
     def size(self) -> int:
         """The size in bytes."""
         return prod(self.shape) * self.dtype._element_dtype.itemsize
 
+    def decode(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+        """Return the values whose bytes are along the last axis.
 
-def check_choice(name: str, void: bool) -> None:
-    """Raise if a spec selects both a field and bytes."""
-    if name and void:
-        raise SpecError('"field" and "open_as_void" are mutually exclusive')
+        Examples
+        --------
+        >>> from blizzarr.spec.dtype import DTYPES
+        >>> Field("a", DTYPES["uint16"], True).decode(np.array([[1, 2, 3, 4]], "u1"))
+        array([[258, 772]], dtype=uint16)
+        """
+        raw = np.ascontiguousarray(raw)
+        if self.dtype.name == "bool":
+            truth: npt.NDArray[Any] = raw != 0
+            return truth
+        return self._swapped(raw).view(self.dtype._element_dtype)
+
+    def encode(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """Return the bytes of values, with a last axis for the bytes of each.
+
+        Examples
+        --------
+        >>> from blizzarr.spec.dtype import DTYPES
+        >>> Field("a", DTYPES["uint16"], True, (2,)).encode(np.array([[258, 772]]))
+        array([[[1, 2],
+                [3, 4]]], dtype=uint8)
+        """
+        dtype = self.dtype._element_dtype
+        raw = np.ascontiguousarray(values, dtype).reshape(-1).view(np.uint8)
+        return self._swapped(raw).reshape(*values.shape, dtype.itemsize)
+
+    def _swapped(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return bytes of values in the other byte order, if stored values have another than this machine."""
+        size = self.dtype._element_dtype.itemsize
+        unit = size // 2 if self.dtype.name.startswith("complex") else size
+        if unit == 1 or self.big == (sys.byteorder == "big"):
+            return raw
+        return raw.view(f"u{unit}").byteswap().view(np.uint8)
 
 
 def choice(options: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the options that select a part of each element: the name of a field, and whether bytes are selected."""
-    return options.get("field", ""), options.get("open_as_void", False)
+    name, void = options.get("field", ""), options.get("open_as_void", False)
+    if name and void:
+        raise SpecError('"field" and "open_as_void" are mutually exclusive')
+    return name, void

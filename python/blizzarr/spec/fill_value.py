@@ -35,8 +35,8 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     else:
         array = np.asarray(value, dtype.numpy_dtype)
     if array.dtype == object:
-        as_said = plain if dtype.name == "json" else _text_of(dtype)
-        array = _objects(array, [as_said(element) for element in array.ravel().tolist()])
+        convert = plain if dtype.name == "json" else _text_of(dtype)
+        array = _objects(array, [convert(element) for element in array.ravel().tolist()])
     return unbroadcast(array), dtype
 
 

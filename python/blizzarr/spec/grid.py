@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Self
 
@@ -58,30 +58,25 @@ class GridConstraints:
         """Return the same constraints, all of them soft."""
         return GridConstraints(self.shape.softened(), self.aspect_ratio.softened(), self.elements)
 
-    def with_shape(self, values: Any, hard: Any) -> GridConstraints:
-        """Return the constraints merged with some on the shape."""
-        shape = self.shape.merged(SHAPE, values, hard)
-        return GridConstraints(shape, self.aspect_ratio, self.elements, self.elements_hard)
-
-    def with_aspect_ratio(self, values: Any, hard: Any) -> GridConstraints:
-        """Return the constraints merged with some on the aspect ratio."""
-        ratio = self.aspect_ratio.merged(ASPECT_RATIO, values, hard)
-        return GridConstraints(self.shape, ratio, self.elements, self.elements_hard)
-
-    def with_elements(self, elements: int | None, hard: bool) -> GridConstraints:
-        """Return the constraints merged with one on the number of elements."""
-        if elements is None or elements == UNSET:
+    def merged(self, name: str, value: Any, hard: Any) -> GridConstraints:
+        """Return the constraints merged with one on ``"shape"``, ``"aspect_ratio"`` or ``"elements"``."""
+        if name != "elements":
+            return replace(self, **{name: getattr(self, name).merged(_RULES[name], value, hard)})
+        if value is None or value == UNSET:
             return self
-        if not 0 <= elements < INFINITE:
-            raise SpecError(f"Invalid value: {elements}")
+        if not 0 <= value < INFINITE:
+            raise SpecError(f"Invalid value: {value}")
         if self.elements is not None:
             if not hard:
                 return self
-            if self.elements_hard and elements != self.elements:
+            if self.elements_hard and value != self.elements:
                 raise SpecError(
-                    f"New hard constraint ({elements}) does not match existing hard constraint ({self.elements})"
+                    f"New hard constraint ({value}) does not match existing hard constraint ({self.elements})"
                 )
-        return GridConstraints(self.shape, self.aspect_ratio, elements, self.elements_hard or hard)
+        return replace(self, elements=value, elements_hard=self.elements_hard or hard)
+
+
+_RULES: Final = {"shape": SHAPE, "aspect_ratio": ASPECT_RATIO}
 
 
 def grid_json(grid: GridConstraints) -> dict[str, Any]:
@@ -150,12 +145,11 @@ class Grid:
         apply_arguments(Grid.update, self, _ARGUMENTS, constraints)
 
     def _set(self, name: str, value: Any, hard: Any) -> None:
-        if name == "elements":
-            self._constraints = self._constraints.with_elements(value, hard)
-        elif value:
+        if name != "elements":
+            if not value:
+                return
             self._set_rank(len(value))
-            with_it = self._constraints.with_shape if name == "shape" else self._constraints.with_aspect_ratio
-            self._constraints = with_it(value, hard)
+        self._constraints = self._constraints.merged(name, value, hard)
 
     def _set_rank(self, rank: int) -> None:
         check_rank(rank, self._rank)

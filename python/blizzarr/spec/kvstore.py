@@ -6,30 +6,29 @@ import builtins
 import math
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
 from blizzarr.futures import Future, failed, resolved, submit
 from blizzarr.spec import kvstore_values as values
-from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import bind, strip, unbind
-from blizzarr.spec.context import Context
-from blizzarr.spec.kvstore_access import Access, ByteSlice, Found
+from blizzarr.spec.context import Context, bind
+from blizzarr.spec.kvstore_access import Access, ByteSlice
 from blizzarr.spec.kvstore_changes import KvChanges
-from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
-from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.kvstore_spec import KvStoreSpec, path_of, text_of
+from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json
+from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, text_of
 from blizzarr.spec.kvstore_values import bytes_of
-from blizzarr.spec.opened_place import open_place
+from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.pretty import pretty
+from blizzarr.spec.spec_node import KvNode
+from blizzarr.spec.unbinding import strip, unbind
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.transactions import Transaction
 
 T = TypeVar("T")
 
 
-class KvStore:
-    """A key-value store, whose keys and values are bytes, in the place that a spec names.
+class KvStore(KvPath):
+    """A key-value store, whose keys and values are bytes.
 
     Open one with `KvStore.open`. Text is encoded as UTF-8.
 
@@ -46,23 +45,25 @@ class KvStore:
     ReadResult = values.ReadResult
     TimestampedStorageGeneration = values.TimestampedStorageGeneration
 
-    __slots__ = ("__weakref__", "_access", "_node", "_transaction")
+    __slots__ = ("_access", "_transaction")
     __iter__ = None
-    _node: KvNode
     _transaction: Transaction | None
-    _access: Access | None
+    _access: tuple[KvNode, Access] | None
 
     def __init__(self) -> None:
         raise TypeError("cannot create 'KvStore' instances; open one with KvStore.open")
 
     @classmethod
-    def _of(cls, node: KvNode, transaction: Transaction | None = None) -> KvStore:
-        """The store of a bound node."""
+    def _of(cls, node: KvNode, transaction: Transaction | None = None) -> Self:
+        """Return the store of a bound node."""
         store = cls.__new__(cls)
         store._node = node
         store._transaction = transaction
         store._access = None
         return store
+
+    def _with_node(self, node: KvNode) -> Self:
+        return self._of(node, self._transaction)
 
     @staticmethod
     def open(
@@ -96,26 +97,6 @@ class KvStore:
         return _ready(opened)
 
     # Properties
-
-    @property
-    def path(self) -> str:
-        """The prefix of every key."""
-        return path_of(self._node)
-
-    @path.setter
-    def path(self, value: str | bytes) -> None:
-        self._node = altered(self._node, path=text_of(value))
-        self._access = None
-
-    @property
-    def url(self) -> str:
-        """The location as a URL."""
-        return kvstore_url(self._node)
-
-    @property
-    def base(self) -> KvStore | None:
-        """The store that this one is made from; None if there is none."""
-        return None if self._node.base is None else KvStore._of(self._node.base, self._transaction)
 
     @property
     def transaction(self) -> Transaction | None:
@@ -152,21 +133,8 @@ class KvStore:
             return KvStoreSpec._of(unbind(self._node))
         return KvStoreSpec._of(self._node if retain_context else strip(self._node))
 
-    def copy(self) -> KvStore:
-        """Return an independent handle for the same place."""
-        return KvStore._of(self._node, self._transaction)
-
-    def __add__(self, suffix: str | bytes) -> KvStore:
-        return KvStore._of(altered(self._node, path=self._node.path + text_of(suffix)), self._transaction)
-
-    def __truediv__(self, component: str | bytes) -> KvStore:
-        return KvStore._of(self._node.below(text_of(component)), self._transaction)
-
     def __repr__(self) -> str:
         return pretty(kvstore_json(unbind(self._node)), "KvStore(", ")")
-
-    def __copy__(self) -> KvStore:
-        return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._transaction is not None:
@@ -233,7 +201,7 @@ class KvStore:
         if not isinstance(range, values.KeyRange):
             raise TypeError(f"expected a KvStore.KeyRange, found {type(range).__name__}")
         least, end = text_of(range.inclusive_min), text_of(range.exclusive_max)
-        return self._submit(lambda: self._delete_range(least, end))
+        return self._submit(lambda: self._keys_of().delete_range(least, end))
 
     def list(self, range: values.KeyRange | None = None, strip_prefix_length: int = 0) -> Future[builtins.list[bytes]]:
         """List the keys.
@@ -249,7 +217,9 @@ class KvStore:
         if not isinstance(whole, values.KeyRange):
             raise TypeError(f"expected a KvStore.KeyRange, found {type(range).__name__}")
         least, end = text_of(whole.inclusive_min), text_of(whole.exclusive_max)
-        return self._submit(lambda: [bytes_of(key)[strip_prefix_length:] for key in self._keys(least, end)])
+        return self._submit(
+            lambda: [bytes_of(key)[strip_prefix_length:] for key in sorted(self._keys_of().keys(least, end))]
+        )
 
     def experimental_copy_range_to(
         self, target: KvStore, source_range: values.KeyRange | None = None, source_staleness_bound: float | None = None
@@ -277,11 +247,11 @@ class KvStore:
 
     def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
         """Set the value of a key; None deletes it."""
-        self._put(text_of(key), None if value is None else bytes_of(value))
+        self._keys_of().put(text_of(key), None if value is None else bytes_of(value))
 
     def __delitem__(self, key: str | bytes) -> None:
         """Delete a key."""
-        self._put(text_of(key), None)
+        self._keys_of().put(text_of(key), None)
 
     def __contains__(self, key: str | bytes) -> bool:
         """Return whether the key has a value."""
@@ -297,74 +267,32 @@ class KvStore:
         return _ready(work) if self._node.driver == "memory" else submit(work)
 
     def _opened(self) -> Access:
-        access = self._access
-        if access is None:
-            access = self._access = Access(open_place(self._node))
-        return access
+        known = self._access
+        if known is None or known[0] is not self._node:
+            # The path of the store has changed.
+            known = self._access = self._node, Access(*open_kvstore(self._node))
+        return known[1]
 
-    def _changes(self, access: Access) -> KvChanges | None:
-        return None if self._transaction is None else KvChanges(self._transaction, access)
+    def _keys_of(self) -> Access | KvChanges:
+        """Return the keys, as the transaction will leave them if there is one."""
+        access = self._opened()
+        return access if self._transaction is None else KvChanges(self._transaction, access)
 
     def _read(self, key: str, part: ByteSlice | None, known: bytes) -> values.ReadResult:
-        access = self._opened()
-        changes = self._changes(access)
-        time_of = time.time()
-        if changes is None:
-            found = access.read(key, part, known)
-        else:
-            found = changes.read(access.path + key)
-            if found.generation[:1] == b"\x04":
-                time_of = math.inf
-            if found.generation == known:
-                found = Found(None, known, found.value is None)
-            elif found.value is not None and part is not None:
-                start, length = part.of(len(found.value))
-                found = Found(found.value[start : start + length], found.generation)
-        stamp = values.TimestampedStorageGeneration(found.generation, time_of)
+        now = time.time()
+        found = self._keys_of().read(key, part, known)
+        # A change in a transaction is never out of date.
+        stamp = values.TimestampedStorageGeneration(
+            found.generation, math.inf if found.generation[:1] == b"\x04" else now
+        )
         if found.value is not None:
             return values.ReadResult("value", found.value, stamp)
         return values.ReadResult("missing" if found.wanted else "unspecified", b"", stamp)
 
     def _write(self, key: str, value: bytes | None, known: bytes | None) -> values.TimestampedStorageGeneration:
-        access = self._opened()
-        changes = self._changes(access)
         # An empty generation is no condition.
-        known = known or None
-        if changes is None:
-            generation = access.write(key, value, known)
-        else:
-            generation = changes.write(access.path + key, value, known)
+        generation = self._keys_of().write(key, value, known or None)
         return values.TimestampedStorageGeneration(UNKNOWN if generation is None else generation, time.time())
-
-    def _put(self, key: str, value: bytes | None) -> None:
-        access = self._opened()
-        changes = self._changes(access)
-        if changes is None:
-            access.put(key, value)
-        else:
-            changes.write(access.path + key, value, None)
-
-    def _keys(self, least: str, end: str) -> builtins.list[str]:
-        access = self._opened()
-        changes = self._changes(access)
-        if changes is None:
-            return sorted(access.keys(least, end))
-        size = len(access.path)
-        return [key[size:] for key in changes.keys(*_within(access.path, least, end))]
-
-    def _delete_range(self, least: str, end: str) -> None:
-        access = self._opened()
-        changes = self._changes(access)
-        if changes is None:
-            access.delete_range(least, end)
-        else:
-            changes.delete_range(*_within(access.path, least, end))
-
-
-def _within(path: str, least: str, end: str) -> tuple[str, str]:
-    """The range of full keys."""
-    after = path[:-1] + chr(ord(path[-1]) + 1) if path else ""
-    return path + least, path + end if end else after
 
 
 def _ready(work: Callable[[], T]) -> Future[T]:

@@ -1,4 +1,4 @@
-"""Reading, writing and listing the keys of an opened place.
+"""Reading, writing and listing the keys of an opened key-value store.
 
 A *generation* tells one value of a key from the next; see `blizzarr.stores.generation`.
 """
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from blizzarr.errors import PathError, SpecError
 from blizzarr.json_values import quote
-from blizzarr.spec.opened_place import Opened
 from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, read_generation
 from blizzarr.stores.generation_writes import replace_generation, set_value, write_generation
 from blizzarr.stores.local import LocalStore
@@ -44,24 +43,20 @@ class Found(NamedTuple):
 
 
 class Access:
-    """The keys of a place: texts that continue its path.
+    """The keys of a key-value store: texts that continue its path.
 
     Examples
     --------
     >>> from blizzarr.stores import MemoryStore
-    >>> access = Access(Opened(MemoryStore(), "a/"))
+    >>> access = Access(MemoryStore(), "a/")
     >>> generation = access.write("x", b"value")
     >>> access.read("x").value, access.write("x", b"other", if_equal=b"older"), sorted(access.keys("", ""))
     (b'value', None, ['x'])
     """
 
-    def __init__(self, place: Opened) -> None:
-        self.store = place.store
-        self.path = place.path
-
-    def whole(self) -> Access:
-        """All keys of the store, whatever the path."""
-        return Access(Opened(self.store, ""))
+    def __init__(self, store: Store, path: str = "") -> None:
+        self.store = store
+        self.path = path
 
     def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
         """Read the value, or part of it, unless it has the generation `if_not_equal`."""
@@ -69,9 +64,7 @@ class Access:
             if isinstance(self.store, LocalStore):
                 return self._read_file(full, part, if_not_equal)
             value, generation = read_generation(self.store, full)
-        if if_not_equal == generation:
-            return Found(None, generation, value is None)
-        return Found(_slice(value, part), generation)
+        return part_of(value, generation, part, if_not_equal)
 
     def _read_file(self, full: str, part: ByteSlice | None, if_not_equal: bytes) -> Found:
         """Read from a file, whose generation is known without reading it."""
@@ -148,7 +141,7 @@ class Access:
     def _publish(self) -> None:
         """Make the changes visible to others, for stores that do not do so at once."""
         flush: Callable[[], None] | None = getattr(self.store, "flush", None)
-        if flush is not None and not _shows_at_once(self.store):
+        if flush is not None and not getattr(self.store, "shows_at_once", False):
             flush()
 
 
@@ -174,12 +167,11 @@ def _common(least: str, end: str) -> str:
     return "" if size is None else least[:size]
 
 
-def _shows_at_once(store: Store) -> bool:
-    return bool(getattr(store, "shows_at_once", False))
-
-
-def _slice(value: bytes | None, part: ByteSlice | None) -> bytes | None:
+def part_of(value: bytes | None, generation: bytes, part: ByteSlice | None, if_not_equal: bytes) -> Found:
+    """Return part of a value, unless it has the generation `if_not_equal`."""
+    if if_not_equal == generation:
+        return Found(None, generation, value is None)
     if value is None or part is None:
-        return value
+        return Found(value, generation)
     start, length = part.of(len(value))
-    return value[start : start + length]
+    return Found(value[start : start + length], generation)

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
-from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import bind, same, strip, unbind
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, bind
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
-from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.pretty import pretty
+from blizzarr.spec.spec_node import KvNode
+from blizzarr.spec.unbinding import same, strip, unbind
 
 
-class KvStoreSpec:
+class KvPath:
+    """A path in a key-value store: what a store and its spec have in common."""
+
+    __slots__ = ("__weakref__", "_node")
+    _node: KvNode
+
+    @abstractmethod
+    def _with_node(self, node: KvNode) -> Self:
+        """Return the same with another node."""
+
+    @property
+    def path(self) -> str:
+        """The path in the store, with which all keys begin."""
+        return self._node.path.encode("utf-8", "surrogateescape").decode("utf-8")
+
+    @path.setter
+    def path(self, value: str | bytes) -> None:
+        self._node = self._node.altered(path=text_of(value))
+
+    @property
+    def url(self) -> str:
+        """The location as a URL."""
+        return kvstore_url(self._node)
+
+    @property
+    def base(self) -> Self | None:
+        """The store that this one is made from; None if there is none."""
+        return None if self._node.base is None else self._with_node(self._node.base)
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        return self._with_node(self._node)
+
+    def __add__(self, suffix: str | bytes) -> Self:
+        return self._with_node(self._node.altered(path=self._node.path + text_of(suffix)))
+
+    def __truediv__(self, component: str | bytes) -> Self:
+        return self._with_node(self._node.below(text_of(component)))
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+
+class KvStoreSpec(KvPath):
     """The spec of a key-value store: parsed JSON.
 
     Parameters
@@ -27,38 +70,21 @@ class KvStoreSpec:
     (KvStore.Spec({'driver': 'file', 'path': '/data/a'}), 'file:///data')
     """
 
-    __slots__ = ("__weakref__", "_node")
-    _node: KvNode
+    __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, json: Any) -> None:
         self._node = json._node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
 
     @classmethod
-    def _of(cls, node: KvNode) -> KvStoreSpec:
+    def _of(cls, node: KvNode) -> Self:
         """Return the spec of a node."""
         spec = cls.__new__(cls)
         spec._node = node
         return spec
 
-    @property
-    def path(self) -> str:
-        """The path in the store, below which all keys lie."""
-        return path_of(self._node)
-
-    @path.setter
-    def path(self, value: str | bytes) -> None:
-        self._node = altered(self._node, path=text_of(value))
-
-    @property
-    def url(self) -> str:
-        """The spec as a URL."""
-        return kvstore_url(self._node)
-
-    @property
-    def base(self) -> KvStoreSpec | None:
-        """The spec of the store that this one is made from; None if there is none."""
-        return None if self._node.base is None else KvStoreSpec._of(self._node.base)
+    def _with_node(self, node: KvNode) -> Self:
+        return self._of(node)
 
     def update(
         self, *, unbind_context: bool | None = None, strip_context: bool | None = None, context: Context | None = None
@@ -83,10 +109,6 @@ class KvStoreSpec:
         """
         self._node = changed_context(self._node, unbind_context, strip_context, context)
 
-    def copy(self) -> KvStoreSpec:
-        """Return an independent copy of the spec."""
-        return KvStoreSpec._of(self._node)
-
     def to_json(self, include_defaults: bool = False) -> Any:
         """The spec as JSON.
 
@@ -97,12 +119,6 @@ class KvStoreSpec:
         """
         return kvstore_json(unbind(self._node), include_defaults)
 
-    def __add__(self, suffix: str | bytes) -> KvStoreSpec:
-        return KvStoreSpec._of(altered(self._node, path=self._node.path + text_of(suffix)))
-
-    def __truediv__(self, component: str | bytes) -> KvStoreSpec:
-        return KvStoreSpec._of(self._node.below(text_of(component)))
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KvStoreSpec):
             return NotImplemented
@@ -110,9 +126,6 @@ class KvStoreSpec:
 
     def __repr__(self) -> str:
         return pretty(kvstore_json(unbind(self._node, record=True)), "KvStore.Spec(", ")")
-
-    def __copy__(self) -> KvStoreSpec:
-        return self.copy()
 
     def __deepcopy__(self, memo: Any) -> KvStoreSpec:
         return self.copy()
@@ -141,11 +154,6 @@ def text_of(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected str or bytes, found {type(value).__name__}")
     return value
-
-
-def path_of(node: KvNode) -> str:
-    """Return the path as a text; raise if it is not valid UTF-8."""
-    return node.path.encode("utf-8", "surrogateescape").decode("utf-8")
 
 
 def changed_context(node: Any, unbind_it: bool | None, strip_it: bool | None, context: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from blizzarr.spec.kvstore_spec import text_of
 
@@ -16,24 +17,29 @@ def bytes_of(value: Any) -> bytes:
 
 
 class _Value:
-    """The base of mutable values that can be compared and copied, and therefore have no hash."""
+    """The base of mutable values, which convert what is assigned to them, and have no hash."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
+    _converters: ClassVar[dict[str, Callable[[Any], Any]]]
+    """The function that converts what is assigned to each attribute."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, self._converters[name](value) if name in self._converters else value)
 
     def _members(self) -> tuple[Any, ...]:
-        raise NotImplementedError
+        return tuple(getattr(self, name) for name in self._converters)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return type(self)(*self._members())
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.__copy__()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Value) or type(other) is not type(self):
             return NotImplemented
         return self._members() == other._members()
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (type(self).__name__, self._members())
@@ -59,44 +65,29 @@ class KeyRange(_Value):
     (KvStore.KeyRange(b'a', b'b'), True)
     """
 
-    __slots__ = ("_exclusive_max", "_inclusive_min")
+    __slots__ = {
+        "exclusive_max": "The first key that is not in it; empty for no bound.",
+        "inclusive_min": "The first key; empty for no bound.",
+    }
+    inclusive_min: bytes
+    exclusive_max: bytes
+    _converters: ClassVar[dict[str, Callable[[Any], Any]]] = {"inclusive_min": bytes_of, "exclusive_max": bytes_of}
 
     def __init__(self, inclusive_min: str | bytes = "", exclusive_max: str | bytes = "") -> None:
-        self._inclusive_min = bytes_of(inclusive_min)
-        self._exclusive_max = bytes_of(exclusive_max)
-
-    @property
-    def inclusive_min(self) -> bytes:
-        """The first key; empty for no bound."""
-        return self._inclusive_min
-
-    @inclusive_min.setter
-    def inclusive_min(self, value: str | bytes) -> None:
-        self._inclusive_min = bytes_of(value)
-
-    @property
-    def exclusive_max(self) -> bytes:
-        """The first key that is not in it; empty for no bound."""
-        return self._exclusive_max
-
-    @exclusive_max.setter
-    def exclusive_max(self, value: str | bytes) -> None:
-        self._exclusive_max = bytes_of(value)
+        self.inclusive_min = bytes_of(inclusive_min)
+        self.exclusive_max = bytes_of(exclusive_max)
 
     @property
     def empty(self) -> bool:
         """True if no key is in the range."""
-        return bool(self._exclusive_max) and self._exclusive_max <= self._inclusive_min
+        return bool(self.exclusive_max) and self.exclusive_max <= self.inclusive_min
 
     def copy(self) -> KeyRange:
         """Return a range with the same bounds, which can be changed on its own."""
-        return KeyRange(self._inclusive_min, self._exclusive_max)
-
-    def _members(self) -> tuple[Any, ...]:
-        return self._inclusive_min, self._exclusive_max
+        return self.__copy__()
 
     def __repr__(self) -> str:
-        return f"KvStore.KeyRange({self._inclusive_min!r}, {self._exclusive_max!r})"
+        return f"KvStore.KeyRange({self.inclusive_min!r}, {self.exclusive_max!r})"
 
 
 class TimestampedStorageGeneration(_Value):
@@ -115,35 +106,29 @@ class TimestampedStorageGeneration(_Value):
     KvStore.TimestampedStorageGeneration(b'a', 1.500000)
     """
 
-    __slots__ = ("_generation", "_time")
+    __slots__ = {"generation": "The version; empty for any.", "time": "Seconds since 1970."}
+    generation: bytes
+    time: float
+    _converters: ClassVar[dict[str, Callable[[Any], Any]]] = {"generation": bytes_of, "time": float}
 
     def __init__(self, generation: str | bytes = "", time: float = -math.inf) -> None:
-        self._generation = bytes_of(generation)
-        self._time = float(time)
-
-    @property
-    def generation(self) -> bytes:
-        """The version; empty for any."""
-        return self._generation
-
-    @generation.setter
-    def generation(self, value: str | bytes) -> None:
-        self._generation = bytes_of(value)
-
-    @property
-    def time(self) -> float:
-        """Seconds since 1970."""
-        return self._time
-
-    @time.setter
-    def time(self, value: float) -> None:
-        self._time = float(value)
-
-    def _members(self) -> tuple[Any, ...]:
-        return self._generation, self._time
+        self.generation = bytes_of(generation)
+        self.time = float(time)
 
     def __repr__(self) -> str:
-        return f"KvStore.TimestampedStorageGeneration({self._generation!r}, {self._time:f})"
+        return f"KvStore.TimestampedStorageGeneration({self.generation!r}, {self.time:f})"
+
+
+def _state(value: Any) -> State:
+    if value not in get_args(State):
+        raise TypeError(f"expected a state of {', '.join(get_args(State))}, found {value!r}")
+    return value  # type: ignore[no-any-return]
+
+
+def _stamp(value: Any) -> TimestampedStorageGeneration:
+    if not isinstance(value, TimestampedStorageGeneration):
+        raise TypeError(f"expected a TimestampedStorageGeneration, found {type(value).__name__}")
+    return value.__copy__()
 
 
 class ReadResult(_Value):
@@ -164,7 +149,14 @@ class ReadResult(_Value):
     b'x'
     """
 
-    __slots__ = ("_stamp", "_state", "_value")
+    __slots__ = {
+        "_stamp": "",
+        "state": 'The kind of result: ``"value"``, ``"missing"``, or ``"unspecified"``.',
+        "value": "The value; empty if there is no value.",
+    }
+    state: State
+    value: bytes
+    _converters: ClassVar[dict[str, Callable[[Any], Any]]] = {"state": _state, "value": bytes_of, "stamp": _stamp}
 
     def __init__(
         self,
@@ -177,42 +169,16 @@ class ReadResult(_Value):
         self.stamp = TimestampedStorageGeneration() if stamp is None else stamp
 
     @property
-    def state(self) -> State:
-        """The kind of result: ``"value"``, ``"missing"``, or ``"unspecified"``."""
-        return self._state
-
-    @state.setter
-    def state(self, value: State) -> None:
-        if value not in get_args(State):
-            raise TypeError(f"expected a state of {', '.join(get_args(State))}, found {value!r}")
-        self._state = value
-
-    @property
-    def value(self) -> bytes:
-        """The value; empty if there is no value."""
-        return self._value
-
-    @value.setter
-    def value(self, value: str | bytes) -> None:
-        self._value = bytes_of(value)
-
-    @property
     def stamp(self) -> TimestampedStorageGeneration:
         """The version of the value, and when it was read."""
-        stamp: TimestampedStorageGeneration = self._stamp.__copy__()
-        return stamp
+        return self._stamp.__copy__()
 
     @stamp.setter
     def stamp(self, value: TimestampedStorageGeneration) -> None:
-        if not isinstance(value, TimestampedStorageGeneration):
-            raise TypeError(f"expected a TimestampedStorageGeneration, found {type(value).__name__}")
-        self._stamp = value.__copy__()
-
-    def _members(self) -> tuple[Any, ...]:
-        return self._state, self._value, self._stamp
+        self._stamp = value
 
     def __repr__(self) -> str:
-        return f"KvStore.ReadResult(state={self._state!r}, value={self._value!r}, stamp={self._stamp!r})"
+        return f"KvStore.ReadResult(state={self.state!r}, value={self.value!r}, stamp={self.stamp!r})"
 
 
 for _class in (KeyRange, TimestampedStorageGeneration, ReadResult):

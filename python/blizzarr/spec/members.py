@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
@@ -69,6 +70,16 @@ class Members:
         if self.left:
             self.wrong.append(SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}"))
         self.refuse()
+
+
+@dataclass(frozen=True)
+class Option:
+    """A member of a driver that is no resource; without a default it has to be there."""
+
+    parse: Callable[[Any], Any]
+    default: Any = MISSING
+    optional: bool = False
+    """True if the default is left out even where defaults are asked for."""
 
 
 def as_object(value: Any) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Never
 
 from blizzarr.errors import SpecError
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.spec.altered import altered
 
 
 @dataclass(repr=False)
@@ -60,49 +60,7 @@ class OpenMode:
         self.assume_cached_metadata = bool(assume_cached_metadata)
 
     def __repr__(self) -> str:
-        return f"OpenMode({', '.join(f'{name}=True' for name in self._names())})"
-
-    def _names(self) -> list[str]:
-        """Return the names of the modes that are on."""
-        return [name for name in _NAMES if getattr(self, name)]
-
-    def _copy(self) -> OpenMode:
-        """Return an independent copy."""
-        return altered(self)
-
-    def _with_change(self, change: OpenMode) -> OpenMode:
-        """Return this mode changed by another: one that sets `open` or `create` replaces it, others add to it.
-
-        Examples
-        --------
-        >>> OpenMode(open=True)._with_change(OpenMode(create=True))._with_change(OpenMode(delete_existing=True))
-        OpenMode(create=True, delete_existing=True)
-        """
-        if not change._names():
-            return self._copy()
-        on = set(change._names())
-        if not on & {"open", "create"}:
-            on |= set(self._names())
-        if "assume_metadata" in on:
-            on.discard("assume_cached_metadata")
-        return OpenMode(**dict.fromkeys(on, True))  # type: ignore[arg-type]  # the names are those of the modes
-
-    def _check(self) -> None:
-        """Raise if modes contradict each other.
-
-        Examples
-        --------
-        >>> OpenMode(create=True, open=True, delete_existing=True)._check()
-        Traceback (most recent call last):
-        ...
-        blizzarr.errors.SpecError: Cannot specify an open mode of `delete_existing` with `open`
-        """
-        if not (self.delete_existing or self.assume_metadata or self.assume_cached_metadata):
-            return
-        for mode, other, wanted in _RULES:
-            if getattr(self, mode) and getattr(self, other) != wanted:
-                relation = "without" if wanted else "with"
-                raise SpecError(f"Cannot specify an open mode of `{mode}` {relation} `{other}`")
+        return f"OpenMode({', '.join(f'{name}=True' for name in modes_on(self))})"
 
 
 _NAMES = ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
@@ -119,3 +77,41 @@ _RULES = [
 
 
 name_keywords(OpenMode.__init__)
+
+
+def modes_on(mode: OpenMode) -> list[str]:
+    """Return the names of the modes that are on."""
+    return [name for name in _NAMES if getattr(mode, name)]
+
+
+def changed_mode(mode: OpenMode, change: OpenMode) -> OpenMode:
+    """Return a mode changed by another: one that sets `open` or `create` replaces it, others add to it.
+
+    Examples
+    --------
+    >>> changed_mode(changed_mode(OpenMode(open=True), OpenMode(create=True)), OpenMode(delete_existing=True))
+    OpenMode(create=True, delete_existing=True)
+    """
+    on = set(modes_on(change))
+    if not on:
+        return copy(mode)
+    if not on & {"open", "create"}:
+        on |= set(modes_on(mode))
+    if "assume_metadata" in on:
+        on.discard("assume_cached_metadata")
+    return OpenMode(**dict.fromkeys(on, True))  # type: ignore[arg-type]  # the names are those of the modes
+
+
+def check_mode(mode: OpenMode) -> None:
+    """Raise if modes contradict each other.
+
+    Examples
+    --------
+    >>> check_mode(OpenMode(create=True, open=True, delete_existing=True))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Cannot specify an open mode of `delete_existing` with `open`
+    """
+    for name, other, wanted in _RULES:
+        if getattr(mode, name) and getattr(mode, other) != wanted:
+            raise SpecError(f"Cannot specify an open mode of `{name}` {'without' if wanted else 'with'} `{other}`")

@@ -1,9 +1,11 @@
-"""`Schema`: constraints on an array, given by keywords or JSON, and seen through views."""
+"""`Schema`: constraints on an array, given by keywords or JSON, and that of a view."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Self
+
+import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
@@ -12,19 +14,19 @@ from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, integer, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, as_codec_spec
-from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.dtype import as_dtype, dtype_json
-from blizzarr.spec.fill_value import (
-    fill_from_json,
-    fill_json,
-)
+from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
+from blizzarr.spec.dimension_units import DimensionUnits, merge_units
+from blizzarr.spec.dtype import DType, as_dtype, dtype_json
+from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
-from blizzarr.spec.schema_constraints import SchemaConstraints
 from blizzarr.spec.through_view import (
+    domain_of_base,
+    fill_of_base,
     fill_of_view,
+    layout_of_base,
     layout_of_view,
+    units_of_base,
     units_of_view,
 )
 from blizzarr.spec.unit import as_unit, unit_json
@@ -33,7 +35,10 @@ from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_j
 _units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
 
 
-class Schema(SchemaConstraints, Indexable):
+_NO_LAYOUT: Final = ChunkLayout()
+
+
+class Schema(Indexable):
     """The properties of an array, or constraints on them.
 
     Examples
@@ -50,10 +55,18 @@ class Schema(SchemaConstraints, Indexable):
     (array(42, dtype=uint8), 3)
     """
 
-    __slots__ = ()
+    __slots__ = ("_codec", "_domain", "_dtype", "_fill", "_fill_dtype", "_layout", "_rank", "_units")
 
     def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
-        super().__init__()
+        self._rank = -1
+        self._dtype: DType | None = None
+        self._domain: IndexDomain | None = None
+        # Never changed, only replaced.
+        self._layout = _NO_LAYOUT
+        self._codec: CodecSpec | None = None
+        self._fill: np.ndarray[Any, Any] | None = None
+        self._fill_dtype: DType | None = None
+        self._units: DimensionUnits = ()
         if json is not MISSING:
             if constraints:
                 raise TypeError("expected JSON or keyword arguments, found both")
@@ -76,6 +89,189 @@ class Schema(SchemaConstraints, Indexable):
         """
         apply_arguments(Schema.update, self, SCHEMA_ARGUMENTS, constraints)
 
+    @classmethod
+    def _of(
+        cls,
+        dtype: DType | None,
+        rank: int | None,
+        domain: IndexDomain | None = None,
+        layout: ChunkLayout = _NO_LAYOUT,
+        units: DimensionUnits = (),
+        codec: CodecSpec | None = None,
+        fill: np.ndarray[Any, Any] | None = None,
+    ) -> Self:
+        """Return constraints from parts that are known to be consistent; the fill value is of the data type."""
+        found = cls.__new__(cls)
+        found._rank, found._dtype, found._domain = -1 if rank is None else rank, dtype, domain
+        found._layout, found._units, found._codec = layout, units, codec
+        found._fill, found._fill_dtype = fill, None if fill is None else dtype
+        return found
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        found = type(self).__new__(type(self))
+        found._rank, found._dtype, found._domain, found._codec = self._rank, self._dtype, self._domain, self._codec
+        found._layout, found._units = self._layout, self._units
+        found._fill, found._fill_dtype = self._fill, self._fill_dtype
+        return found
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    # Properties
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions."""
+        return None if self._rank == -1 else self._rank
+
+    ndim = rank
+
+    @property
+    def _is_unset(self) -> bool:
+        """True if there is no constraint."""
+        if self._rank != -1 or self._dtype is not None or self._domain is not None:
+            return False
+        return self._codec is None and self._fill is None and self._layout._is_unset
+
+    @property
+    def dtype(self) -> DType | None:
+        """The data type."""
+        return self._dtype
+
+    @property
+    def domain(self) -> IndexDomain | None:
+        """The indices of elements.
+
+        Examples
+        --------
+        >>> schema = Schema(domain=IndexDomain(labels=["x", "y"]))
+        >>> schema.update(shape=[100, 200])
+        >>> schema.domain
+        { "x": [0, 100), "y": [0, 200) }
+        """
+        return self._domain
+
+    @property
+    def chunk_layout(self) -> ChunkLayout:
+        """A copy of the constraints on the layout."""
+        return self._layout._copy()
+
+    @property
+    def codec(self) -> CodecSpec | None:
+        """The codec that turns elements into bytes."""
+        return self._codec
+
+    @property
+    def fill_value(self) -> np.ndarray[Any, Any] | None:
+        """The value of elements that were never written, as an array that is broadcast to the domain."""
+        return self._fill
+
+    @property
+    def dimension_units(self) -> DimensionUnits | None:
+        """The unit of each dimension, `None` where it is not known.
+
+        Examples
+        --------
+        >>> schema = Schema(dimension_units=["3nm", None, ""])
+        >>> schema.update(dimension_units=[None, "4nm", None])
+        >>> schema.dimension_units
+        (Unit(3, "nm"), Unit(4, "nm"), Unit(1, ""))
+        """
+        if self._rank == -1:
+            return None
+        return self._units or (None,) * self._rank
+
+    # Constraints, one by one.
+
+    def _set_rank(self, rank: int, named: str = "rank") -> None:
+        if rank == -1 and named == "rank":
+            return
+        if not 0 <= rank <= MAX_RANK:
+            raise SpecError(f"Rank {rank} is outside valid range [0, {MAX_RANK}]")
+        if self._rank not in (-1, rank):
+            raise SpecError(
+                f"Rank specified by {named} ({rank}) does not match existing rank specified by schema ({self._rank})"
+            )
+        if self._fill is not None and self._fill.ndim > rank:
+            raise SpecError(
+                f"Rank specified by {named} ({rank}) is incompatible with existing fill_value of shape "
+                f"{braces(self._fill.shape)}"
+            )
+        self._rank = rank
+
+    def _set_dtype(self, dtype: DType) -> None:
+        if self._dtype is not None and self._dtype != dtype:
+            raise SpecError(f"Specified dtype ({dtype.name}) does not match existing value ({self._dtype.name})")
+        self._dtype = dtype
+
+    def _set_domain(self, domain: IndexDomain) -> None:
+        self._set_rank(domain.rank, "domain")
+        merged = domain if self._domain is None else self._domain._merge(domain)
+        if self._fill is not None:
+            with prefixed("domain is incompatible with fill_value"):
+                check_broadcast(self._fill.shape, merged.shape)
+        self._domain = merged
+
+    def _set_shape(self, shape: tuple[int, ...]) -> None:
+        rank = len(shape)
+        self._set_rank(rank, "shape")
+        if all(0 <= size < INFINITE for size in shape):
+            never = (False,) * rank
+            domain = IndexDomain._of(Form((0,) * rank, shape, never, never, ("",) * rank))
+        else:
+            domain = IndexDomain(shape=shape)
+        self._set_domain(domain)
+
+    def _set_layout(self, layout: ChunkLayout) -> None:
+        if layout._is_unset:
+            return
+        merged = self._layout._copy()
+        merged._merge(layout)
+        if merged.rank != -1:
+            self._set_rank(merged.rank, "chunk_layout")
+        self._layout = merged
+
+    def _set_codec(self, codec: CodecSpec) -> None:
+        self._codec = codec if self._codec is None else self._codec._merged(codec)
+
+    def _set_fill(self, value: Any) -> None:
+        self._set_fill_array(*fill_from_user(value, self._dtype))
+
+    def _set_fill_array(self, array: np.ndarray[Any, Any], dtype: DType) -> None:
+        if self._domain is not None:
+            with prefixed("fill_value is incompatible with domain"):
+                check_broadcast(array.shape, self._domain.shape)
+        if -1 != self._rank < array.ndim:
+            raise SpecError(f"Invalid fill_value for rank {self._rank}: {shown(array, dtype)}")
+        if self._fill is not None and not (same_fill(self._fill, array) and self._fill_dtype == dtype):
+            raise SpecError(
+                f"Specified fill_value ({shown(array, dtype)}) does not match existing value in schema "
+                f"({shown(self._fill, self._fill_dtype)})"
+            )
+        self._fill, self._fill_dtype = array, dtype
+
+    def _set_units(self, units: DimensionUnits) -> None:
+        if units:
+            self._set_rank(len(units), "dimension_units")
+            self._units = merge_units(self._units, units)
+
+    def _merge(self, other: Schema) -> None:
+        """Add all constraints of another schema."""
+        self._set_rank(other._rank)
+        if other._dtype is not None:
+            self._set_dtype(other._dtype)
+        if other._domain is not None:
+            self._set_domain(other._domain)
+        self._set_layout(other._layout)
+        if other._fill is not None and other._fill_dtype is not None:
+            self._set_fill_array(other._fill, other._fill_dtype)
+        if other._codec is not None:
+            self._set_codec(other._codec)
+        self._set_units(other._units)
+
     # Views.
 
     @property
@@ -89,10 +285,7 @@ class Schema(SchemaConstraints, Indexable):
         return IndexTransform._identity(IndexDomain(self._rank) if self._domain is None else self._domain)
 
     def _with_transform(self, transform: IndexTransform) -> Schema:
-        return self._seen_through(transform)
-
-    def _seen_through(self, transform: IndexTransform) -> Schema:
-        """The schema of a view.
+        """Return the schema of a view.
 
         Examples
         --------
@@ -102,7 +295,11 @@ class Schema(SchemaConstraints, Indexable):
         ({ [0, 10) }, (2,), (Unit(2, "s"),))
         """
         view = transform._form
-        self._check_rank(len(view.maps), view)
+        if self._rank not in (-1, len(view.maps)):
+            raise SpecError(
+                f"Cannot transform schema of rank {self._rank} by index transform of rank "
+                f"{view.rank} -> {len(view.maps)}"
+            )
         found = self.copy()
         found._rank = view.rank
         if self._domain is not None:
@@ -114,13 +311,6 @@ class Schema(SchemaConstraints, Indexable):
         if self._units:
             found._units = units_of_view(self._units, view)
         return found
-
-    def _check_rank(self, rank: int, view: Form) -> None:
-        if self._rank not in (-1, rank):
-            raise SpecError(
-                f"Cannot transform schema of rank {self._rank} by index transform of rank "
-                f"{view.rank} -> {len(view.maps)}"
-            )
 
     # JSON.
 
@@ -160,6 +350,25 @@ class Schema(SchemaConstraints, Indexable):
         if self._rank != -1:
             found["rank"] = self._rank
         return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema):
+            raise TypeError(f"a Schema cannot be compared with {other!r}")
+        same = (self._rank, self._domain, self._codec, self._units) == (
+            other._rank,
+            other._domain,
+            other._codec,
+            other._units,
+        )
+        if not same or self._layout != other._layout or (self._dtype is None) != (other._dtype is None):
+            return False
+        if self._dtype is not None and self._dtype != other._dtype:
+            return False
+        if self._fill is None or other._fill is None:
+            return self._fill is other._fill
+        return self._fill_dtype == other._fill_dtype and same_fill(self._fill, other._fill)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         try:
@@ -215,3 +424,38 @@ name_keywords(Schema.update, list(SCHEMA_ARGUMENTS))
 
 UNCONSTRAINED: Final = Schema()
 """The schema of a spec that says nothing about the array; never changed."""
+
+
+def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
+    """Return the constraints that the array under a view must meet so that the view meets the schema.
+
+    Examples
+    --------
+    >>> from blizzarr.views import d
+    >>> schema_of_base(Schema(shape=[3, 4]), IndexTransform(input_rank=2).T[d[:].translate_by[0, 5]]).domain
+    { [-5, -1), [0, 3) }
+    """
+    view = transform._form
+    if schema.rank not in (None, transform.input_rank):
+        raise SpecError(
+            f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "
+            f"{transform.input_rank} -> {transform.output_rank}"
+        )
+    found = Schema(rank=transform.output_rank)
+    if schema.dtype is not None:
+        found.update(dtype=schema.dtype)
+    found._merge(Schema(chunk_layout=layout_of_base(schema.chunk_layout, view)))
+    if schema.domain is not None:
+        with prefixed("Error transforming domain"):
+            found._merge(Schema(domain=domain_of_base(schema.domain, view)))
+    if schema.fill_value is not None:
+        with prefixed("Error transforming fill_value"):
+            fill = fill_of_base(schema.fill_value, view)
+        found.update(fill_value=fill)
+    if schema.codec is not None:
+        found.update(codec=schema.codec)
+    units = schema.dimension_units
+    if units is not None and any(unit is not None for unit in units):
+        with prefixed("Error transforming dimension_units"):
+            found._merge(Schema(dimension_units=units_of_base(units, view)))
+    return found

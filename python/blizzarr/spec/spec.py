@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Never, Self
 
@@ -11,23 +11,21 @@ import numpy as np
 
 from blizzarr.errors import BlizzarrError
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import Argument, apply_arguments
-from blizzarr.spec.binding import same, unbind
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context
-from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.recheck import recheck_argument
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
-from blizzarr.spec.schema_of_base import schema_of_base
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
+from blizzarr.spec.unbinding import same, unbind
 from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform
 
@@ -234,7 +232,7 @@ class Spec(Indexable):
         return IndexTransform(input_rank=self._node.schema.rank)
 
     def _with_transform(self, transform: IndexTransform) -> Spec:
-        return Spec._of(altered(self._node, transform=transform))
+        return Spec._of(self._node.altered(transform=transform))
 
 
 @dataclass
@@ -276,7 +274,7 @@ def _bounds(argument: str, *names: str) -> Argument:
 
 
 def _join(change: Changes, mode: OpenMode) -> None:
-    for name in mode._names():
+    for name in modes_on(mode):
         setattr(change.open_mode, name, True)
 
 
@@ -323,7 +321,7 @@ def changed(node: SpecNode, change: Changes, default: Context | None = None) -> 
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
     if node.transform is not None and not change.schema._is_unset:
-        change = altered(change, schema=schema_of_base(change.schema, node.transform))
+        change = replace(change, schema=schema_of_base(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:
         node = derived(node)

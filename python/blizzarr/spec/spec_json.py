@@ -7,20 +7,18 @@ from typing import Any, Final
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
-from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Resource
-from blizzarr.spec.context import ContextSpec, default_resource
+from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.driver_table import elsewhere, scheme_driver
-from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver, directory
+from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver
 from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.kvstore_json import resources_json, take_resources, url_part
-from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
+from blizzarr.spec.kvstore_json import kvstore_json, url_part
 from blizzarr.spec.members import Members, as_integer, as_text
-from blizzarr.spec.places import PLACES, SCHEMES
+from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
-from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.urls import as_place, decoded, in_url, split_url
+from blizzarr.spec.spec_node import KvNode, SpecNode
+from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
 from blizzarr.views import IndexTransform, transform_from_json
 
@@ -43,7 +41,7 @@ def spec_from_json(value: Any) -> SpecNode:
     if driver is not None:
         name = driver.name
         del given["driver"]
-    elif type(name) is str and name in PLACES:
+    elif type(name) is str and name in KV_DRIVERS:
         # A key-value store, whose format is detected.
         members = Members({"kvstore": value})
         given, name, driver = members.left, "auto", DRIVERS["auto"]
@@ -58,13 +56,14 @@ def spec_from_json(value: Any) -> SpecNode:
     schema, transform = UNCONSTRAINED, None
     if not _ABOUT_ARRAYS.isdisjoint(given):
         schema, transform = _array_members(members)
-    resources = take_resources(members, driver) if name != "auto" else {}
-    node = SpecNode(name, schema, transform, resources=resources, context=context)
+    node = SpecNode(name, schema, transform, resources=driver.default_resources.copy(), context=context)
     try:
         node = driver.take(members, node)
     except SpecError as error:
         members.wrong.append(error)
         members.refuse()
+    if given:
+        node.resources.update(driver.take_resources(members))
     if given or members.wrong:
         members.end()
     return node if schema is node.schema is UNCONSTRAINED else derived(node)
@@ -109,12 +108,12 @@ def _driver(value: Any) -> str:
     return DRIVERS[name].name
 
 
-def _unsupported(said: str, what: str) -> UnsupportedDriverError:
+def _unsupported(problem: str, what: str) -> UnsupportedDriverError:
     drivers = _drivers().items()
     stored = ", ".join(quote(name) for name, driver in drivers if isinstance(driver, StoredDriver))
     made = ", ".join(quote(name) for name, driver in drivers if not isinstance(driver, StoredDriver))
     return UnsupportedDriverError(
-        f"{said}: TensorStore has it, for {what}; this library reads and writes {stored}, and has {made}"
+        f"{problem}: TensorStore has it, for {what}; this library reads and writes {stored}, and has {made}"
     )
 
 
@@ -123,40 +122,42 @@ def derived(node: SpecNode) -> SpecNode:
     if node.transform is not None:
         return node
     domain = DRIVERS[node.driver].domain(node)
-    return node if domain is None else altered(node, transform=IndexTransform._identity(domain))
+    return node if domain is None else node.altered(transform=IndexTransform._identity(domain))
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
     """Return the JSON of an array whose resources are not bound."""
     driver = DRIVERS[node.driver]
     schema = node.schema.to_json(include_defaults)
-    said: dict[str, Any] = {"driver": node.driver}
+    json: dict[str, Any] = {"driver": node.driver}
     if include_defaults:
-        said["context"] = {} if node.context is None else node.context.to_json(include_defaults)
-        said["schema"] = schema
+        json["context"] = {} if node.context is None else node.context.to_json(include_defaults)
+        json["schema"] = schema
     else:
         if node.context is not None and (context := node.context.to_json()):
-            said["context"] = context
+            json["context"] = context
         # These two stand beside it.
         if rest := {name: value for name, value in schema.items() if name not in ("rank", "dtype")}:
-            said["schema"] = rest
+            json["schema"] = rest
     if node.schema.dtype is not None:
-        said["dtype"] = node.schema.dtype.name
+        json["dtype"] = node.schema.dtype.name
     if node.transform is not None:
-        said["transform"] = node.transform.to_json()
+        json["transform"] = node.transform.to_json()
     elif node.schema.rank is not None:
-        said["rank"] = node.schema.rank
-    said.update(driver.said(node, include_defaults))
+        json["rank"] = node.schema.rank
+    if node.kvstore is not None:
+        json["kvstore"] = kvstore_json(node.kvstore, include_defaults)
+    json.update(driver.to_json(node, include_defaults))
     # A driver that takes every resource writes only those that are not the defaults.
-    said.update(resources_json(node.resources, include_defaults and driver.name != "auto"))
-    return dict(sorted(said.items()))
+    json.update(resources_json(node.resources, include_defaults and driver.name != "auto"))
+    return dict(sorted(json.items()))
 
 
 # URLs.
 
 
 def spec_from_url(text: str) -> SpecNode:
-    """Parse a URL: a place, places made from it, a format, and arrays made from that array.
+    """Parse a URL: a key-value store, stores made from it, a format, and arrays made from that array.
 
     Examples
     --------
@@ -183,13 +184,13 @@ def _known(found: SpecNode | None) -> SpecNode:
 def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
     """Apply one part of a URL to what the parts before it give."""
     scheme = part.partition(":")[0]
-    if scheme in SCHEMES:
-        place = SCHEMES[scheme]
-        if found is None and not place.on_top:
+    if scheme in KV_SCHEMES:
+        kind = KV_SCHEMES[scheme]
+        if found is None and not kind.is_adapter:
             return url_part(part, None)
-        if isinstance(found, KvNode) and place.on_top:
+        if isinstance(found, KvNode) and kind.is_adapter:
             return url_part(part, found)
-        raise _misplaced("kvstore adapter" if place.on_top else "root kvstore", part, found)
+        raise _misplaced("kvstore adapter" if kind.is_adapter else "root kvstore", part, found)
     driver = DRIVERS["auto"] if scheme == "auto" else scheme_driver(scheme)
     if driver is not None:
         if not isinstance(found, KvNode):
@@ -213,9 +214,9 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
             raise _misplaced("TensorStore adapter", part, found)
         return _cast(part if ":" in part else f"{part}:", found)
     if found is None and ":" not in part:
-        hint = as_place(part)
+        hint = hint_of_path(part)
     else:
-        roots = [name for name, place in SCHEMES.items() if not place.on_top]
+        roots = [name for name, kind in KV_SCHEMES.items() if not kind.is_adapter]
         hint = what_there_is(
             scheme,
             roots
@@ -254,17 +255,11 @@ def _misplaced(kind: str, part: str, found: KvNode | SpecNode | None) -> SpecErr
 
 
 def _array(driver: str, path: str, store: KvNode) -> SpecNode:
-    """Return the array of a format in a place, without other constraints."""
-    stored = isinstance(DRIVERS[driver], StoredDriver)
-    if stored:
-        below = directory(store)
-        store = store if below is None else below
+    """Return the array of a format in a store, without other constraints."""
+    if isinstance(DRIVERS[driver], StoredDriver):
+        store = store.directory()
         if path:
-            store = directory(altered(store, path=store.path + path)) or store
+            store = store.altered(path=store.path + path).directory()
     members = Members({"json_pointer": as_pointer(path)} if driver == "json" else {})
-    node = SpecNode(driver, resources=_defaults(DRIVERS[driver]))
-    return altered(DRIVERS[driver].take(members, node), kvstore=store)
-
-
-def _defaults(driver: Driver) -> dict[str, Resource]:
-    return {name: default_resource(name) for name in driver.resources}
+    node = SpecNode(driver, resources=DRIVERS[driver].default_resources.copy())
+    return DRIVERS[driver].take(members, node).altered(kvstore=store)

@@ -1,25 +1,99 @@
-"""The parsed spec of an array: its driver, its store, its constraints, and the view of it."""
+"""The parsed specs of key-value stores and of arrays, whose resources are bound to a context or not."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Resource
-from blizzarr.spec.context import ContextSpec
-from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.context import ContextSpec, Resource
 from blizzarr.spec.schema import Schema
 from blizzarr.views import IndexTransform
 
 
+class Node:
+    """A part of a spec with a driver of its own: its resources, the nodes within it, and the context of all of them."""
+
+    resources: dict[str, Resource]
+    context: ContextSpec | None
+    inner_members: ClassVar[tuple[str, ...]]
+    """The members that are nodes, or tuples of nodes."""
+
+    @property
+    def inner(self) -> tuple[Node, ...]:
+        """The nodes within this one."""
+        members = [getattr(self, name) for name in self.inner_members]
+        return tuple(node for member in members if member for node in (member if type(member) is tuple else (member,)))
+
+    def altered(self, **members: Any) -> Self:
+        """Return a copy with other members, as `dataclasses.replace` does, but faster.
+
+        Examples
+        --------
+        >>> KvNode("file", "a").altered(path="b").path
+        'b'
+        """
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(members)
+        return made
+
+    def with_resources(
+        self, resources: dict[str, Resource], of_inner: Callable[[Any], Any], context: ContextSpec | None = None
+    ) -> Self:
+        """Return the same node with other resources and another context, and with what `of_inner` makes of the nodes
+        within it.
+        """
+        made = object.__new__(type(self))
+        members = made.__dict__
+        members.update(self.__dict__)
+        members["resources"], members["context"] = resources, context
+        for name in self.inner_members:
+            if member := members[name]:
+                members[name] = tuple(map(of_inner, member)) if type(member) is tuple else of_inner(member)
+        return made
+
+
 @dataclass(frozen=True)
-class SpecNode:
-    """A parsed spec.
+class KvNode(Node):
+    """A key-value store: a path in the store of a driver, and the store that this one is on top of, if any."""
+
+    inner_members: ClassVar[tuple[str, ...]] = ("base",)
+
+    driver: str
+    path: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    resources: dict[str, Resource] = field(default_factory=dict)
+    base: KvNode | None = None
+    context: ContextSpec | None = None
+
+    def directory(self) -> Self:
+        """Return the same store with a path that ends with a slash, unless it is empty, so that keys are below it."""
+        return self if not self.path or self.path.endswith("/") else self.altered(path=f"{self.path}/")
+
+    def below(self, component: str) -> Self:
+        """Return the same store with a path below this one.
+
+        Examples
+        --------
+        >>> [KvNode("memory", path).below("b").path for path in ("a", "a/", "")]
+        ['a/b', 'a/b', 'b']
+        """
+        path = self.path
+        if path and component and not path.endswith("/") and not component.startswith("/"):
+            path += "/"
+        return self.altered(path=path + component)
+
+
+@dataclass(frozen=True)
+class SpecNode(Node):
+    """An array.
 
     `options` are the driver's own members, taken apart; `bases` the arrays that it is made from. The schema belongs to
     this node alone, and is not changed.
     """
+
+    inner_members: ClassVar[tuple[str, ...]] = ("kvstore", "bases")
 
     driver: str
     schema: Schema = field(default_factory=Schema)
@@ -30,21 +104,6 @@ class SpecNode:
     resources: dict[str, Resource] = field(default_factory=dict)
     context: ContextSpec | None = None
 
-    @property
-    def inner(self) -> tuple[KvNode | SpecNode, ...]:
-        """The store and the arrays that it is made from."""
-        if self.kvstore is None:
-            return self.bases
-        return (self.kvstore, *self.bases) if self.bases else (self.kvstore,)
-
-    def with_resources(
-        self, resources: dict[str, Resource], inner: tuple[Any, ...], context: ContextSpec | None
-    ) -> Self:
-        """Return the same array with other resources."""
-        if self.kvstore is None:
-            return altered(self, resources=resources, bases=inner, context=context)
-        return altered(self, resources=resources, kvstore=inner[0], bases=inner[1:], context=context)
-
     def with_options(self, **options: Any) -> Self:
         """Return the same array with other options of the driver."""
-        return altered(self, options={**self.options, **options})
+        return self.altered(options={**self.options, **options})

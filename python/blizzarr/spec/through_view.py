@@ -15,12 +15,11 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import USAGES, ChunkLayout
 from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import GridConstraints
-from blizzarr.spec.layout_constraints import USAGES
 from blizzarr.views import IndexDomain
 
 
@@ -262,7 +261,7 @@ def _positions(map_: Map, view: Form, size: int) -> np.ndarray[Any, Any]:
     dim, offset, stride = map_
     lower, upper = view.lower[dim], view.upper[dim]
     if lower == -INF or upper == INF + 1:
-        # All of an array whose place is not known.
+        # All of an array whose origin is not known.
         lower, upper, offset = 0, size, 0
     shape[dim] = -1
     return (offset + stride * np.arange(lower, upper)).reshape(shape)

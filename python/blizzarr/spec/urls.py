@@ -24,44 +24,44 @@ class Url(NamedTuple):
     fragment: str | None
 
     def require_slashes(self, text: str) -> None:
-        """Raise unless the URL has ``//``, which places that are not on top of another need."""
+        """Raise unless the URL has ``//``, which stores that are not on top of another need."""
         if not self.has_slashes:
-            hint = as_place(self.path) if self.scheme == "file" else ""
+            hint = hint_of_path(self.path) if self.scheme == "file" else ""
             raise SpecError(f"Scheme {quote(self.scheme + '://')} not present in url{hint}")
 
     def refuse_slashes(self) -> None:
-        """Raise if the URL has ``//``, which places on top of another do not take."""
+        """Raise if the URL has ``//``, which stores on top of another do not take."""
         if self.has_slashes:
             raise SpecError(f"Scheme {quote(self.scheme + ':')} not present in url")
 
     def refuse_query(self) -> None:
-        """Raise if there is a query or a fragment, which have no meaning in a place."""
+        """Raise if there is a query or a fragment, which have no meaning for a store."""
         if self.query is not None:
             raise SpecError("Query string not supported")
         self.refuse_fragment()
 
     def refuse_fragment(self) -> None:
-        """Raise if there is a fragment, which has no meaning in a place."""
+        """Raise if there is a fragment, which has no meaning for a store."""
         if self.fragment is not None:
             raise SpecError("Fragment identifier not supported")
 
 
-def as_place(text: str) -> str:
+def hint_of_path(text: str) -> str:
     """Return the hint for a path that was given as a URL.
 
     Examples
     --------
-    >>> as_place("/data/a b")
+    >>> hint_of_path("/data/a b")
     '; for a path, use "file:///data/a%20b" or {"driver": "file", "path": "/data/a b"}'
-    >>> as_place("data")
+    >>> hint_of_path("data")
     '; for a path, use {"driver": "file", "path": "data"}, or "file://" and the absolute path'
     """
     if not _PATH.fullmatch(text):
         return ""
-    place = f'{{"driver": "file", "path": {quote(text)}}}'
+    json = f'{{"driver": "file", "path": {quote(text)}}}'
     if text.startswith("/"):
-        return f"; for a path, use {quote('file://' + encoded(text))} or {place}"
-    return f'; for a path, use {place}, or "file://" and the absolute path'
+        return f"; for a path, use {quote('file://' + encoded(text))} or {json}"
+    return f'; for a path, use {json}, or "file://" and the absolute path'
 
 
 def split_url(text: str) -> Url:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.json_element import as_element, integer_range
+from blizzarr.spec.json_array import as_element, integer_range
 
 _TEXTS = ("string", "ustring")
 _RAW = ("char", "byte")

@@ -9,12 +9,11 @@ from dataclasses import replace
 from blizzarr.errors import ConstraintError, PlaceError, SpecError
 from blizzarr.formats import find_many, get_many
 from blizzarr.json_values import quote
-from blizzarr.spec.drivers import DRIVERS, StoredDriver, directory
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
-from blizzarr.spec.kvstore_node import KvNode
+from blizzarr.spec.kvstore_drivers import KV_DRIVERS
 from blizzarr.spec.members import Members
-from blizzarr.spec.places import PLACES
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.tensorstore.stored_place import locate
 from blizzarr.transactions import Transaction
 
@@ -46,7 +45,9 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
     (driver,) = matches
     usual = driver.take(Members({}), SpecNode(driver.name))
     resources = {name: held for name, held in node.resources.items() if name in driver.resources}
-    return replace(usual, schema=node.schema, transform=node.transform, kvstore=directory(kvstore), resources=resources)
+    return replace(
+        usual, schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources
+    )
 
 
 def _matches(drivers: Sequence[StoredDriver], node: SpecNode, transaction: Transaction | None) -> list[StoredDriver]:
@@ -66,6 +67,6 @@ def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> b
 
 
 def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
-    resources = {name: node.resources[name] for name in PLACES["zip"].resources}
-    options = {name: option.default for name, option in PLACES["zip"].options.items()}
+    resources = {name: node.resources[name] for name in KV_DRIVERS["zip"].resources}
+    options = {name: option.default for name, option in KV_DRIVERS["zip"].options.items()}
     return KvNode("zip", "", options, resources, kvstore)

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers import Driver, StoredDriver
-from blizzarr.spec.members import Members, as_bool, as_integer, as_text
-from blizzarr.spec.places import Option
+from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Elements
@@ -70,7 +69,7 @@ class ChunkDriver(Driver):
     array([ 8,  9, 10], dtype=int8)
     """
 
-    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
+    resources = ("data_copy_concurrency", "cache_pool")
     members: ClassVar[Mapping[str, Option]] = {}
     """How each member is parsed, with its default; a member without a default is required."""
 
@@ -91,7 +90,7 @@ class ChunkDriver(Driver):
         taken = {name: members.take(name, option.parse, option.default) for name, option in self.members.items()}
         return node.with_options(**taken)
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members that differ from their defaults, or all of them."""
         given = node.options
         rows = self.members.items()

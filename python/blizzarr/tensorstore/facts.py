@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from blizzarr.indexing.form import Form
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.spec.binding import strip
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -17,6 +16,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
+from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction

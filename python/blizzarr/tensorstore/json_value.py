@@ -20,7 +20,7 @@ from blizzarr.spec.json_pointer import found_at, replaced_at
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.kvstore_access import Access
 from blizzarr.spec.kvstore_changes import KvChanges
-from blizzarr.spec.opened_place import open_place
+from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
@@ -83,7 +83,7 @@ class JsonDriver(Driver):
     def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the document, and find the value."""
         access = self._access
-        found = access.read("") if self._transaction is None else KvChanges(self._transaction, access).read(access.path)
+        found = access.read("") if self._transaction is None else KvChanges(self._transaction, access).read("")
         if found.value is None:
             raise ArrayNotFoundError(f"Error reading {self._shown}")
         element = np.empty((), np.object_)
@@ -156,7 +156,7 @@ class JsonDriver(Driver):
     @cached_property
     def _access(self) -> Access:
         assert self._node.kvstore is not None, "checked when it was opened"
-        return Access(open_place(self._node.kvstore))
+        return Access(*open_kvstore(self._node.kvstore))
 
     @property
     def _shown(self) -> str:

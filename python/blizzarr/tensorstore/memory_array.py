@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.indexing.form import Form, Map, dims_of
-from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, Resource, resource_of
 from blizzarr.spec.drivers.array import order_of
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.schema import Schema
@@ -49,7 +48,7 @@ def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | N
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         elements = elements.copy()
     writable = elements.flags.writeable if write is None else write
-    return MemoryArray(elements, kind, (context or Context())["data_copy_concurrency"], writable)
+    return MemoryArray(elements, kind, resource_of(context or Context(), "data_copy_concurrency"), writable)
 
 
 def _dtype_of_objects(found: npt.NDArray[Any]) -> DType:

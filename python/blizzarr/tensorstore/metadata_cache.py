@@ -10,10 +10,12 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 from weakref import ref
 
-from blizzarr.caching import CachePool
 from blizzarr.fork import ForkedLock
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.context import ContextResource, ResourceSpec, shared_by
+from blizzarr.spec.context import BoundResource, Resource
+from blizzarr.stores import Store
+from blizzarr.transactions import StagedStore
+from blizzarr.transactions.naming import place_in
 
 
 class KnownMetadata:
@@ -22,8 +24,8 @@ class KnownMetadata:
     Examples
     --------
     >>> known = KnownMetadata()
-    >>> known.suffices(0.0)
-    False
+    >>> known.recent(0.0) is None
+    True
     """
 
     # Each method reads `_known` only once, as another thread may replace it.
@@ -41,10 +43,10 @@ class KnownMetadata:
         known = self._known
         return None if known is None else known[1]
 
-    def suffices(self, since: float) -> bool:
-        """Return whether they were read at this moment or later."""
+    def recent(self, since: float) -> ArrayMeta | None:
+        """Return the metadata if they were read at this moment or later."""
         known = self._known
-        return known is not None and known[1] >= since
+        return known[0] if known is not None and known[1] >= since else None
 
     def keep(self, meta: ArrayMeta, moment: float) -> None:
         """Keep metadata that were read or written at this moment, unless later ones are known."""
@@ -65,17 +67,21 @@ _Known: TypeAlias = dict[_Key, Any]
 """Metadata by the identity of an array: of a pool with room they are kept, otherwise there are weak references."""
 
 
-def known_metadata(resources: Mapping[str, ContextResource | ResourceSpec], key: _Key) -> KnownMetadata:
-    """Return the last known metadata of the array with this key for all that share the cache of these resources."""
-    pool: CachePool
-    known: _Known
-    pool, known = shared_by(resources["cache_pool"])
+def known_metadata(store: Store, resources: Mapping[str, Resource], *array: str) -> KnownMetadata:
+    """Return the last known metadata of an array in a store for all that share the cache of these resources."""
+    if type(store) is StagedStore:
+        # Others must not see the metadata of a transaction.
+        return KnownMetadata()
+    key = (*place_in(store), *array)
+    resource = resources["cache_pool"]
+    assert isinstance(resource, BoundResource), "the node is bound"
+    known: _Known = resource.shared
     with _SHARING.lock:
         entry = known.get(key)
         found: KnownMetadata | None = entry() if type(entry) is ref else entry
         if found is None:
             found = KnownMetadata()
-            known[key] = ref(found, partial(_forget, known, key)) if pool.native is None else found
+            known[key] = ref(found, partial(_forget, known, key)) if resource.value.native is None else found
         return found
 
 

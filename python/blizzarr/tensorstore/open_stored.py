@@ -7,12 +7,13 @@ from typing import Any
 
 from blizzarr import _native
 from blizzarr.array import Array
-from blizzarr.caching import CachedStore, Since
+from blizzarr.caching import CachedStore, CachePool, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.context import value_of
-from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.field import Field
+from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.open_mode import OpenMode, check_mode, modes_on
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
@@ -24,7 +25,6 @@ from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
 from blizzarr.tensorstore.undocumented import undocumented
 from blizzarr.transactions import StagedStore, Transaction
-from blizzarr.transactions.naming import place_in
 
 
 def open_stored(
@@ -43,37 +43,37 @@ def open_stored(
     """
     mode: OpenMode = node.options["mode"]
     if not mode.open:
-        mode = mode if mode._names() else OpenMode(open=True)
-    mode._check()
+        mode = mode if modes_on(mode) else OpenMode(open=True)
+    if mode.delete_existing or mode.assume_metadata or mode.assume_cached_metadata:
+        check_mode(mode)
     try:
-        return _open_as(mode, locate(node, transaction, kind))
+        place = locate(node, transaction, kind)
+        if mode.assume_metadata or mode.assume_cached_metadata:
+            return _opened(place, place.described(), KnownMetadata())
+        missing: ArrayNotFoundError | None = None
+        if mode.open:
+            known, moment = known_metadata(place.store, node.resources, *place.array), time.time()
+            try:
+                meta = known.recent(bound_at_open(node.options["recheck_cached_metadata"], moment))
+                if meta is None and (meta := place.found()) is not None:
+                    known.keep(meta, moment)
+            except ArrayNotFoundError as error:
+                # A document may have other arrays than the one that is wanted.
+                if not mode.create:
+                    raise
+                meta, missing = None, error
+            if meta is not None:
+                field = _check(place, meta)
+                if type(place.store) is StagedStore:
+                    _expect(place, place.store, meta)
+                return _opened(place, meta, known, moment, field)
+            if not mode.create:
+                raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
+        return _add(place, mode, missing) if place.shares_document else _create(place, mode)
     except StoreError as error:
         makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
         raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
         raise
-
-
-def _open_as(mode: OpenMode, place: StoredPlace) -> StoredArray:
-    if mode.assume_metadata or mode.assume_cached_metadata:
-        return _opened(place, place.described(), KnownMetadata())
-    missing: ArrayNotFoundError | None = None
-    if mode.open:
-        known = _known_metadata(place)
-        try:
-            meta = _known_or_found(place, known)
-        except ArrayNotFoundError as error:
-            # A document may have other arrays than the one that is wanted.
-            if not mode.create:
-                raise
-            meta, missing = None, error
-        if meta is not None:
-            _check(place, meta)
-            if type(place.store) is StagedStore:
-                _expect(place, place.store, meta)
-            return _opened(place, meta, known)
-        if not mode.create:
-            raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
-    return _add(place, mode, missing) if place.shares_document else _create(place, mode)
 
 
 def _add(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
@@ -85,9 +85,9 @@ def _add(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None)
         if missing is None:
             raise
         raise missing from None
-    known = _known_metadata(place)
+    known = known_metadata(place.store, place.node.resources, *place.array)
     known.keep(meta, moment)
-    return _opened(place, meta, known)
+    return _opened(place, meta, known, moment)
 
 
 def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
@@ -110,7 +110,7 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
                 raise ArrayExistsError(f"Error writing {there.key}")
 
         do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
-        known = _known_metadata(place._replace(store=store.base))
+        known = known_metadata(store.base, place.node.resources, *place.array)
         store.transaction.future.add_done_callback(lambda _: known.forget())
         return _opened(place, meta, KnownMetadata())
     if mode.delete_existing:
@@ -122,9 +122,10 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
             raise ArrayExistsError(f"Error writing {place.key}")
         meta = there
         _check(place, meta)
-    known = _known_metadata(place)
-    known.keep(meta, time.time())
-    return _opened(place, meta, known)
+    known = known_metadata(place.store, place.node.resources, *place.array)
+    moment = time.time()
+    known.keep(meta, moment)
+    return _opened(place, meta, known, moment)
 
 
 def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
@@ -137,60 +138,48 @@ def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
     do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
 
 
-def _known_metadata(place: StoredPlace) -> KnownMetadata:
-    if type(place.store) is StagedStore:
-        # Metadata of a transaction must not be seen by others.
-        return KnownMetadata()
-    return known_metadata(place.node.resources, (*place_in(place.store), *place.array))
-
-
-def _known_or_found(place: StoredPlace, known: KnownMetadata) -> ArrayMeta | None:
-    """Return the stored metadata, from the cache if that is recent enough."""
-    moment = time.time()
-    if known.suffices(bound_at_open(place.node.options["recheck_cached_metadata"], moment)):
-        return known.meta
-    meta = place.found()
-    if meta is not None:
-        known.keep(meta, moment)
-    return meta
-
-
-def _check(place: StoredPlace, meta: ArrayMeta) -> None:
+def _check(place: StoredPlace, meta: ArrayMeta) -> Field:
+    """Return the selected part of the elements of an array, if the array meets the constraints."""
     node = place.node
+    constraints: MetadataConstraints = node.options["metadata"]
     try:
-        node.options["metadata"].check(meta, node.schema, node.options)
+        constraints.check(meta, node.schema, node.options)
+        return constraints.field_of(meta, node.options)
     except SpecError as error:
         raise_failed_precondition(error)
         raise
 
 
-def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> StoredArray:
+def _opened(
+    place: StoredPlace,
+    meta: ArrayMeta,
+    known: KnownMetadata,
+    moment: float | None = None,
+    field: Field | None = None,
+) -> StoredArray:
+    """Return the array, whose metadata were read or written at this moment; by default, now."""
     node = place.node
-    pool = value_of(node.resources, "cache_pool")
     store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
     if mode.assume_metadata or mode.assume_cached_metadata:
         store = undocumented(store)
+    pool: CachePool = node.resources["cache_pool"].value
     if pool.native is not None:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
-    moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
-    threads = _threads(place)
-    if threads is not None:
-        return StoredArray(node, LimitedArray.of(store, place.path, meta, threads), moment, known)
-    return StoredArray(node, Array(store, place.path, meta), moment, known)
-
-
-def _threads(place: StoredPlace) -> int | None:
-    """Return the limit on the threads of one request; None for the default."""
-    copying = value_of(place.node.resources, "data_copy_concurrency")["limit"]
-    reading = "shared"
-    if "file_io_concurrency" in place.kvstore.resources:
-        reading = value_of(place.kvstore.resources, "file_io_concurrency")["limit"]
+    copying = node.resources["data_copy_concurrency"].value["limit"]
+    reading = place.kvstore.resources.get("file_io_concurrency", node.resources["data_copy_concurrency"]).value["limit"]
     if copying == reading == "shared":
-        return None
-    # The same threads do both here.
-    most = _native.threads() if copying == "shared" else int(copying)
-    return most if reading == "shared" else min(most, int(reading))
+        array = Array(store, place.path, meta)
+    else:
+        # The same threads copy and read.
+        limits = [limit for limit in (copying, reading) if limit != "shared"]
+        if copying == "shared":
+            limits.append(_native.threads())
+        array = LimitedArray.of(store, place.path, meta, min(limits))
+    if field is None:
+        field = place.constraints.field_of(meta, node.options)
+    since = bound_at_open(node.options["recheck_cached_metadata"], moment)
+    return StoredArray(node, array, since, known, field)
 
 
 def _since(recheck: Recheck) -> Any:

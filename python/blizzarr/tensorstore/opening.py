@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -19,8 +20,7 @@ from blizzarr.errors import (
 from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.binding import bind
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, bind
 from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
@@ -33,8 +33,9 @@ from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.open_stored import open_stored
-from blizzarr.tensorstore.part_driver import stored_driver
+from blizzarr.tensorstore.part_driver import PartDriver
 from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.transactions import Transaction
 from blizzarr.views.compose import compose
 
@@ -105,7 +106,9 @@ def open(
         return failed(error)
     is_plain = read is None and write is None and context is None and transaction is None
     request = _PLAIN if is_plain else Request(read, write, context, transaction)
-    work: Callable[[], TensorStore] = lambda: open_node(node, request)  # noqa: E731
+    if transaction is None and batch is None and _is_quick(node):
+        return at_once(open_node, node, request)
+    work: Callable[[], TensorStore] = partial(open_node, node, request)
     if transaction is not None:
         try:
             work = transaction._held(work)
@@ -219,7 +222,9 @@ def refuse_creating(node: SpecNode, request: Request) -> None:
 def _open_stored(node: SpecNode, request: Request) -> TensorStore:
     if request.read:
         refuse_creating(node, request)
-    return TensorStore._of(stored_driver(open_stored(node, request.transaction), request.transaction))
+    stored = open_stored(node, request.transaction)
+    driver = (PartDriver if stored.field.is_part else StoredArrayDriver)(stored, request.transaction)
+    return TensorStore._made(driver, stored.form)
 
 
 def _open_json(node: SpecNode, request: Request) -> TensorStore:

@@ -18,7 +18,6 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axis
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.field import Field
-from blizzarr.spec.stored_values import from_stored, to_stored
 from blizzarr.stores import check_writable
 from blizzarr.tensorstore.cut_off import read_or_fill
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
@@ -38,9 +37,7 @@ class PartDriver(StoredArrayDriver):
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         super().__init__(stored, transaction)
-        part = stored.part
-        assert part is not None, "as this driver was chosen"
-        self._part: Field = part
+        part = self._part = stored.field
         self._chunk_shape = (*self._chunk_shape, *part.shape)
         self._bound: tuple[ArrayMeta, Binding] | None = None
 
@@ -55,7 +52,7 @@ class PartDriver(StoredArrayDriver):
             self._stored.refuse_missing(self._of_grid(lowered))
         chosen, wanted = of_bytes(lowered, self._part)
         raw = read_or_fill(self._binding(batch), chosen) if self._transaction is None else self._staged().read(chosen)
-        found = from_stored(raw, self._part).reshape(wanted)
+        found = self._part.decode(raw).reshape(wanted)
         if out is None:
             return found
         out[...] = found
@@ -66,7 +63,7 @@ class PartDriver(StoredArrayDriver):
         array = self._array
         check_writable(array.store, array.path)
         lowered, shape = of_bytes(lower(view, self._shape), self._part)
-        raw = to_stored(np.broadcast_to(source, shape), self._part).reshape(lowered[0])
+        raw = self._part.encode(np.broadcast_to(source, shape)).reshape(lowered[0])
         if self._transaction is None:
             write(self._binding(), lowered, raw)
         else:
@@ -110,11 +107,6 @@ class PartDriver(StoredArrayDriver):
         """Return the part of the selection that is about the grid, without that within elements."""
         shape, axes, scalar = lowered
         return shape, axes[: len(axes) - len(self._part.shape)], scalar
-
-
-def stored_driver(stored: StoredArray, transaction: Transaction | None = None) -> StoredArrayDriver:
-    """Return the driver of an opened array."""
-    return (StoredArrayDriver if stored.part is None else PartDriver)(stored, transaction)
 
 
 class OfBytes(NamedTuple):

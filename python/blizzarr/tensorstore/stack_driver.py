@@ -12,12 +12,12 @@ from blizzarr.errors import NotReadableError, NotWritableError, SpecError, Unsup
 from blizzarr.futures import do_all
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import through
-from blizzarr.spec.binding import Resource, bind, strip
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, Resource, bind
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
 from blizzarr.tensorstore.in_flight import overlapping

@@ -12,7 +12,7 @@ from blizzarr.indexing.form import Form
 from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -237,7 +237,7 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
     if domain.rank > MAX_RANK or not schema._is_unset:
         schema.copy()._merge(Schema(rank=domain.rank))
     units = common_units(schema.dimension_units, map(_units_of, layers)) or (None,) * domain.rank
-    resource = (request.context or _default())["data_copy_concurrency"]
+    resource = resource_of(request.context or _default(), "data_copy_concurrency")
     driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)
     transaction = _transaction_of(layers, request.transaction)
     return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))

@@ -12,12 +12,11 @@ from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, ConstraintError
 from blizzarr.formats import Found, find_one, format_of, forms_again
 from blizzarr.indexing import Lowered
+from blizzarr.indexing.form import Form
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.altered import altered
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
-from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode
@@ -29,7 +28,6 @@ from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import forms_of, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
 from blizzarr.transactions import StagedStore, Transaction
-from blizzarr.views import IndexDomain
 
 _LOOKS = 4
 """The number of attempts to read the document while other threads do so."""
@@ -48,6 +46,8 @@ class StoredArray:
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
     known: KnownMetadata
     """The last known metadata, shared by everything that is opened with the same cache."""
+    field: Field
+    """The selected part of each element."""
 
     @property
     def assumed(self) -> bool:
@@ -61,16 +61,10 @@ class StoredArray:
         return self._kind.schema_of(self.array.metadata, self.node.options)
 
     @property
-    def dtype(self) -> DType:
-        """The data type in its schema."""
-        options = self.node.options
-        return type(options["metadata"]).dtype_of(self.array._metadata, options)  # type: ignore[no-any-return]
-
-    @property
-    def domain(self) -> IndexDomain:
-        """The domain in its schema."""
-        options = self.node.options
-        return type(options["metadata"]).domain_of(self.array._metadata, options)  # type: ignore[no-any-return]
+    def form(self) -> Form:
+        """The view that is all of it."""
+        kind: type[MetadataConstraints] = type(self.node.options["metadata"])
+        return kind.form_of(self.array._metadata, self.field)
 
     @property
     def _kind(self) -> type[MetadataConstraints]:
@@ -81,12 +75,6 @@ class StoredArray:
         driver = DRIVERS[self.node.driver]
         assert isinstance(driver, StoredDriver), "others store nothing"
         return driver
-
-    @property
-    def part(self) -> Field | None:
-        """The selected part of each element; None if the whole element is a single value."""
-        options = self.node.options
-        return type(options["metadata"]).part(self.array._metadata, options)  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
         """Take the shape that is stored now."""
@@ -102,7 +90,7 @@ class StoredArray:
     def renew(self) -> None:
         """Take the cached shape if that is recent enough, else the one that is stored now."""
         meta = self.known.meta
-        if meta is None or not self.known.suffices(self.metadata_since):
+        if meta is None or self.known.recent(self.metadata_since) is None:
             self.refresh()
         elif meta is not self.array.metadata:
             self._check_compatible(meta)
@@ -202,9 +190,11 @@ class StoredArray:
         kind, driver = self._kind, self._driver
         mode: OpenMode = self.node.options["mode"]
         options = {
-            **kind.options_of(meta, self.node.options),
+            **self.node.options,
             "mode": OpenMode(open=True, assume_metadata=mode.assume_metadata),
             "metadata": driver.minimal(kind.of(meta)) if minimal else kind.of(meta),
         }
-        schema = Schema._of(self.dtype, self.domain.rank)
-        return altered(self.node, schema=schema, transform=None, options=options)
+        if self.field.name:
+            options["field"] = self.field.name
+        schema = Schema._of(self.field.dtype, self.form.rank)
+        return self.node.altered(schema=schema, transform=None, options=options)

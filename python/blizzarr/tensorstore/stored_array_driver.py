@@ -16,7 +16,6 @@ from blizzarr.errors import SpecError, ViewOutOfBoundsError
 from blizzarr.indexing.form import ArrayMap, Form, identity_maps
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
@@ -78,7 +77,7 @@ class StoredArrayDriver(Driver):
     @cached_property
     def dtype(self) -> DType:  # type: ignore[override]  # an attribute that is computed when it is first needed
         """The data type."""
-        return self._outside.dtype
+        return self._outside.field.dtype
 
     @cached_property
     def decodes(self) -> bool:  # type: ignore[override]
@@ -129,7 +128,7 @@ class StoredArrayDriver(Driver):
         """The domain: from zero to the shape, with implicit upper bounds."""
         meta, known = self._array.metadata, self._domain_of
         if known is None or known[0] is not meta:
-            known = self._domain_of = meta, self._stored.domain
+            known = self._domain_of = meta, IndexDomain._of(self._stored.form)
         return known[1]
 
     @property
@@ -165,7 +164,7 @@ class StoredArrayDriver(Driver):
         meta, known = self._array.metadata, self._said
         if known is None or known[0] is not meta or known[1] is not minimal:
             known = self._said = meta, minimal, self._stored.said(minimal)
-        return altered(known[2], transform=IndexTransform._of(view._form))
+        return known[2].altered(transform=IndexTransform._of(view._form))
 
     # Its elements
 
@@ -243,7 +242,7 @@ class StoredArrayDriver(Driver):
     def _staged(self) -> Staged:
         assert self._transaction is not None, "asked before"
         stored = self._stored
-        by_bytes, store = stored.part is not None, self._outside.array.store
+        by_bytes, store = stored.field.is_part, self._outside.array.store
         return staged_in(self._transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
 
     def is_quick(self, view: View) -> bool:

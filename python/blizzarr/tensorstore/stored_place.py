@@ -16,11 +16,10 @@ from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS
-from blizzarr.spec.kvstore_node import KvNode
 from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.open_kvstore import open_directory
 from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.opened_place import open_directory
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.status import failed_precondition
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.generation import unwrapped

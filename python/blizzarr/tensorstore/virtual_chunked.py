@@ -9,7 +9,7 @@ from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -63,8 +63,8 @@ def virtual_chunked(
         raise SpecError("Must specify `read_function`, `write_function`, or both")
     schema = Schema()
     apply_arguments(virtual_chunked, schema, SCHEMA_ARGUMENTS, constraints)
-    held = context or Context()
-    resources = {name: held[name] for name in ("data_copy_concurrency", "cache_pool")}
+    here = context or Context()
+    resources = {name: resource_of(here, name) for name in ("data_copy_concurrency", "cache_pool")}
     driver = virtual_driver((read_function, write_function), schema, resources, loop or running_loop())
     return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))
 

@@ -22,9 +22,8 @@ from blizzarr.errors import (
 )
 from blizzarr.futures import Batch, Future, resolved
 from blizzarr.indexing import ArrayMap, Form, Map, lower_form
-from blizzarr.spec.altered import altered
-from blizzarr.spec.binding import Resource
 from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.context import Resource
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
 from blizzarr.spec.schema import Schema
@@ -137,7 +136,7 @@ class VirtualDriver(Driver):
         """Return the spec of the driver that has the functions, or one with the functions themselves and no JSON."""
         if self._node is not None:
             kept = Schema(dtype=self.dtype, rank=self._domain.rank)
-            return altered(self._node, schema=kept, transform=IndexTransform._of(view._form))
+            return self._node.altered(schema=kept, transform=IndexTransform._of(view._form))
         schema = Schema(dtype=self.dtype, domain=self._domain, chunk_layout=self._layout)
         options = {"functions": (self._reader, self._writer), "loop": self._loop}
         transform = IndexTransform._of(view._form)

@@ -10,7 +10,7 @@ import pytest
 import tensorstore as ts
 
 from blizzarr.errors import SpecError
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.duration import duration_text, parse_duration
 from blizzarr.spec.resources import RESOURCES
 
@@ -126,7 +126,10 @@ def test_what_is_shared() -> None:
     assert parent.parent is None
     assert Context().spec is None
     assert Context() != Context()
-    assert Context()["memory_key_value_store"]._value is not Context()["memory_key_value_store"]._value
+    assert (
+        resource_of(Context(), "memory_key_value_store").value
+        is not resource_of(Context(), "memory_key_value_store").value
+    )
     spec = Context.Spec({})
     assert Context(spec).spec is spec
 

@@ -24,7 +24,7 @@ from blizzarr.errors import (
 )
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
@@ -306,7 +306,7 @@ def test_settings_arrive(tmp_path: Path) -> None:
     spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
     found = opened(spec, context, create=True, dtype="int8", shape=[4], recheck_cached_data=False)
     found.array[...] = 1
-    pool = context["cache_pool"]._value
+    pool = resource_of(context, "cache_pool").value
     assert found.array[1] == 1
     assert found.array[2] == 1
     assert pool.info().hits == 1

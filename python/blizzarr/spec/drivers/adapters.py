@@ -9,15 +9,17 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
-from blizzarr.json_values import dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import common_units
+from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
-from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.members import Members, as_integer, as_list
-from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.members import Members, as_integer, as_list, one_of
+from blizzarr.spec.open_mode import OpenMode, modes_on
+from blizzarr.spec.schema import Schema
+from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec_json import spec_from_json, spec_json
+from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
@@ -31,19 +33,13 @@ class _OfOne(Driver):
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         """Return the node with a change; open modes and stores are those of the array below."""
-        from blizzarr.spec.drivers import DRIVERS
-
         below = node.bases[0]
-        if change.kvstore is not None or change.open_mode._names() or change.recheck_cached_data is not None:
-            from blizzarr.spec.schema import Schema
-
+        if change.kvstore is not None or modes_on(change.open_mode) or change.recheck_cached_data is not None:
             below = DRIVERS[below.driver].changed(below, replace(change, schema=Schema()))
-        return with_schema(replace(node, bases=(below,)), change.schema)
+        return with_schema(node.altered(bases=(below,)), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Return the open mode of the array below."""
-        from blizzarr.spec.drivers import DRIVERS
-
         return DRIVERS[node.bases[0].driver].open_mode(node.bases[0])
 
     def base(self, node: SpecNode) -> SpecNode | None:
@@ -52,14 +48,10 @@ class _OfOne(Driver):
 
     def kvstore(self, node: SpecNode) -> KvNode | None:
         """Return the key-value store of the array below."""
-        from blizzarr.spec.drivers import DRIVERS
-
         return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
         """Return the codec of the array below."""
-        from blizzarr.spec.drivers import DRIVERS
-
         return DRIVERS[node.bases[0].driver].codec(node.bases[0])
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
@@ -68,24 +60,20 @@ class _OfOne(Driver):
 
 
 def _base(members: Members) -> SpecNode:
-    from blizzarr.spec.spec_json import spec_from_json
-
     if "base" not in members.left:
         raise SpecError('Error parsing object member "base": Expected object, but member is missing')
     return members.take("base", spec_from_json)
 
 
 def _base_json(node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-    from blizzarr.spec.spec_json import spec_json
-
-    said = spec_json(node.bases[0], include_defaults)
+    json = spec_json(node.bases[0], include_defaults)
     dtype, below = node.schema.dtype, node.bases[0].schema.dtype
     if dtype is not None and below is not None and dtype == below:
-        said.pop("dtype", None)
+        json.pop("dtype", None)
     if node.transform is not None:
         # The view has it.
-        said.pop("rank", None)
-    return said
+        json.pop("rank", None)
+    return json
 
 
 class CastSpec(_OfOne):
@@ -99,9 +87,9 @@ class CastSpec(_OfOne):
         schema = node.schema.copy()
         if (rank := _rank(base)) is not None:
             schema.update(rank=rank)
-        return replace(node, schema=schema, bases=(base,))
+        return node.altered(schema=schema, bases=(base,))
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members: the array below."""
         return {"base": _base_json(node, include_defaults)}
 
@@ -109,8 +97,8 @@ class CastSpec(_OfOne):
         """The array below, through the same view."""
         below, view = node.bases[0], node.transform
         if view is None or below.transform is None:
-            return below if view is None else replace(below, transform=view)
-        return replace(below, transform=below.transform[view])
+            return below if view is None else below.altered(transform=view)
+        return below.altered(transform=below.transform[view])
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """Return the domain of the array below."""
@@ -118,14 +106,10 @@ class CastSpec(_OfOne):
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
         """Return the layout of the array below."""
-        from blizzarr.spec.drivers import DRIVERS
-
         return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
 
     def url(self, node: SpecNode) -> str:
         """Return the URL of the array below, followed by the data type."""
-        from blizzarr.spec.drivers import DRIVERS
-
         if node.schema.dtype is None:
             raise SpecError("cast URL requires target dtype to be specified")
         return f"{DRIVERS[node.bases[0].driver].url(node.bases[0])}|cast:{node.schema.dtype.name}"
@@ -151,16 +135,16 @@ class DownsampleSpec(_OfOne):
             return factors
 
         factors = members.take("downsample_factors", fitting)
-        method = members.take("downsample_method", _method)
+        method = members.take("downsample_method", one_of(*DOWNSAMPLE_METHODS))
         schema = node.schema.copy()
         schema.update(rank=len(factors))
         if base.schema.dtype is not None:
             schema.update(dtype=base.schema.dtype)
         elif schema.dtype is not None:
-            base = with_schema(base, _of_dtype(schema.dtype))
-        return replace(node, schema=schema, bases=(base,), options={"factors": factors, "method": method})
+            base = with_schema(base, Schema(dtype=schema.dtype))
+        return node.altered(schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members: the array below, the factors and the method."""
         return {
             "base": _base_json(node, include_defaults),
@@ -175,7 +159,7 @@ class DownsampleSpec(_OfOne):
             return below
         whole = below.transform._form
         part = blocks_of_view(view._form, whole, node.options["factors"])
-        return below if part is None else replace(below, transform=IndexTransform._of(compose(whole, part)))
+        return below if part is None else below.altered(transform=IndexTransform._of(compose(whole, part)))
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """Return the domain of the array below, divided by the factors."""
@@ -189,12 +173,10 @@ class StackSpec(Driver):
     """Specs of stacks: each element is that of the last array that has it."""
 
     name: ClassVar = "stack"
-    resources: ClassVar = ("data_copy_concurrency",)
+    resources = ("data_copy_concurrency",)
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the arrays."""
-        from blizzarr.spec.spec_json import spec_from_json
-
         layers = tuple(members.take("layers", as_list(spec_from_json, 2**31)))
         schema = node.schema.copy()
         for number, layer in enumerate(layers):
@@ -205,12 +187,10 @@ class StackSpec(Driver):
                 schema.update(rank=rank)
             if layer.schema.dtype is not None and schema.dtype is None:
                 schema.update(dtype=layer.schema.dtype)
-        return replace(node, schema=schema, bases=layers)
+        return node.altered(schema=schema, bases=layers)
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members: the arrays."""
-        from blizzarr.spec.spec_json import spec_json
-
         return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
@@ -227,22 +207,7 @@ class StackSpec(Driver):
 
     def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
         """Return the units that were given, and those that the layers agree on."""
-        from blizzarr.spec.spec import Spec
-
         return common_units(node.schema.dimension_units, (Spec._of(layer).dimension_units for layer in node.bases))
-
-
-def _of_dtype(dtype: Any) -> Any:
-    from blizzarr.spec.schema import Schema
-
-    return Schema(dtype=dtype)
-
-
-def _method(value: Any) -> str:
-    if value not in DOWNSAMPLE_METHODS:
-        known = ", ".join(f'"{method}"' for method in DOWNSAMPLE_METHODS)
-        raise SpecError(f"Expected one of {known}, but received: {dump(value)}")
-    return str(value)
 
 
 def _domain(node: SpecNode) -> IndexDomain | None:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Driver
@@ -22,7 +21,7 @@ class ArrayDriver(Driver):
     """The driver of elements in memory."""
 
     name: ClassVar = "array"
-    resources: ClassVar = ("data_copy_concurrency",)
+    resources = ("data_copy_concurrency",)
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the elements."""
@@ -32,9 +31,9 @@ class ArrayDriver(Driver):
         array = members.take("array", lambda value: array_from_json(value, dtype, rank))
         schema = node.schema.copy()
         schema.update(rank=array.ndim)
-        return altered(node, schema=schema, options={"array": array})
+        return node.altered(schema=schema, options={"array": array})
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members: the elements."""
         dtype = node.schema.dtype
         assert dtype is not None

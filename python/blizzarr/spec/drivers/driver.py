@@ -9,15 +9,15 @@ import numpy as np
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
-from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.members import Members
+from blizzarr.spec.kvstore_json import kvstore_of, kvstore_url
+from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import Recheck
+from blizzarr.spec.resources import UsesResources
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
@@ -34,7 +34,7 @@ class Change:
     minimal_spec: bool = False
 
 
-class Driver:
+class Driver(UsesResources):
     """A driver in specs: it reads and writes its members, and tells what they say about the array.
 
     What is asked for the array is asked in the terms of the stored array; what views do to it is not known here.
@@ -45,18 +45,12 @@ class Driver:
     """The scheme of URLs that mean the driver; empty if there is none."""
     codec_class: type[DriverCodec] | None = None
     """The class of the codec in a schema; None if a schema cannot have a codec."""
-    resources: ClassVar[tuple[str, ...]] = ()
-    optional_resources: ClassVar[tuple[str, ...]] = ()
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the members of this driver; those of all drivers are in the node."""
         raise NotImplementedError
 
-    def at(self, node: SpecNode, kvstore: KvNode) -> SpecNode:
-        """The node in another place."""
-        return altered(node, kvstore=kvstore)
-
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """The members of this driver as JSON, without its resources."""
         raise NotImplementedError
 
@@ -103,10 +97,39 @@ class Driver:
         raise UnsupportedOperationError("URL representation not supported")
 
 
+def kvstore_members(members: Members) -> KvNode | None:
+    """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
+    kvstore = members.take("kvstore", kvstore_of, default=None)
+    if "path" not in members.left:
+        return kvstore
+
+    def below(value: Any) -> KvNode:
+        path = as_text(value)
+        if kvstore is None:
+            raise SpecError('"path" must be specified in conjunction with "kvstore"')
+        return kvstore.below(path)
+
+    return members.take("path", below, default=kvstore)
+
+
+def changed_kvstore(node: SpecNode, change: Change) -> KvNode | None:
+    """Return the store of a node with a change, which may add one where there is none."""
+    if change.kvstore is None or node.kvstore is None:
+        return change.kvstore or node.kvstore
+    raise SpecError('"kvstore" is already specified')
+
+
+def url_of_kvstore(node: SpecNode) -> str:
+    """Return the URL of the store of a node."""
+    if node.kvstore is None:
+        raise SpecError("Invalid kvstore spec")
+    return kvstore_url(node.kvstore)
+
+
 def with_schema(node: SpecNode, more: Schema) -> SpecNode:
     """The node with further constraints."""
     if more._is_unset:
         return node
     schema = node.schema.copy()
     schema._merge(more)
-    return altered(node, schema=schema)
+    return node.altered(schema=schema)

@@ -7,14 +7,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.drivers.driver import Change, Driver
-from blizzarr.spec.drivers.stored import kvstore_members
+from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore
 from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.kvstore_json import kvstore_json, kvstore_url
 from blizzarr.spec.members import Members
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import recheck_from_json
@@ -32,7 +29,7 @@ class JsonValue(Driver):
 
     name: ClassVar = "json"
     scheme: ClassVar = "json"
-    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
+    resources = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store, the pointer, and how old the value may be."""
@@ -46,34 +43,29 @@ class JsonValue(Driver):
             "json_pointer": members.take("json_pointer", as_pointer, default=""),
             "recheck_cached_data": members.take("recheck_cached_data", recheck_from_json, default="open"),
         }
-        return altered(node, kvstore=kvstore, options=options, schema=schema)
+        return node.altered(kvstore=kvstore, options=options, schema=schema)
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the store, and the members that differ from the defaults, or all of them."""
-        said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
-        for name, usual in (("json_pointer", ""), ("recheck_cached_data", "open")):
-            if include_defaults or node.options[name] != usual:
-                said[name] = node.options[name]
-        return said
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        """Return the members that differ from the defaults, or all of them."""
+        defaults = {"json_pointer": "", "recheck_cached_data": "open"}
+        return {
+            name: node.options[name] for name in defaults if include_defaults or node.options[name] != defaults[name]
+        }
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         """Return the node with a store, if it had none, and another bound on the age of cached data."""
-        options, kvstore = dict(node.options), node.kvstore
+        options = dict(node.options)
         if change.recheck_cached_data is not None:
             options["recheck_cached_data"] = change.recheck_cached_data
-        if change.kvstore is not None:
-            if kvstore is not None:
-                raise SpecError('"kvstore" is already specified')
-            kvstore = change.kvstore
         schema = change.schema.copy()
         SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
         _check(schema)
         # The only constraints are properties that every JSON value has.
-        return altered(node, options=options, kvstore=kvstore)
+        return node.altered(options=options, kvstore=changed_kvstore(node, change))
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Return the open mode, which is to open: a value is created by writing it."""
-        return _OPEN._copy()
+        return OpenMode(open=True)
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """Return the domain, which has no dimensions."""
@@ -93,9 +85,7 @@ class JsonValue(Driver):
 
     def url(self, node: SpecNode) -> str:
         """Return the URL of the document, followed by the pointer."""
-        if node.kvstore is None:
-            raise SpecError("Invalid kvstore spec")
-        return f"{kvstore_url(node.kvstore)}|json:{encoded(node.options['json_pointer'])}"
+        return f"{url_of_kvstore(node)}|json:{encoded(node.options['json_pointer'])}"
 
 
 def _check(schema: Schema) -> None:

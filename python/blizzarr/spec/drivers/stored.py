@@ -3,51 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.formats import Format, format_named
 from blizzarr.json_values import MISSING, copied, quote
-from blizzarr.spec.altered import altered
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.drivers.driver import Change, Driver, with_schema
-from blizzarr.spec.kvstore_json import kvstore_json, kvstore_of, kvstore_url
-from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.members import Members, as_bool, as_text
+from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
+from blizzarr.spec.members import Members, Option, as_bool
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
-from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.places import Option
+from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import UNCONSTRAINED
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
-
-
-def kvstore_members(members: Members) -> KvNode | None:
-    """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
-    kvstore = members.take("kvstore", kvstore_of, default=None)
-    if "path" not in members.left:
-        return kvstore
-
-    def below(value: Any) -> KvNode:
-        path = as_text(value)
-        if kvstore is None:
-            raise SpecError('"path" must be specified in conjunction with "kvstore"')
-        return kvstore.below(path)
-
-    return members.take("path", below, default=kvstore)
-
-
-def directory(kvstore: KvNode | None) -> KvNode | None:
-    """Return the same place with a path that ends with a slash, so that keys are below it."""
-    if kvstore is None or not kvstore.path or kvstore.path.endswith("/"):
-        return kvstore
-    return altered(kvstore, path=f"{kvstore.path}/")
 
 
 class StoredDriver(Driver):
@@ -65,8 +40,8 @@ class StoredDriver(Driver):
         The scheme of URLs that mean the driver; by default its name.
     """
 
-    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
-    optional_resources: ClassVar = ("metadata_cache_pool",)
+    resources = ("data_copy_concurrency", "cache_pool")
+    optional_resources = ("metadata_cache_pool",)
 
     def __init__(
         self, name: str, formats: Sequence[str], constraints: type[MetadataConstraints] | None = None, scheme: str = ""
@@ -111,7 +86,9 @@ class StoredDriver(Driver):
         dtype = None if schema is UNCONSTRAINED else schema.dtype
         if dtype is not None:
             self.constraints.check_dtype(schema)
-        kvstore = directory(kvstore_members(members))
+        kvstore = kvstore_members(members)
+        if kvstore is not None and not kvstore.path.endswith("/"):
+            kvstore = kvstore.directory()
         options, own, is_open = _DEFAULTS.copy(), self.constraints.options, False
         for name, option in own.items():
             options[name] = option.default
@@ -130,13 +107,13 @@ class StoredDriver(Driver):
         if metadata is not self.nothing or dtype is not None or is_open:
             schema = schema.copy()
             metadata.constrain(schema, options)
-        return altered(node, kvstore=kvstore, options=options, schema=schema)
+        return node.altered(kvstore=kvstore, options=options, schema=schema)
 
     def take_constraints(self, members: Members, node: SpecNode) -> MetadataConstraints | None:
         """Take the members that constrain the metadata; return None if there are none."""
         return members.take("metadata", self.constraints.from_json, None) if "metadata" in members.left else None
 
-    def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
+    def constraints_json(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
         """Return the members that contain these constraints."""
         metadata = constraints.to_json(include_defaults)
         return {"metadata": copied(metadata)} if include_defaults or metadata != self.nothing.to_json() else {}
@@ -145,26 +122,26 @@ class StoredDriver(Driver):
         """Return the constraints that a minimal spec keeps, where metadata that meet these are stored."""
         return self.nothing
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members of the spec that differ from the defaults, or all of them."""
         options = node.options
         mode: OpenMode = options["mode"]
-        said: dict[str, Any] = {} if node.kvstore is None else {"kvstore": kvstore_json(node.kvstore, include_defaults)}
+        json: dict[str, Any] = {}
         for name, option in _OPTIONS.items():
             if include_defaults or options[name] != option.default:
-                said[name] = options[name]
+                json[name] = options[name]
         for name in _SPECIAL_MODES:
             if include_defaults or getattr(mode, name):
-                said[name] = getattr(mode, name)
+                json[name] = getattr(mode, name)
         if mode.create:
-            said["create"] = True
+            json["create"] = True
             if mode.open:
-                said["open"] = True
-        said |= self.said_constraints(options["metadata"], include_defaults)
+                json["open"] = True
+        json |= self.constraints_json(options["metadata"], include_defaults)
         for name, option in self.constraints.options.items():
             if options[name] != option.default:
-                said[name] = options[name]
-        return said
+                json[name] = options[name]
+        return json
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         """Return the node with another open mode, bounds of caches, a store if it had none, and further constraints."""
@@ -174,18 +151,13 @@ class StoredDriver(Driver):
         for name in ("recheck_cached_metadata", "recheck_cached_data"):
             if (bound := getattr(change, name)) is not None:
                 options[name] = bound
-        kvstore = node.kvstore
-        if change.kvstore is not None:
-            if kvstore is not None:
-                raise SpecError('"kvstore" is already specified')
-            kvstore = change.kvstore
-        options["mode"] = options["mode"]._with_change(change.open_mode)
-        return with_schema(altered(node, options=options, kvstore=kvstore), change.schema)
+        options["mode"] = changed_mode(options["mode"], change.open_mode)
+        return with_schema(node.altered(options=options, kvstore=changed_kvstore(node, change)), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Return the open mode that was given; the default is to open."""
         mode: OpenMode = node.options["mode"]
-        return mode._copy() if mode._names() else OpenMode(open=True)
+        return copy(mode) if modes_on(mode) else OpenMode(open=True)
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
         """Return the domain that follows from metadata and schema."""
@@ -212,9 +184,7 @@ class StoredDriver(Driver):
         for name, option in self.constraints.options.items():
             if node.options[name] != option.default:
                 raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")
-        if node.kvstore is None:
-            raise SpecError("Invalid kvstore spec")
-        return f"{kvstore_url(node.kvstore)}|{self.scheme}:"
+        return f"{url_of_kvstore(node)}|{self.scheme}:"
 
     def _metadata(self, node: SpecNode) -> MetadataConstraints:
         found: MetadataConstraints = node.options["metadata"]

@@ -15,13 +15,13 @@ class VirtualSpec(Driver):
     """Specs of chunks that functions make."""
 
     name: ClassVar = "virtual_chunked"
-    resources: ClassVar = ("data_copy_concurrency", "cache_pool")
+    resources = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Raise: functions have no JSON."""
-        raise SpecError(f"{quote(self.name)} cannot be said in JSON")
+        raise SpecError(f"{quote(self.name)} has no JSON")
 
-    def said(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Raise: functions have no JSON."""
         raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
 

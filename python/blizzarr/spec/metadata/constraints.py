@@ -15,9 +15,9 @@ from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from blizzarr.errors import InvalidArgumentError, SpecError
-from blizzarr.indexing.form import Form
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.indexing.interval import INF
-from blizzarr.json_values import MISSING, alike, plain
+from blizzarr.json_values import MISSING, alike
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -25,19 +25,24 @@ from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.constraint import MAX_RANK, Vector, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.field import Field, check_choice, choice
+from blizzarr.spec.field import Field, choice
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.metadata.elements import WHOLE, Element, Elements
-from blizzarr.spec.metadata.fill_conversion import converted
+from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
-from blizzarr.spec.metadata.reading import Member, all_of, read
-from blizzarr.spec.mismatch import check_dtype, check_rank, mismatch
-from blizzarr.spec.ranks import Ranks, ranks
+from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
 from blizzarr.spec.schema import UNCONSTRAINED, Schema
 from blizzarr.spec.status import invalid_argument
 from blizzarr.views import IndexDomain
+
+
+class Ranks(NamedTuple):
+    """Numbers of dimensions as far as they are known: all, those of the grid, and those of each element."""
+
+    full: int | None
+    grid: int | None
+    inner: int | None
 
 
 class Chunks(NamedTuple):
@@ -97,7 +102,7 @@ class Constraints(MetadataConstraints):
     @classmethod
     def from_json(cls, value: Any) -> Self:
         """Parse the member ``metadata``."""
-        reading, extra = read(plain(value), cls.table)
+        reading, extra = read(value, cls.table)
         cls.check_extra(extra)
         return cls(reading.given, reading.rank, extra)
 
@@ -160,12 +165,25 @@ class Constraints(MetadataConstraints):
         return None if self.elements is None else self.elements.pick(*choice(options))
 
     def _ranks(self, schema: Schema, field: Field | None) -> Ranks:
-        inner = None if field is None else len(field.shape)
-        return ranks(self.rank, schema.rank, 0 if inner is None and not self.inner_unknown else inner)
+        full, grid = schema.rank, None if self.rank == -1 else self.rank
+        inner = None if field is None and self.inner_unknown else len(() if field is None else field.shape)
+        if full is None and grid is not None and inner is not None:
+            full = grid + inner
+            if full > MAX_RANK:
+                raise SpecError(f"{full} is not a valid rank")
+        if full is not None:
+            known = [rank for rank in (grid, inner) if rank is not None]
+            if sum(known) > full or (len(known) == 2 and sum(known) != full):
+                raise SpecError(
+                    f"Rank specified by schema ({full}) is not compatible with rank of metadata ({sum(known)})"
+                )
+            grid = full - inner if grid is None and inner is not None else grid
+            inner = full - grid if inner is None and grid is not None else inner
+        return Ranks(full, grid, inner)
 
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
-        check_choice(*choice(options))
+        choice(options)
         if not self.given:
             return
         field = self.field(options)
@@ -189,7 +207,7 @@ class Constraints(MetadataConstraints):
             return schema.domain
         within = () if field is None else field.shape
         if schema.domain is None and self.shape is not None:
-            return resizable(self.shape, self.labels, within)
+            return IndexDomain._of(resizable(self.shape, self.labels, within))
         sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
         sizes[full - len(within) :] = within
         labels = None if self.labels is None else [*self.labels, *("",) * full][:full]
@@ -256,7 +274,6 @@ class Constraints(MetadataConstraints):
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints; the error has every member that differs."""
         if not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset):
-            self.dtype_of(meta, options)
             return
         stored = self.of(meta)
         if wrong := list(self.differences(stored)):
@@ -274,8 +291,15 @@ class Constraints(MetadataConstraints):
         """Raise unless the metadata of an array, which these are, meet a schema."""
         field = self.field(options)
         assert field is not None, "metadata of an array are complete"
-        check_rank(schema, self.rank + len(field.shape))
-        check_dtype(schema, field.dtype, self.dtype_member)
+        rank, dtype = self.rank + len(field.shape), field.dtype
+        if schema.rank not in (None, rank):
+            raise SpecError(
+                f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({rank})"
+            )
+        if schema.dtype is not None and schema.dtype != dtype:
+            raise SpecError(
+                f"{self.dtype_member} from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})"
+            )
         for name, check in self._CHECKS.items():
             if getattr(schema, name) is None:
                 continue
@@ -346,7 +370,7 @@ class Constraints(MetadataConstraints):
         return Schema._of(
             field.dtype,
             rank,
-            resizable(shape, self.labels, field.shape),
+            IndexDomain._of(resizable(shape, self.labels, field.shape)),
             layout,
             (*units, *(None,) * len(field.shape)) if units else (),
             self.codec(nothing, options),
@@ -359,37 +383,25 @@ class Constraints(MetadataConstraints):
         return cls.of(meta).schema(options)
 
     @classmethod
-    def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
+    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
         """Return the selected part of the elements of an array."""
-        is_whole = not options.get("field") and not options.get("open_as_void")
-        if is_whole and meta.dtype.name in WHOLE:
+        name, void = options.get("field", ""), options.get("open_as_void", False)
+        if not name and not void and meta.dtype.name in WHOLE:
             return WHOLE[meta.dtype.name]
-        name, void = choice(options)
         elements = cls.of(meta).elements
         assert elements is not None, "metadata of an array are complete"
         return elements.pick(name, void)
 
     @classmethod
-    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
-        """Return the selected part of each element; None if the whole element is a single value."""
-        field = cls.part_of(meta, options)
-        return field if meta.dtype.fields or field.shape else None
-
-    @classmethod
-    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
-        """Return the data type in the schema of an array."""
-        return cls.part_of(meta, options).dtype
-
-    @classmethod
-    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
-        """Return the domain in the schema of an array."""
-        return resizable(meta.shape, meta.dimension_names, cls.part_of(meta, options).shape)
+    def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
+        """Return the view of an array that is all of it; this part of its elements is selected."""
+        return resizable(meta.shape, meta.dimension_names, field.shape)
 
     # New arrays.
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """Return the metadata of a new array that meets the constraints, with everything that is left open chosen."""
-        check_choice(*choice(options))
+        choice(options)
         elements = self.elements or self._elements_of(schema, options)
         whole = type(self)(self.given, self.rank, self.extra)
         whole.given = {**self.given, **self.of_elements(elements)}
@@ -460,10 +472,8 @@ class Constraints(MetadataConstraints):
         """Return the array with what was chosen."""
 
 
-def resizable(
-    shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()
-) -> IndexDomain:
-    """Return the domain of an array: its upper bounds can be changed, but for those within elements.
+def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()) -> Form:
+    """Return the view of an array that is all of it; the upper bounds can be changed, but for those within elements.
 
     Raises
     ------
@@ -472,7 +482,7 @@ def resizable(
 
     Examples
     --------
-    >>> resizable((2, 3), ["x", None], (4,))
+    >>> IndexDomain._of(resizable((2, 3), ["x", None], (4,)))
     { "x": [0, 2*), [0, 3*), [0, 4) }
     """
     rank, inner = len(shape), len(within)
@@ -480,4 +490,5 @@ def resizable(
     if rank + inner > MAX_RANK or (names is not None and len(set(filter(None, labels))) < sum(map(bool, labels))):
         raise SpecError(f"expected at most {MAX_RANK} dimensions, each with a name of its own, found {labels}")
     never, implicit = (False,) * (rank + inner), (True,) * rank + (False,) * inner
-    return IndexDomain._of(Form((0,) * (rank + inner), (*shape, *within), never, implicit, (*labels, *("",) * inner)))
+    lower, labels = (0,) * (rank + inner), (*labels, *("",) * inner)
+    return Form(lower, (*shape, *within), never, implicit, labels, identity_maps(rank + inner))

@@ -11,10 +11,13 @@ import numpy as np
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import ConstraintError, SpecError
-from blizzarr.json_values import dump, quote
-from blizzarr.spec.dtype import DTYPES
+from blizzarr.json_values import dump, expected, quote
+from blizzarr.problems import Problems
+from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.field import Field
-from blizzarr.spec.stored_values import from_stored, to_stored
+from blizzarr.spec.fill_value import check_broadcast
+from blizzarr.spec.json_array import as_integer_of
+from blizzarr.spec.metadata.reading import refuse
 
 Element = np.ndarray[Any, np.dtype[Any]]
 """One element, or all that lie within one."""
@@ -124,7 +127,7 @@ class Fill(NamedTuple):
     @classmethod
     def of(cls, elements: Elements, element: Element) -> Self:
         """Return the fill value of elements whose only field has this one."""
-        stored = to_stored(element, elements.fields[0]).tobytes()
+        stored = elements.fields[0].encode(element).tobytes()
         raw = in_order(stored, elements.dtype.swap, elements.endian)
         return cls(elements, np.frombuffer(raw, elements.dtype.numpy)[0])
 
@@ -152,4 +155,37 @@ class Fill(NamedTuple):
         if not void and self.elements.is_whole and self.elements.dtype.kind in _NUMBERS:
             return np.array(self.value, field.dtype.numpy_dtype)
         raw = np.frombuffer(self.stored, np.uint8)
-        return from_stored(raw[field.offset : field.offset + field.size], field).reshape(field.shape)
+        return field.decode(raw[field.offset : field.offset + field.size]).reshape(field.shape)
+
+
+def converted(fill: np.ndarray[Any, Any], given: DType, dtype: DType, shape: tuple[int, ...] = ()) -> Element:
+    """Convert the fill value of a schema to an element of this data type, or several if elements have a shape.
+
+    Examples
+    --------
+    >>> converted(np.array(2.7), DType("float64"), DType("int8"))
+    array(2, dtype=int8)
+    """
+    check_broadcast(fill.shape, shape)
+    fill = np.broadcast_to(fill, shape)
+    if given.name == "json":
+        values = [_from_json(value, dtype) for value in fill.reshape(-1)]
+        return np.array(values, dtype._element_dtype).reshape(shape)
+    if given.name != dtype.name and not {given.name, dtype.name}.isdisjoint(_BYTES.values()):
+        raise SpecError(f"Cannot convert {given.name} -> {dtype.name}")
+    if given.name.startswith("complex") and not dtype.name.startswith("complex"):
+        raise SpecError(f"Explicit data type conversion required to convert {given.name} -> {dtype.name}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return fill.astype(dtype._element_dtype)
+
+
+def _from_json(value: Any, dtype: DType) -> Any:
+    if dtype.name.startswith("complex") or dtype.name in _BYTES.values():
+        raise SpecError(f"Cannot convert json -> {dtype.name}")
+    if "float" in dtype.name and isinstance(value, bool | str):
+        raise expected(value, "64-bit floating-point number")
+    if dtype.name.startswith(("int", "uint")):
+        return as_integer_of(dtype)(value)
+    problems = Problems()
+    found = DataType.parse(dtype.name).fill_from_json(value, "fill_value", problems)
+    return refuse(problems) if problems.items else found

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from blizzarr.indexing.form import Form
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
-from blizzarr.spec.places import Option
+from blizzarr.spec.members import Option
 from blizzarr.spec.schema import Schema
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, IndexTransform
 
 Options: TypeAlias = Mapping[str, Any]
 """The driver's own members of a spec."""
@@ -98,29 +98,18 @@ class MetadataConstraints(ABC):
         """The schema of an array."""
 
     @classmethod
-    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
-        """Return the data type in the schema of an array."""
+    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the selected part of the elements of an array."""
         dtype = cls.schema_of(meta, options).dtype
         assert dtype is not None, "a stored array has one"
-        return dtype
+        return Field("", dtype)
 
     @classmethod
-    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
-        """Return the domain in the schema of an array."""
-        domain = cls.schema_of(meta, options).domain
+    def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
+        """Return the view of an array that is all of it; this part of its elements is selected."""
+        domain = cls.schema_of(meta, {}).domain
         assert domain is not None, "a stored array has one"
-        return domain
-
-    @classmethod
-    def part(cls, meta: ArrayMeta, options: Options) -> Field | None:
-        """Return the selected part of each element; None if the whole element is a single value."""
-        return None
-
-    @classmethod
-    def options_of(cls, meta: ArrayMeta, options: Options) -> Options:
-        """Return the options in the spec of an open array, which names the field."""
-        part = cls.part(meta, options)
-        return options if part is None or options.get("open_as_void") else {**options, "field": part.name}
+        return IndexTransform(domain)._form
 
     def refuse(self, raw: bytes) -> None:
         """Raise what is wrong with the value of a document's key that is not the document of an array."""

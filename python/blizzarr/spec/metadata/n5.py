@@ -22,9 +22,19 @@ from blizzarr.spec.members import Members, as_float, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, only, parsed_by, read, refuse
+from blizzarr.spec.metadata.reading import (
+    Member,
+    Reading,
+    array_of,
+    each,
+    encoded,
+    lengths,
+    only,
+    parsed_by,
+    read,
+    refuse,
+)
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.stored_document import array_of, encoded
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 

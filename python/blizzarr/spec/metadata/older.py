@@ -11,18 +11,17 @@ import numpy as np
 from blizzarr.creation.describe import describe_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import SpecError
-from blizzarr.json_values import plain, quote
+from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.field import Field
-from blizzarr.spec.members import as_object, as_text
+from blizzarr.spec.members import Option, as_object, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.places import Option
+from blizzarr.spec.metadata.reading import encoded
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.stored_document import encoded
 
 
 class DocumentConstraints(Constraints):
@@ -46,7 +45,7 @@ class DocumentConstraints(Constraints):
     @classmethod
     def from_json(cls, value: Any) -> Self:
         """Parse the members of an object."""
-        members = as_object(plain(value))
+        members = as_object(value)
         shape = members.get("shape")
         given = {"shape": tuple(shape)} if isinstance(shape, list) else {}
         return cls(given, len(given.get("shape", ())) if given else -1, members)
@@ -57,14 +56,9 @@ class DocumentConstraints(Constraints):
         return cls({"meta": meta, "shape": meta.shape}, len(meta.shape), encoded(meta))
 
     @classmethod
-    def part_of(cls, meta: ArrayMeta, options: Options) -> Field:
+    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
         """Return the elements of an array."""
         return _elements(meta.dtype).fields[0]
-
-    @classmethod
-    def part(cls, meta: ArrayMeta, options: Options) -> None:
-        """Return None: the whole element is a single value."""
-        return
 
     def members(self) -> dict[str, Any]:
         """Nothing: all members are JSON."""

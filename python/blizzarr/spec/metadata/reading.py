@@ -1,13 +1,19 @@
-"""Parsing constraints from JSON by a table of members; an error has the problems of all of them."""
+"""Parsing constraints from JSON by a table of members; an error has the problems of all of them.
+
+At the end: documents of arrays, as they would be stored, and parsed.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, NoReturn
 
-from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.json_values import quote
-from blizzarr.problems import Problems
+from blizzarr import formats
+from blizzarr.errors import BlizzarrError, MetadataError, SpecError
+from blizzarr.json_values import MISSING, dump, quote
+from blizzarr.model import ArrayMeta
+from blizzarr.problems import Notice, Problems, warn_of
 from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.members import as_integer, as_list, as_object
 
@@ -146,3 +152,51 @@ def only(parse: Callable[[Any, Reading], Any]) -> Callable[[Any], Any]:
 def refuse(problems: Problems) -> NoReturn:
     """Raise everything that is wrong."""
     raise SpecError("; ".join(map(str, problems.items)))
+
+
+def mismatch(name: str, wanted: Any, found: Any) -> SpecError:
+    """Return the error that a member differs from the constraint; `found` may be `MISSING`.
+
+    Examples
+    --------
+    >>> mismatch("order", "C", "F"), mismatch("axes", [], MISSING).reason
+    (SpecError('Expected "order" of "C" but received: "F"'), 'Expected "axes" of [] but received: <discarded>')
+    """
+    there = "<discarded>" if found is MISSING else dump(found)
+    return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {there}")
+
+
+# Documents.
+
+
+def encoded(meta: ArrayMeta) -> dict[str, Any]:
+    """The document that an array would be stored as.
+
+    Examples
+    --------
+    >>> encoded(array_of("v2", {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|i1", "compressor": None,
+    ...     "fill_value": 0, "order": "C", "filters": None}))["shape"]
+    [4]
+    """
+    document: dict[str, Any] = json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])
+    return document
+
+
+def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:
+    """The array that a document of this format means.
+
+    Raises
+    ------
+    SpecError
+        With everything that is wrong with the document.
+    """
+    form = formats.format_named(format_name)
+    raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    notices: list[Notice] = []
+    try:
+        meta = form.decode("", {form.node_keys("")[0]: raw}, notices)
+    except MetadataError as error:
+        raise SpecError("; ".join(map(str, error.problems))) from error
+    warn_of(notices)
+    assert isinstance(meta, ArrayMeta)
+    return meta

@@ -17,14 +17,12 @@ from blizzarr.problems import Problems
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
+from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements, Fill
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, lengths, only, parsed_by, refuse
-from blizzarr.spec.places import Option
+from blizzarr.spec.metadata.reading import Member, Reading, array_of, encoded, lengths, only, parsed_by, refuse
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.stored_document import array_of, encoded
 
 _KEY: Final = ".zarray"
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Self
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.errors import ConstraintError, SpecError
+from blizzarr.indexing.form import Form
 from blizzarr.json_values import MISSING, alike, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
@@ -18,20 +19,17 @@ from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.field import Field, choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes
-from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
+from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
 from blizzarr.spec.metadata.elements import Element, Elements, Fill
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, each, lengths, refuse, whole
+from blizzarr.spec.metadata.reading import Member, Reading, array_of, each, lengths, mismatch, refuse, whole
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
 from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
-from blizzarr.spec.mismatch import mismatch
-from blizzarr.spec.places import Option
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.stored_document import array_of
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import Unit
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views import IndexTransform
 
 _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
@@ -259,17 +257,17 @@ class Zarr3Constraints(Constraints):
         return cls(given | reading.given, rank, within_64_bits(meta.extra))
 
     @classmethod
-    def dtype_of(cls, meta: ArrayMeta, options: Options) -> DType:
-        """Return the data type of an array, whose units have to be units."""
+    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
+        """Return the selected part of the elements of an array, whose units have to be units."""
         if "dimension_units" in meta.attributes:
             _attributes(meta.attributes, Reading(len(meta.shape)))
-        return cls.part_of(meta, options).dtype
+        return super().field_of(meta, options)
 
     @classmethod
-    def domain_of(cls, meta: ArrayMeta, options: Options) -> IndexDomain:
-        """Return the domain of an array, without labels if a name occurs twice."""
+    def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
+        """Return the view of an array that is all of it, without labels if a name occurs twice."""
         names = meta.dimension_names
-        return resizable(meta.shape, names and _labels(names), cls.part_of(meta, options).shape)
+        return resizable(meta.shape, names and _labels(names), field.shape)
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:

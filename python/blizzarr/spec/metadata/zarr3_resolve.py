@@ -1,7 +1,7 @@
 """Completing chains of codecs: defaults are filled in, and transposes and shards inserted as a layout needs them.
 
-The way goes from the first codec to the last: each is told what it is to encode (`Decoded`), and tells the next. What a
-chain makes of chunks is found on the way back (`layout_of`).
+The way goes from the first codec to the last: each takes what it is to encode (`Decoded`), and gives what the next one
+is to encode. What a chain makes of chunks is found on the way back (`layout_of`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Decoded:
     """The chunks that can be read individually."""
     inner_order: tuple[int, ...] | None = None
     """The dimensions from the slowest to the fastest."""
-    says_order: bool = False
+    states_order: bool = False
     """True if the byte order is stated even for bytes, because they contain fields."""
 
 
@@ -124,7 +124,7 @@ def _resolve_transpose(codec: Codec, decoded: Decoded) -> tuple[Codec, Decoded]:
 
 
 def _resolve_bytes(codec: Codec, decoded: Decoded) -> Codec:
-    has_order = decoded.itemsize > 1 or decoded.says_order
+    has_order = decoded.itemsize > 1 or decoded.states_order
     return Codec("bytes", {"endian": codec.options.get("endian", _ENDIAN)} if has_order else {})
 
 

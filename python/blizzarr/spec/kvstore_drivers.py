@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.json_values import MISSING, expected, quote
-from blizzarr.spec.kvstore_node import KvNode
-from blizzarr.spec.members import as_bool, as_text, one_of
+from blizzarr.json_values import expected, quote
+from blizzarr.spec.members import Option, as_bool, as_text, one_of
+from blizzarr.spec.resources import UsesResources
+from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.urls import Url, decoded, encoded, split_url
 
 
 @dataclass(frozen=True)
-class Option:
-    """A member of a place that is no resource; without a default it has to be there."""
+class KvDriver(UsesResources):
+    """A driver of key-value stores."""
 
-    parse: Callable[[Any], Any]
-    default: Any = MISSING
-    optional: bool = False
-    """True if the default is left out even where defaults are asked for."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A kind of key-value store."""
-
-    driver: str
+    name: str
     schemes: tuple[str, ...]
     from_url: Callable[[Url, str], KvNode]
     """The node of a URL, without a base; also given the whole text, for errors."""
@@ -36,14 +27,13 @@ class Place:
     options: dict[str, Option] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
     optional_resources: tuple[str, ...] = ()
-    """Resources that are present only when they are given."""
-    on_top: bool = False
-    """True if it is made from another store."""
+    is_adapter: bool = False
+    """True if its stores are made from other stores."""
     normalize: Callable[[KvNode], KvNode] = lambda node: node
     root: str = ""
     """A path that means in JSON the same as none."""
     is_remote: bool = False
-    """True if it is on other machines."""
+    """True if its stores are on other machines."""
 
 
 # Memory.
@@ -55,7 +45,7 @@ def _memory_url(url: Url, text: str) -> KvNode:
     return KvNode("memory", decoded(url.authority + url.path))
 
 
-_MEMORY = Place(
+_MEMORY = KvDriver(
     "memory",
     ("memory",),
     _memory_url,
@@ -95,7 +85,7 @@ def _file_path(node: KvNode) -> KvNode:
     return node
 
 
-_FILE = Place(
+_FILE = KvDriver(
     "file",
     ("file",),
     _file_url,
@@ -106,7 +96,7 @@ _FILE = Place(
 )
 
 
-# Zip files, which are in a file of another place.
+# Zip files, which are values of another store.
 
 
 def _zip_url(url: Url, text: str) -> KvNode:
@@ -115,14 +105,14 @@ def _zip_url(url: Url, text: str) -> KvNode:
     return KvNode("zip", decoded(url.path))
 
 
-_ZIP = Place(
+_ZIP = KvDriver(
     "zip",
     ("zip",),
     _zip_url,
     lambda node: f"zip:{encoded(node.path)}",
     {"compression": Option(one_of("store", "deflate", "zstd", "xz"), "deflate")},
     ("cache_pool", "data_copy_concurrency"),
-    on_top=True,
+    is_adapter=True,
 )
 
 
@@ -171,7 +161,7 @@ def _s3_headers(node: KvNode) -> KvNode:
     return node
 
 
-_GCS = Place(
+_GCS = KvDriver(
     "gcs",
     ("gs",),
     _bucket_url("gcs", _GCS_BUCKET),
@@ -182,7 +172,7 @@ _GCS = Place(
     is_remote=True,
 )
 
-_S3 = Place(
+_S3 = KvDriver(
     "s3",
     ("s3",),
     _bucket_url("s3", _S3_BUCKET),
@@ -234,7 +224,7 @@ def _http_path(node: KvNode) -> KvNode:
     query = "" if url.query is None else f"?{url.query}"
     base = f"{url.scheme}://{url.authority}{query}"
     above = KvNode("http", "" if node.path.startswith("/") else decoded(url.path))
-    return replace(node, options={**node.options, "base_url": base}, path=above.below(node.path).path)
+    return node.altered(options={**node.options, "base_url": base}, path=above.below(node.path).path)
 
 
 def _to_http_url(node: KvNode) -> str:
@@ -245,7 +235,7 @@ def _to_http_url(node: KvNode) -> str:
     return f"{url.scheme}://{url.authority}{slash}{path}{query}"
 
 
-_HTTP = Place(
+_HTTP = KvDriver(
     "http",
     ("http", "https"),
     _http_from_url,
@@ -258,8 +248,8 @@ _HTTP = Place(
 )
 
 
-PLACES: dict[str, Place] = {place.driver: place for place in (_MEMORY, _FILE, _ZIP, _GCS, _S3, _HTTP)}
-"""Every place by the name of its driver."""
+KV_DRIVERS: dict[str, KvDriver] = {driver.name: driver for driver in (_MEMORY, _FILE, _ZIP, _GCS, _S3, _HTTP)}
+"""All drivers by name."""
 
-SCHEMES: dict[str, Place] = {scheme: place for place in PLACES.values() for scheme in place.schemes}
-"""Every place by its URL schemes."""
+KV_SCHEMES: dict[str, KvDriver] = {scheme: driver for driver in KV_DRIVERS.values() for scheme in driver.schemes}
+"""All drivers by the schemes of their URLs."""
