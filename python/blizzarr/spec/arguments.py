@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.keywords import unknown_keywords
+
+T = TypeVar("T")
 
 
 class Argument(NamedTuple):
@@ -81,6 +83,25 @@ class prefixed:  # noqa: N801  # as a function
             is_special = isinstance(error, SpecError | TransactionError) and type(error) is not SpecError
             made = type(error) if is_special else self._kind
             raise made(f"{self._text}: {reason}") from error
+
+
+def instance_of(kind: type[T]) -> Callable[[Any], T]:
+    """Return a function that checks that a value is an instance of a class.
+
+    Examples
+    --------
+    >>> instance_of(str)(5)
+    Traceback (most recent call last):
+    ...
+    TypeError: expected str, found int
+    """
+
+    def convert(value: Any) -> T:
+        if not isinstance(value, kind):
+            raise TypeError(f"expected {kind.__qualname__}, found {type(value).__name__}")
+        return value
+
+    return convert
 
 
 def integer(value: Any) -> int:

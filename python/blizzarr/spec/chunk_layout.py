@@ -10,10 +10,10 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import UNBOUNDED, Interval, sized
 from blizzarr.json_values import MISSING, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers, prefixed
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
-from blizzarr.spec.grid import GridConstraints, as_grid, check_rank, grid_from_json, grid_json, shape_json
+from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain
@@ -409,7 +409,7 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
     "rank": Argument(integer, ChunkLayout._set_rank),
     **{f"inner_order{end}": Argument(_order, partial(_apply_order, hard)) for end, hard in _BOTH},
     **{f"grid_origin{end}": Argument(integers, partial(_apply_origin, hard)) for end, hard in _BOTH},
-    **{member: Argument(as_grid, partial(_apply_grid, member)) for member in _MEMBERS},
+    **{member: Argument(instance_of(GridClass), partial(_apply_grid, member)) for member in _MEMBERS},
     **{
         f"{member}_{name}{end}": Argument(convert, partial(_apply_member, member, name, hard))
         for name, convert in (("shape", integers), ("aspect_ratio", floats), ("elements", integer))

@@ -103,10 +103,3 @@ def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
     if driver is None or driver.codec_class is None:
         raise SpecError(f"{quote(name)} is not registered")
     return driver.name, driver.codec_class
-
-
-def as_codec_spec(value: Any) -> CodecSpec:
-    """Check that a value is a `CodecSpec`."""
-    if not isinstance(value, CodecSpec):
-        raise TypeError(f"expected CodecSpec, found {type(value).__name__}")
-    return value

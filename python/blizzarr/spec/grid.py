@@ -9,21 +9,17 @@ from typing import Any, Final, Self
 from blizzarr.errors import SpecError
 from blizzarr.json_values import MISSING, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, floats, integer, integers
+from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers
 from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
-from blizzarr.spec.members import Members, as_float, as_integer, as_list
+from blizzarr.spec.members import Members, as_float, as_integer, as_list, or_none
 
 as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
 """Takes JSON integers of 64 bits."""
 
 
-def _or_none(parse: Any) -> Any:
-    return lambda value: None if value is None else parse(value)
-
-
-shape_json = as_list(_or_none(as_index), MAX_RANK)
+shape_json = as_list(or_none(as_index), MAX_RANK)
 """Takes JSON arrays with an integer or null for each dimension."""
-ratio_json = as_list(_or_none(as_float), MAX_RANK)
+ratio_json = as_list(or_none(as_float), MAX_RANK)
 
 
 def check_rank(rank: int, known: int) -> None:
@@ -218,13 +214,6 @@ class Grid:
         return Grid, (self.to_json(),)
 
 
-def as_grid(value: Any) -> Grid:
-    """Check that a value is a `Grid`."""
-    if not isinstance(value, Grid):
-        raise TypeError(f"expected ChunkLayout.Grid, found {type(value).__name__}")
-    return value
-
-
 def _setter(name: str, hard: bool) -> Any:
     return lambda grid, value: grid._set(name, value, hard)
 
@@ -234,7 +223,7 @@ for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("element
     _ARGUMENTS[_name] = Argument(_convert, _setter(_name, True))
     _ARGUMENTS[f"{_name}_soft_constraint"] = Argument(_convert, _setter(_name, False))
 # TensorStore merges these in the same way: hard constraints of the second stay hard.
-_ARGUMENTS["grid"] = _ARGUMENTS["grid_soft_constraint"] = Argument(as_grid, Grid._set_grid)
+_ARGUMENTS["grid"] = _ARGUMENTS["grid_soft_constraint"] = Argument(instance_of(Grid), Grid._set_grid)
 
 name_keywords(Grid.__init__, list(_ARGUMENTS))
 name_keywords(Grid.update, list(_ARGUMENTS))

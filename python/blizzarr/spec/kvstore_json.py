@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import copied, plain, quote
 from blizzarr.keywords import what_there_is
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.driver_table import DRIVERS, scheme_driver
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
-from blizzarr.spec.members import Members, as_text
+from blizzarr.spec.members import Members, as_text, options_json
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.urls import hint_of_path, in_url, split_url
@@ -46,9 +48,7 @@ def kvstore_of(value: Any) -> KvNode:
         given["path"] = path
         path = members.take("path", as_text, "")
     base = members.take("base", kvstore_of) if kind.is_adapter else None
-    options: dict[str, Any] = {}
-    for name, row in kind.options.items():
-        options[name] = members.take(name, row.parse, row.default)
+    options = members.take_all(kind.options) if kind.options else {}
     resources = kind.take_resources(members) if given else kind.default_resources.copy()
     if given or members.wrong:
         members.end()
@@ -78,10 +78,7 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
         json["path"] = node.path
     if node.base is not None:
         json["base"] = kvstore_json(node.base, include_defaults)
-    for name, row in kind.options.items():
-        value = node.options.get(name, row.default)
-        if value != row.default or (include_defaults and not row.optional):
-            json[name] = copied(value)
+    json.update(copied(options_json(node.options, kind.options, include_defaults)))
     json.update(resources_json(node.resources, include_defaults))
     return dict(sorted(json.items()))
 
@@ -110,34 +107,35 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     """Parse one part of a URL into a store, on top of `base` if there is one."""
     if not part:
         raise SpecError("URL must be non-empty")
-    if ":" not in part:
-        if base is None:
-            raise SpecError(f"URL scheme must be specified in {quote(part)}{hint_of_path(part)}")
-        part += ":"
+    if base is None and ":" not in part:
+        raise SpecError(f"URL scheme must be specified in {quote(part)}{hint_of_path(part)}")
     scheme = part.partition(":")[0]
     kind = KV_SCHEMES.get(scheme)
     if kind is None or kind.is_adapter != (base is not None):
         raise unsupported_scheme(scheme, part)
-    try:
-        node = kind.from_url(split_url(part), part)
-    except SpecError as error:
-        raise SpecError(f"Invalid kvstore URL component {quote(part)}: {error.reason}") from error
+    with prefixed(f"Invalid kvstore URL component {quote(part)}"):
+        node = kind.from_url(split_url(part if ":" in part else f"{part}:"), part)
     options = {name: node.options.get(name, row.default) for name, row in kind.options.items()}
     return kind.normalize(node.altered(options=options, resources=kind.default_resources.copy(), base=base))
 
 
-def unsupported_scheme(scheme: str, part: str) -> SpecError:
-    """Return the error about a scheme in the wrong position, which says what kind of scheme it is."""
+def unsupported_scheme(scheme: str, part: str, others: Sequence[str] = ()) -> SpecError:
+    """Return the error about a scheme in the wrong position, which says what kind of scheme it is.
+
+    Schemes that may stand there besides those of key-value stores are among the `others`.
+    """
     driver = KV_SCHEMES.get(scheme)
-    kind = ""
     if driver is not None:
-        kind = "kvstore adapter" if driver.is_adapter else "root kvstore"
+        hint = f": {quote(scheme)} is a {'kvstore adapter' if driver.is_adapter else 'root kvstore'} URL scheme"
     elif scheme == "cast":
-        kind = "TensorStore adapter"
+        hint = f": {quote(scheme)} is a TensorStore adapter URL scheme"
     elif scheme == "auto" or scheme_driver(scheme) is not None:
-        kind = "kvstore-based TensorStore"
-    known = f": {quote(scheme)} is a {kind} URL scheme" if kind else what_there_is(scheme, KV_SCHEMES)
-    return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{known}")
+        hint = f": {quote(scheme)} is a kvstore-based TensorStore URL scheme"
+    elif ":" not in part:
+        hint = hint_of_path(part)
+    else:
+        hint = what_there_is(scheme, others or KV_SCHEMES)
+    return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{hint}")
 
 
 def kvstore_url(node: KvNode) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -57,6 +57,10 @@ class Members:
             self.refuse()
         return default  # type: ignore[no-any-return]
 
+    def take_all(self, table: Mapping[str, Option]) -> dict[str, Any]:
+        """Take the members of a table; those that are missing have their defaults."""
+        return {name: self.take(name, row.parse, row.default) for name, row in table.items()}
+
     def refuse(self) -> None:
         """Raise everything that is wrong so far and has not been raised, if something is."""
         wrong, self.wrong = self.wrong, []
@@ -78,8 +82,25 @@ class Option:
 
     parse: Callable[[Any], Any]
     default: Any = MISSING
+    to_json: Callable[[Any], Any] = lambda value: value
     optional: bool = False
     """True if the default is left out even where defaults are asked for."""
+
+
+def options_json(options: Mapping[str, Any], table: Mapping[str, Option], include_defaults: bool) -> dict[str, Any]:
+    """Return the options of a table as JSON: those that differ from the defaults, or all of them.
+
+    Examples
+    --------
+    >>> table = {"path": Option(as_text, ""), "atomic": Option(as_bool, True)}
+    >>> options_json({"path": "a", "atomic": True}, table, include_defaults=False)
+    {'path': 'a'}
+    """
+    return {
+        name: row.to_json(options[name])
+        for name, row in table.items()
+        if options[name] != row.default or (include_defaults and not row.optional)
+    }
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -170,6 +191,11 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
         return tuple(parsed)
 
     return parse_all
+
+
+def or_none(parse: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    """Return a parser that accepts null, too."""
+    return lambda value: None if value is None else parse(value)
 
 
 def one_of(*choices: str) -> Callable[[Any], str]:

@@ -11,12 +11,8 @@ from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, quote
 from blizzarr.spec.duration import duration_text, parse_duration
-from blizzarr.spec.members import Members, as_bool, as_integer, as_text, one_of
+from blizzarr.spec.members import Members, Option, as_bool, as_float, as_integer, as_text, one_of, options_json
 from blizzarr.stores.memory import MemoryStore
-
-Parse = Callable[[Any], Any]
-
-_UINT64 = as_integer(0, 2**64 - 1, "64-bit unsigned integer")
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,7 @@ class ResourceKind:
     """
 
     name: str
-    parse: Parse
+    parse: Callable[[Any], Any]
     show: Callable[[Any, bool], Any]
     default: Any
     make: Callable[[Any], Any] | None = None
@@ -39,141 +35,88 @@ class ResourceKind:
         return kind_of, (self.name,)
 
 
-@dataclass(frozen=True)
-class _Member:
-    """One member of a resource: how it is read and written, and when it is left out."""
-
-    parse: Parse
-    default: Any = None
-    show: Callable[[Any], Any] = lambda value: value
-    optional: bool = False
-    """True if the default is left out even where defaults are asked for."""
-
-
-def _of_members(
-    name: str, members: dict[str, _Member], make: Callable[[Any], Any] | None = None, config_only: bool = False
+def _kind(
+    name: str, members: dict[str, Option], make: Callable[[Any], Any] | None = None, config_only: bool = False
 ) -> ResourceKind:
     def parse(value: Any) -> dict[str, Any]:
         left = Members(value)
-        config = {member: left.take(member, row.parse, default=row.default) for member, row in members.items()}
+        config = left.take_all(members)
         left.end()
         return config
 
     def show(config: dict[str, Any], include_defaults: bool) -> dict[str, Any]:
-        return {
-            member: row.show(config[member])
-            for member, row in sorted(members.items())
-            if config[member] != row.default or (include_defaults and not row.optional)
-        }
+        return dict(sorted(options_json(config, members, include_defaults).items()))
 
-    default = {member: row.default for member, row in members.items()}
-    return ResourceKind(name, parse, show, default, make, config_only)
+    return ResourceKind(name, parse, show, {name: row.default for name, row in members.items()}, make, config_only)
 
 
 def _limit(value: Any) -> Any:
     return value if value == "shared" else as_integer(1, 2**64 - 1)(value)
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise expected(value, "64-bit floating-point number")
-    return float(value)
+def _duration(seconds: int | None, optional: bool = False) -> Option:
+    return Option(parse_duration, None if seconds is None else seconds * 10**9, duration_text, optional)
 
 
-def _concurrency(name: str) -> ResourceKind:
-    return _of_members(name, {"limit": _Member(_limit, "shared")})
-
-
-def _retries(name: str, most: int) -> ResourceKind:
-    second = 10**9
-    return _of_members(
-        name,
-        {
-            "max_retries": _Member(as_integer(0, 2**31 - 1), most),
-            "initial_delay": _Member(parse_duration, second, duration_text),
-            "max_delay": _Member(parse_duration, 32 * second, duration_text),
-        },
-        config_only=True,
-    )
-
-
-def _rate_limiter(name: str) -> ResourceKind:
-    return _of_members(
-        name,
-        {
-            "read_rate": _Member(_number, optional=True),
-            "write_rate": _Member(_number, optional=True),
-            "doubling_time": _Member(parse_duration, None, duration_text, optional=True),
-        },
-    )
-
-
-_CREDENTIALS = ("default", "anonymous", "environment", "imds", "profile", "ecs")
-
-
-def _credentials() -> ResourceKind:
-    def parse(value: Any) -> dict[str, Any]:
-        left = Members(value)
-        kind = left.take("type", as_text, default="default")
-        if kind not in _CREDENTIALS:
-            raise SpecError(
-                f"Failed to parse AWS credentials spec: Failed to parse tag name, expected one of: "
-                f"{', '.join(_CREDENTIALS)}, but received: {kind}"
-            )
-        names = ("profile", "config_file", "credentials_file", "endpoint", "auth_token_file")
-        config = {name: left.take(name, as_text) for name in names if name in left.left}
-        left.end()
-        return {"type": kind, **config}
-
-    return ResourceKind("aws_credentials", parse, lambda config, _: dict(config), {"type": "default"}, config_only=True)
-
-
-def _choice(name: str, members: dict[str, _Member]) -> ResourceKind:
-    return _of_members(name, members, config_only=True)
-
-
-_MOST = (1 << 63) - 1
-"""The largest limit of a pool."""
-
-
-_NO_CACHE = CachePool(0)
+_NO_CACHE: Final = CachePool(0)
+_LARGEST_CACHE: Final = (1 << 63) - 1
 
 
 def _pool(config: dict[str, Any]) -> CachePool:
     limit = config["total_bytes_limit"]
-    return CachePool(min(limit, _MOST)) if limit else _NO_CACHE
+    return CachePool(min(limit, _LARGEST_CACHE)) if limit else _NO_CACHE
 
 
-_MINUTE = 60 * 10**9
+def _credentials(value: Any) -> dict[str, Any]:
+    left = Members(value)
+    kind, kinds = (
+        left.take("type", as_text, "default"),
+        ("default", "anonymous", "environment", "imds", "profile", "ecs"),
+    )
+    if kind not in kinds:
+        raise SpecError(
+            f"Failed to parse AWS credentials spec: Failed to parse tag name, expected one of: {', '.join(kinds)}, "
+            f"but received: {kind}"
+        )
+    names = ("profile", "config_file", "credentials_file", "endpoint", "auth_token_file")
+    config = {name: left.take(name, as_text) for name in names if name in left.left}
+    left.end()
+    return {"type": kind, **config}
 
-_ROWS = [
-    _of_members("cache_pool", {"total_bytes_limit": _Member(_UINT64, 0)}, _pool),
-    _concurrency("data_copy_concurrency"),
-    _concurrency("file_io_concurrency"),
-    _choice(
-        "file_io_locking",
-        {
-            "mode": _Member(one_of("os", "lockfile", "none", "non_atomic"), "os", optional=True),
-            "acquire_timeout": _Member(parse_duration, _MINUTE, duration_text, optional=True),
-        },
+
+_LIMIT: Final = {"limit": Option(_limit, "shared")}
+_RETRIES: Final = {"initial_delay": _duration(1), "max_delay": _duration(32)}
+_RATES: Final = {
+    "read_rate": Option(as_float, None, optional=True),
+    "write_rate": Option(as_float, None, optional=True),
+    "doubling_time": _duration(None, optional=True),
+}
+_LOCKING: Final = {
+    "mode": Option(one_of("os", "lockfile", "none", "non_atomic"), "os", optional=True),
+    "acquire_timeout": _duration(60, optional=True),
+}
+_MODE: Final = {"mode": Option(one_of("default", "memmap", "direct"), "default", optional=True)}
+
+_KINDS: Final = [
+    _kind("cache_pool", {"total_bytes_limit": Option(as_integer(0, 2**64 - 1, "64-bit unsigned integer"), 0)}, _pool),
+    _kind("memory_key_value_store", {}, lambda _: MemoryStore()),
+    *(_kind(f"{name}_concurrency", _LIMIT) for name in ("data_copy", "file_io")),
+    *(_kind(f"{name}_request_concurrency", _LIMIT) for name in ("http", "gcs", "s3")),
+    *(
+        _kind(f"{name}_retries", {"max_retries": Option(as_integer(0, 2**31 - 1), most), **_RETRIES}, config_only=True)
+        for name, most in (("file_io", 0), ("http_request", 32), ("gcs_request", 32), ("s3_request", 32))
     ),
-    _choice("file_io_mode", {"mode": _Member(one_of("default", "memmap", "direct"), "default", optional=True)}),
-    _retries("file_io_retries", 0),
+    *(_kind(f"experimental_{name}_rate_limiter", _RATES) for name in ("gcs", "s3")),
+    _kind("file_io_locking", _LOCKING, config_only=True),
+    _kind("file_io_mode", _MODE, config_only=True),
+    _kind("gcs_user_project", {"project_id": Option(as_text, None, optional=True)}, config_only=True),
     ResourceKind("file_io_sync", as_bool, lambda config, _: config, True, config_only=True),
-    _of_members("memory_key_value_store", {}, lambda _: MemoryStore()),
-    _concurrency("http_request_concurrency"),
-    _retries("http_request_retries", 32),
-    _concurrency("gcs_request_concurrency"),
-    _retries("gcs_request_retries", 32),
-    _of_members("gcs_user_project", {"project_id": _Member(as_text, optional=True)}, config_only=True),
-    _rate_limiter("experimental_gcs_rate_limiter"),
-    _concurrency("s3_request_concurrency"),
-    _retries("s3_request_retries", 32),
-    _rate_limiter("experimental_s3_rate_limiter"),
-    _credentials(),
+    ResourceKind(
+        "aws_credentials", _credentials, lambda config, _: dict(config), {"type": "default"}, config_only=True
+    ),
 ]
 
-RESOURCES: dict[str, ResourceKind] = {kind.name: kind for kind in _ROWS}
+RESOURCES: dict[str, ResourceKind] = {kind.name: kind for kind in _KINDS}
 """All kinds, by name."""
 
 

@@ -11,14 +11,14 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.json_values import MISSING, expected, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, integer, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, integer, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec, as_codec_spec
+from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
-from blizzarr.spec.members import Members, as_integer, as_list
+from blizzarr.spec.members import Members, as_integer, as_list, or_none
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.through_view import (
     domain_of_base,
@@ -29,10 +29,10 @@ from blizzarr.spec.through_view import (
     units_of_base,
     units_of_view,
 )
-from blizzarr.spec.unit import as_unit, unit_json
+from blizzarr.spec.unit import Unit, as_unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
 
-_units_json = as_list(lambda value: None if value is None else unit_json(value), MAX_RANK)
+_units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
 
 
 _NO_LAYOUT: Final = ChunkLayout()
@@ -388,15 +388,6 @@ def _domain_json(value: Any) -> IndexDomain:
     return domain_from_json(value)
 
 
-def _as(kind: type) -> Any:
-    def convert(value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
-        return value
-
-    return convert
-
-
 def _shape(values: Iterable[Any]) -> tuple[int, ...]:
     return tuple(integer(value) for value in values)
 
@@ -408,13 +399,13 @@ def _units(values: Iterable[Any]) -> DimensionUnits:
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "rank": Argument(integer, Schema._set_rank),
     "dtype": Argument(as_dtype, Schema._set_dtype),
-    "domain": Argument(_as(IndexDomain), Schema._set_domain),
+    "domain": Argument(instance_of(IndexDomain), Schema._set_domain),
     "shape": Argument(_shape, Schema._set_shape),
-    "chunk_layout": Argument(_as(ChunkLayout), Schema._set_layout),
-    "codec": Argument(as_codec_spec, Schema._set_codec),
+    "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout),
+    "codec": Argument(instance_of(CodecSpec), Schema._set_codec),
     "fill_value": Argument(lambda value: value, Schema._set_fill),
     "dimension_units": Argument(_units, Schema._set_units),
-    "schema": Argument(_as(Schema), Schema._merge),
+    "schema": Argument(instance_of(Schema), Schema._merge),
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Never, Self
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from blizzarr.errors import BlizzarrError
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments
+from blizzarr.spec.arguments import Argument, apply_arguments, instance_of
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
@@ -235,26 +235,8 @@ class Spec(Indexable):
         return Spec._of(self._node.altered(transform=transform))
 
 
-@dataclass
-class Changes(Change):
-    """A change of a spec, including its resources."""
-
-    unbind_context: bool = False
-    strip_context: bool = False
-    context: Context | None = None
-
-
-def _is(kind: type) -> Any:
-    def convert(value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
-        return value
-
-    return convert
-
-
 def _mode(name: str) -> Argument:
-    def apply(change: Changes, on: bool) -> None:
+    def apply(change: Change, on: bool) -> None:
         if on:
             setattr(change.open_mode, name, True)
 
@@ -266,31 +248,31 @@ def _set(name: str, convert: Any = bool) -> Argument:
 
 
 def _bounds(argument: str, *names: str) -> Argument:
-    def apply(change: Changes, bound: Any) -> None:
+    def apply(change: Change, bound: Any) -> None:
         for name in names:
             setattr(change, name, bound)
 
     return Argument(lambda value: recheck_argument(argument, value), apply)
 
 
-def _join(change: Changes, mode: OpenMode) -> None:
+def _join(change: Change, mode: OpenMode) -> None:
     for name in modes_on(mode):
         setattr(change.open_mode, name, True)
 
 
-def _constrain(row: Argument, change: Changes, value: Any) -> None:
+def _constrain(row: Argument, change: Change, value: Any) -> None:
     row.apply(change.schema, value)
 
 
 CHANGES: Final[dict[str, Argument]] = {
-    "open_mode": Argument(_is(OpenMode), _join),
+    "open_mode": Argument(instance_of(OpenMode), _join),
     **{
         name: _mode(name) for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
     },
     "unbind_context": _set("unbind_context"),
     "strip_context": _set("strip_context"),
-    "context": _set("context", _is(Context)),
-    "kvstore": Argument(_is(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", spec._node)),
+    "context": _set("context", instance_of(Context)),
+    "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", spec._node)),
     "minimal_spec": _set("minimal_spec"),
     "recheck_cached_metadata": _bounds("recheck_cached_metadata", "recheck_cached_metadata"),
     "recheck_cached_data": _bounds("recheck_cached_data", "recheck_cached_data"),
@@ -303,7 +285,7 @@ name_keywords(Spec.__init__)
 name_keywords(Spec.update, list(CHANGES))
 
 
-def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
+def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Change:
     """Convert the keywords of a function to changes; unknown and contradictory ones are errors.
 
     Examples
@@ -311,12 +293,12 @@ def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Changes:
     >>> change_of(Spec.update, {"rank": 2, "create": True}).open_mode
     OpenMode(create=True)
     """
-    change = Changes()
+    change = Change()
     apply_arguments(function, change, CHANGES, changes)
     return change
 
 
-def changed(node: SpecNode, change: Changes, default: Context | None = None) -> SpecNode:
+def changed(node: SpecNode, change: Change, default: Context | None = None) -> SpecNode:
     """Return the node with a change; resources that are not bound then are bound to its context, or to the default."""
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None

@@ -7,18 +7,19 @@ from typing import Any, Final
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.driver_table import elsewhere, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver
 from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.json_pointer import as_pointer
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
-from blizzarr.spec.kvstore_json import kvstore_json, url_part
+from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_part
 from blizzarr.spec.members import Members, as_integer, as_text
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
+from blizzarr.spec.urls import decoded, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
 from blizzarr.views import IndexTransform, transform_from_json
 
@@ -173,57 +174,34 @@ def spec_from_url(text: str) -> SpecNode:
     except SpecError as error:
         kind = UnsupportedDriverError if isinstance(error, UnsupportedDriverError) else SpecError
         raise_from(error, in_url(kind, text, error), credentials_in(text))
-    return _array("auto", "", found) if isinstance(found, KvNode) else derived(_known(found))
-
-
-def _known(found: SpecNode | None) -> SpecNode:
-    assert found is not None
-    return found
+    assert found is not None, "there is a part"
+    return _array("auto", "", found) if isinstance(found, KvNode) else derived(found)
 
 
 def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
     """Apply one part of a URL to what the parts before it give."""
     scheme = part.partition(":")[0]
-    if scheme in KV_SCHEMES:
-        kind = KV_SCHEMES[scheme]
-        if found is None and not kind.is_adapter:
-            return url_part(part, None)
-        if isinstance(found, KvNode) and kind.is_adapter:
-            return url_part(part, found)
-        raise _misplaced("kvstore adapter" if kind.is_adapter else "root kvstore", part, found)
+    if scheme in KV_SCHEMES and not isinstance(found, SpecNode):
+        return url_part(part, found)
     driver = DRIVERS["auto"] if scheme == "auto" else scheme_driver(scheme)
-    if driver is not None:
-        if not isinstance(found, KvNode):
-            raise _misplaced("kvstore-based TensorStore", part, found)
-        url = split_url(part if ":" in part else f"{part}:")
-        try:
+    if driver is not None and isinstance(found, KvNode):
+        with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
+            url = split_url(part if ":" in part else f"{part}:")
             url.refuse_query()
             if scheme == "auto":
                 url.refuse_slashes()
                 if url.path:
                     raise SpecError("Path not supported")
             # Slashes behind the scheme mean nothing here.
-            path = decoded(url.authority + url.path)
-            return _array(driver.name, path, found)
-        except SpecError as error:
-            raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
+            return _array(driver.name, decoded(url.authority + url.path), found)
+    if scheme == "cast" and found is not None:
+        return _cast(part if ":" in part else f"{part}:", found)
     if (what := elsewhere(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
-    if scheme == "cast":
-        if found is None:
-            raise _misplaced("TensorStore adapter", part, found)
-        return _cast(part if ":" in part else f"{part}:", found)
-    if found is None and ":" not in part:
-        hint = hint_of_path(part)
-    else:
-        roots = [name for name, kind in KV_SCHEMES.items() if not kind.is_adapter]
-        hint = what_there_is(
-            scheme,
-            roots
-            if found is None
-            else [*filter(None, (driver.scheme for driver in _drivers().values())), "auto", "cast"],
-        )
-    raise SpecError(f"unsupported URL scheme: {quote(scheme)}{hint}")
+    if found is None and driver is None:
+        raise unsupported_scheme(scheme, part)
+    schemes = filter(None, (driver.scheme for driver in _drivers().values()))
+    raise unsupported_scheme(scheme, part, [*schemes, "auto", "cast"])
 
 
 def _drivers() -> dict[str, Driver]:
@@ -234,24 +212,14 @@ def _drivers() -> dict[str, Driver]:
 def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:
     """Return the array before a part such as ``cast:int8``, converted to that data type."""
     below = _array("auto", "", found) if isinstance(found, KvNode) else derived(found)
-    try:
+    with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
         url = split_url(part)
         url.refuse_query()
         name = url.authority + url.path
         if not is_dtype(name):
             raise SpecError(f"Unsupported data type: {quote(name)}")
-    except SpecError as error:
-        raise SpecError(f"Invalid TensorStore URL component {quote(part)}: {error.reason}") from error
     rank = below.schema.rank if below.transform is None else below.transform.input_rank
     return SpecNode("cast", Schema(dtype=name, rank=rank), bases=(below,))
-
-
-def _misplaced(kind: str, part: str, found: KvNode | SpecNode | None) -> SpecError:
-    where = "as the first URL pipeline component"
-    if found is not None:
-        what = "KvStore" if isinstance(found, KvNode) else "TensorStore"
-        where = f"following a {what} URL pipeline component"
-    return SpecError(f"{kind} URL scheme in {quote(part)} is not valid {where}")
 
 
 def _array(driver: str, path: str, store: KvNode) -> SpecNode:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from blizzarr.errors import (
@@ -67,8 +69,9 @@ def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
     raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
 
 
-class invalid_argument:  # noqa: N801  # as a function
-    """A context in which errors are about the spec itself, even where it is compared with stored metadata.
+@contextmanager
+def invalid_argument() -> Iterator[None]:
+    """Make errors about the spec itself, even where the spec is compared with stored metadata.
 
     Examples
     --------
@@ -78,28 +81,22 @@ class invalid_argument:  # noqa: N801  # as a function
     ...
     blizzarr.errors.InvalidArgumentError: no
     """
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        """Nothing is done before there is an error."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, SpecError) and not isinstance(error, StatusError):
-            raise InvalidArgumentError(error.reason) from error
+    try:
+        yield
+    except SpecError as error:
+        if isinstance(error, StatusError):
+            raise
+        raise InvalidArgumentError(error.reason) from error
 
 
-class failed_precondition:  # noqa: N801  # as a function
-    """A context in which errors are about stored metadata that do not meet constraints."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        """Nothing is done before there is an error."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, SpecError):
-            raise_failed_precondition(error)
+@contextmanager
+def failed_precondition() -> Iterator[None]:
+    """Make errors about stored metadata that do not meet constraints."""
+    try:
+        yield
+    except SpecError as error:
+        raise_failed_precondition(error)
+        raise
 
 
 def raise_failed_precondition(error: SpecError) -> None:

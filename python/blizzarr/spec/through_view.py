@@ -6,7 +6,9 @@ constraints over, and towards the view only those whose input no other map has (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,10 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import USAGES, ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
-from blizzarr.spec.grid import GridConstraints
 from blizzarr.views import IndexDomain
 
 
@@ -42,20 +43,12 @@ def _one_to_one(view: Form) -> set[int]:
 
 
 def layout_of_view(layout: ChunkLayout, view: Form) -> ChunkLayout:
-    """The layout of a view."""
+    """Return the layout of a view."""
     if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
         return layout._copy()
-    ranks = len(view.maps), view.rank
-    _check_rank(layout.rank, ranks[0], view)
-    alone = _one_to_one(view)
-    order = layout._inner_order
-    return ChunkLayout._of(
-        view.rank,
-        None if order is None or not view.rank else _order_of_view(order, view),
-        layout.inner_order is not None,
-        _of_view(layout._origin, ORIGIN, view, alone, "grid_origin"),
-        {usage: _grid_of_view(layout._grids[usage], view, alone, usage) for usage in USAGES},
-    )
+    _check_rank(layout.rank, len(view.maps), view)
+    order = None if layout._inner_order is None or not view.rank else _order_of_view(layout._inner_order, view)
+    return _carried(layout, view.rank, order, partial(_of_view, view, _one_to_one(view)))
 
 
 def layout_of_base(layout: ChunkLayout, view: Form) -> ChunkLayout:
@@ -63,14 +56,8 @@ def layout_of_base(layout: ChunkLayout, view: Form) -> ChunkLayout:
     if layout.rank <= 0:
         return layout._copy()
     _check_rank(layout.rank, view.rank, view)
-    order = layout._inner_order
-    return ChunkLayout._of(
-        len(view.maps),
-        None if order is None else _order_of_base(order, view),
-        layout.inner_order is not None,
-        _of_base(layout._origin, ORIGIN, view, "grid_origin"),
-        {usage: _grid_of_base(layout._grids[usage], view, usage) for usage in USAGES},
-    )
+    order = None if layout._inner_order is None else _order_of_base(layout._inner_order, view)
+    return _carried(layout, len(view.maps), order, partial(_of_base, view))
 
 
 def _check_rank(rank: int, expected: int, view: Form) -> None:
@@ -80,27 +67,19 @@ def _check_rank(rank: int, expected: int, view: Form) -> None:
         )
 
 
-def _grid_of_view(grid: GridConstraints, view: Form, alone: set[int], usage: str) -> GridConstraints:
-    with prefixed(f"Error transforming {usage}_chunk"):
-        return GridConstraints(
-            _of_view(grid.shape, SHAPE, view, alone, "shape"),
-            _of_view(grid.aspect_ratio, ASPECT_RATIO, view, alone, "aspect_ratio"),
-            grid.elements,
-            grid.elements_hard,
-        )
+def _carried(
+    layout: ChunkLayout, rank: int, order: tuple[int, ...] | None, carry: Callable[[Vector, Rule, str], Vector]
+) -> ChunkLayout:
+    """Return the layout of the other side of a view; `carry` gives the constraints there."""
+    origin, grids = carry(layout._origin, ORIGIN, "grid_origin"), {}
+    for usage, grid in layout._grids.items():
+        with prefixed(f"Error transforming {usage}_chunk"):
+            shape, ratio = carry(grid.shape, SHAPE, "shape"), carry(grid.aspect_ratio, ASPECT_RATIO, "aspect_ratio")
+        grids[usage] = replace(grid, shape=shape, aspect_ratio=ratio)
+    return ChunkLayout._of(rank, order, layout.inner_order is not None, origin, grids)
 
 
-def _grid_of_base(grid: GridConstraints, view: Form, usage: str) -> GridConstraints:
-    with prefixed(f"Error transforming {usage}_chunk"):
-        return GridConstraints(
-            _of_base(grid.shape, SHAPE, view, "shape"),
-            _of_base(grid.aspect_ratio, ASPECT_RATIO, view, "aspect_ratio"),
-            grid.elements,
-            grid.elements_hard,
-        )
-
-
-def _of_view(vector: Vector, rule: Rule, view: Form, alone: set[int], name: str) -> Vector:
+def _of_view(view: Form, alone: set[int], vector: Vector, rule: Rule, name: str) -> Vector:
     values: list[Any] = [None] * view.rank
     hard = set()
     for output, (map_, value) in enumerate(zip(view.maps, vector.values, strict=True)):
@@ -116,7 +95,7 @@ def _of_view(vector: Vector, rule: Rule, view: Form, alone: set[int], name: str)
     return Vector(tuple(values), frozenset(hard))
 
 
-def _of_base(vector: Vector, rule: Rule, view: Form, name: str) -> Vector:
+def _of_base(view: Form, vector: Vector, rule: Rule, name: str) -> Vector:
     values: list[Any] = [None] * len(view.maps)
     hard, unused = set(), set(vector.hard)
     for output, map_ in enumerate(view.maps):

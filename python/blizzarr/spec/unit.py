@@ -138,14 +138,3 @@ def as_unit(value: UnitLike) -> Unit:
     (Unit(3, "nm"), Unit(3, "nm"), Unit(3, ""))
     """
     return value if isinstance(value, Unit) else Unit(value)
-
-
-def unit_json(value: Any) -> Unit:
-    """Parse a unit from JSON.
-
-    Examples
-    --------
-    >>> unit_json([3.5, "nm"])
-    Unit(3.5, "nm")
-    """
-    return Unit(json=value)

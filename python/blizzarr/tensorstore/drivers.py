@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers import Driver, StoredDriver
-from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text
+from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, options_json
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Elements
@@ -87,14 +87,11 @@ class ChunkDriver(Driver):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the members."""
-        taken = {name: members.take(name, option.parse, option.default) for name, option in self.members.items()}
-        return node.with_options(**taken)
+        return node.with_options(**members.take_all(self.members))
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members that differ from their defaults, or all of them."""
-        given = node.options
-        rows = self.members.items()
-        return {name: given[name] for name, row in rows if include_defaults or given[name] != row.default}
+        return options_json(node.options, self.members, include_defaults)
 
     def open(self, node: SpecNode, request: Request) -> TensorStore:
         """Return the array, if it meets the constraints of the spec."""

@@ -21,10 +21,10 @@ from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.context import Context, bind
-from blizzarr.spec.drivers import DRIVERS
+from blizzarr.spec.drivers import DRIVERS, Change
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.spec import CHANGES, Changes, Spec, change_of, changed
+from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
@@ -123,7 +123,7 @@ def open(
     return submit(work)
 
 
-def _change_of(changes: dict[str, Any]) -> Changes | None:
+def _change_of(changes: dict[str, Any]) -> Change | None:
     """Return the change to a spec that the keywords of `open` ask for; None counts as missing."""
     given = {name: value for name, value in changes.items() if value is not None}
     if isinstance(given.get("kvstore"), KvStore):

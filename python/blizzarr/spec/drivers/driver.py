@@ -11,6 +11,7 @@ from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_json import kvstore_of, kvstore_url
 from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.open_mode import OpenMode
@@ -32,6 +33,9 @@ class Change:
     recheck_cached_metadata: Recheck | None = None
     recheck_cached_data: Recheck | None = None
     minimal_spec: bool = False
+    unbind_context: bool = False
+    strip_context: bool = False
+    context: Context | None = None
 
 
 class Driver(UsesResources):

@@ -12,7 +12,7 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore
 from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.members import Members
+from blizzarr.spec.members import Members, Option
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -22,6 +22,7 @@ from blizzarr.views import IndexDomain
 
 _JSON = as_dtype("json")
 _OPEN = OpenMode(open=True)
+_OPTIONS = {"json_pointer": Option(as_pointer, ""), "recheck_cached_data": Option(recheck_from_json, "open")}
 
 
 class JsonValue(Driver):
@@ -38,11 +39,7 @@ class JsonValue(Driver):
         SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
         _check(schema)
         kvstore = kvstore_members(members)
-        options = {
-            "mode": _OPEN,
-            "json_pointer": members.take("json_pointer", as_pointer, default=""),
-            "recheck_cached_data": members.take("recheck_cached_data", recheck_from_json, default="open"),
-        }
+        options = {"mode": _OPEN, **members.take_all(_OPTIONS)}
         return node.altered(kvstore=kvstore, options=options, schema=schema)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from blizzarr.json_values import MISSING, copied, quote
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
-from blizzarr.spec.members import Members, Option, as_bool
+from blizzarr.spec.members import Members, Option, as_bool, options_json
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on
 from blizzarr.spec.recheck import recheck_from_json
@@ -94,8 +94,7 @@ class StoredDriver(Driver):
             options[name] = option.default
         metadata = self.take_constraints(members, node) or self.nothing
         if given:
-            for name, option in _OPTIONS.items():
-                options[name] = members.take(name, option.parse, option.default)
+            options |= members.take_all(_OPTIONS)
             if not _MODES.isdisjoint(given):
                 options["mode"] = _mode(members)
             for name, option in own.items():
@@ -126,10 +125,7 @@ class StoredDriver(Driver):
         """Return the members of the spec that differ from the defaults, or all of them."""
         options = node.options
         mode: OpenMode = options["mode"]
-        json: dict[str, Any] = {}
-        for name, option in _OPTIONS.items():
-            if include_defaults or options[name] != option.default:
-                json[name] = options[name]
+        json = options_json(options, _OPTIONS, include_defaults)
         for name in _SPECIAL_MODES:
             if include_defaults or getattr(mode, name):
                 json[name] = getattr(mode, name)
@@ -138,10 +134,7 @@ class StoredDriver(Driver):
             if mode.open:
                 json["open"] = True
         json |= self.constraints_json(options["metadata"], include_defaults)
-        for name, option in self.constraints.options.items():
-            if options[name] != option.default:
-                json[name] = options[name]
-        return json
+        return json | options_json(options, self.constraints.options, False)
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         """Return the node with another open mode, bounds of caches, a store if it had none, and further constraints."""
@@ -181,9 +174,8 @@ class StoredDriver(Driver):
 
     def url(self, node: SpecNode) -> str:
         """Return the URL of the key-value store, followed by the scheme of the format."""
-        for name, option in self.constraints.options.items():
-            if node.options[name] != option.default:
-                raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")
+        for name in options_json(node.options, self.constraints.options, False):
+            raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")
         return f"{url_of_kvstore(node)}|{self.scheme}:"
 
     def _metadata(self, node: SpecNode) -> MetadataConstraints:

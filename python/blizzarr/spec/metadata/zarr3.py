@@ -19,7 +19,7 @@ from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.field import Field, choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes
-from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of
+from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
 from blizzarr.spec.metadata.elements import Element, Elements, Fill
 from blizzarr.spec.metadata.interface import Options
@@ -126,10 +126,6 @@ def _exactly(wanted: Any) -> Member:
     return Member(parse)
 
 
-def _or_none(parse: Any) -> Any:
-    return lambda value: None if value is None else parse(value)
-
-
 def _encoding(value: Any, reading: Reading) -> tuple[str, str]:
     members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
     name = members.take("name", one_of("default", "v2"))
@@ -183,7 +179,7 @@ def _unit(value: Any) -> Unit:
 def _attributes(value: Any, reading: Reading) -> dict[str, Any]:
     members = Members(value)
     if "dimension_units" in members.left:
-        units = members.take("dimension_units", lambda given: reading.each(given, _or_none(_unit)))
+        units = members.take("dimension_units", lambda given: reading.each(given, or_none(_unit)))
         reading.given["dimension_units"] = units
     return members.left
 
@@ -220,7 +216,7 @@ class Zarr3Constraints(Constraints):
         "data_type": Member(_dtype, lambda elements: elements.json),
         "fill_value": Member(_fill, _fill_json),
         "shape": lengths(0),
-        "dimension_names": Member(each(_or_none(as_text)), list),
+        "dimension_names": Member(each(or_none(as_text)), list),
         "chunk_key_encoding": Member(_encoding, _encoding_json),
         "chunk_grid": Member(_grid, _grid_json),
         "codecs": Member(lambda value, reading: chain_from_json(value), Chain.to_json),

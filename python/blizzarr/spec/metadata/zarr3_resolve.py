@@ -6,7 +6,8 @@ is to encode. What a chain makes of chunks is found on the way back (`layout_of`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -82,22 +83,13 @@ def resolve(chain: Chain, decoded: Decoded) -> Chain:
     return Chain(tuple(transposes), resolved, tuple(compressors))
 
 
-class _through:  # noqa: N801  # as a function
-    """A context that names the codec in errors."""
-
-    __slots__ = ("_codec", "_doing")
-
-    def __init__(self, codec: Codec, doing: str) -> None:
-        self._codec = codec
-        self._doing = doing
-
-    def __enter__(self) -> None:
-        """Nothing is done before there is an error."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, SpecError):
-            text = f"Error {self._doing} through codec {dump(self._codec.to_json())}"
-            raise SpecError(f"{text}: {error.reason}") from error
+@contextmanager
+def _through(codec: Codec, doing: str) -> Iterator[None]:
+    """Name the codec in errors."""
+    try:
+        yield
+    except SpecError as error:
+        raise SpecError(f"Error {doing} through codec {dump(codec.to_json())}: {error.reason}") from error
 
 
 def order_of(codec: Codec, rank: int) -> tuple[int, ...]:
