@@ -20,7 +20,7 @@ from blizzarr.neuroglancer.info import Scale, Triple, Volume
 from blizzarr.neuroglancer.sharding import check_is_sharded
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
@@ -142,8 +142,8 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
     with invalid_argument():
         if schema.codec is not None:
             with prefixed("codec from metadata does not match codec in schema"):
-                codec = codec_of_scale(scale)._merged(schema.codec)
-            check_is_sharded(scale.sharding, codec._value.shard_data_encoding)
+                codec = merged_codec(codec_of_scale(scale), schema.codec)
+            check_is_sharded(scale.sharding, parts_of(codec)[1].shard_data_encoding)
         stored = stored_scale(scale, chunk)
         domain = domain_of(stored, volume.num_channels, Schema())
         if schema.domain is not None:

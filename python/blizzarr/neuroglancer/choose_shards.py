@@ -8,7 +8,7 @@ from typing import Final
 
 from blizzarr.errors import SpecError
 from blizzarr.neuroglancer.sharding import HASHES, Sharding, index_bits
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of
 from blizzarr.spec.constraint import INFINITE
 
 _MOST_SHIFTED: Final = 9
@@ -28,7 +28,7 @@ def choose_shards(
     (9, 0, 6, 'gzip')
     >>> choose_shards(ChunkLayout(), (1000, 2000, 3000), (64, 64, 64), "raw", None)
     """
-    grid = layout._grids["write"]
+    grid = grid_of(layout, "write")
     most = index_bits(size, chunk)
     wanted = _bits_of(0 if grid.elements is None else grid.elements, prod(chunk), sum(most))
 

@@ -16,7 +16,7 @@ from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstr
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
 from blizzarr.neuroglancer.sharding import check_key_bits
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import failed_precondition
@@ -109,13 +109,13 @@ def new_document(
 def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Triple, Triple | None]:
     """Choose the shape of chunks, and of the blocks in them, for encodings that have blocks."""
     bounds = [Bounds(first, end) for first, end in zip(domain.inclusive_min, domain.exclusive_max, strict=True)]
-    shape = choose_shape(layout._grids["read"], bounds)
+    shape = choose_shape(grid_of(layout, "read"), bounds)
     if encoding != "compressed_segmentation":
         return _three(shape), None
-    layout._merge_grid("codec", layout._grids["codec"].merged("elements", _BLOCK_ELEMENTS, False))
+    merge_grid(layout, "codec", grid_of(layout, "codec").merged("elements", _BLOCK_ELEMENTS, False))
     layout = layout_with(layout, None, ScaleConstraints(encoding=encoding))
     chunk = [Bounds(first, first + length) for (first, _), length in zip(bounds, shape, strict=True)]
-    return _three(shape), _three(choose_shape(layout._grids["codec"], chunk))
+    return _three(shape), _three(choose_shape(grid_of(layout, "codec"), chunk))
 
 
 def _members(scale: Scale) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Final
 
 from blizzarr.errors import SpecError
@@ -11,8 +12,8 @@ from blizzarr.neuroglancer.codec import PrecomputedCodec
 from blizzarr.neuroglancer.constraints import ScaleConstraints
 from blizzarr.neuroglancer.sharding import Sharding, shard_shape
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, merge_layout
+from blizzarr.spec.codec_spec import CodecSpec, driver_codec, merged_codec
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units, units_shown
 from blizzarr.spec.schema import Schema
@@ -57,28 +58,28 @@ def layout_with(
     scale: ScaleConstraints,
 ) -> ChunkLayout:
     """Merge the constraints on the layout with those that follow from the scale and the domain."""
-    found = layout._copy()
+    found = copy(layout)
     origin: list[int | None] = [None, None, None, 0]
     if domain is not None:
         for dim, (first, implicit) in enumerate(zip(domain.inclusive_min, domain.implicit_lower_bounds, strict=True)):
             origin[dim] = None if implicit and first == -INF else first
-    found._set_rank(RANK)
+    found.update(rank=RANK)
     with prefixed("Chunk grid origin must match domain origin"):
-        found._merge(ChunkLayout(grid_origin=origin))
+        merge_layout(found, ChunkLayout(grid_origin=origin))
     with prefixed("Only lexicographic {channel, z, y, x} inner order is supported"):
-        found._merge(ChunkLayout(inner_order=_ORDER))
+        merge_layout(found, ChunkLayout(inner_order=_ORDER))
     if domain is not None and domain.exclusive_max[3] <= INF:
         with prefixed("Chunking of channel dimension is not supported"):
-            found._merge(ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
+            merge_layout(found, ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
     if scale.chunk_size is not None:
-        found._merge(ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
+        merge_layout(found, ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
     if scale.sharding is not None:
         _set_shards(found, domain, scale.sharding)
     elif scale.unsharded:
-        found._merge_grid("write", found._grids["read"], ("shape",))
+        merge_grid(found, "write", grid_of(found, "read"), ("shape",))
     if scale.encoding == "compressed_segmentation":
         block: Sequence[int | None] = scale.compressed_segmentation_block_size or (None, None, None)
-        found._merge(ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
+        merge_layout(found, ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
     return found
 
 
@@ -98,14 +99,14 @@ def _set_shards(layout: ChunkLayout, domain: IndexDomain | None, sharding: Shard
         for number, step, length in zip(count, chunk, size, strict=False)
     ]
     shape.append(domain.shape[3] if domain.exclusive_max[3] <= INF else None)
-    layout._merge(ChunkLayout(write_chunk_shape=shape))
+    merge_layout(layout, ChunkLayout(write_chunk_shape=shape))
 
 
 def codec_of(scale: ScaleConstraints, schema: Schema) -> CodecSpec:
     """The constraints on the encoding."""
     data = None if scale.sharding is None else scale.sharding.data_encoding
     codec = PrecomputedCodec(scale.encoding, scale.jpeg_quality, scale.png_level, data)
-    return CodecSpec._of(DRIVER, codec)._merged(schema.codec)
+    return merged_codec(driver_codec(DRIVER, codec), schema.codec)
 
 
 def check_units(units: DimensionUnits | None) -> None:

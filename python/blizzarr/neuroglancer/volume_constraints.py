@@ -16,7 +16,7 @@ from blizzarr.neuroglancer.effective import RANK, codec_of, domain_of, layout_wi
 from blizzarr.neuroglancer.format import Choice, Precomputed, VolumeSource
 from blizzarr.neuroglancer.info import Volume
 from blizzarr.neuroglancer.sharding import shard_shape
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, finalize, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DType
@@ -149,8 +149,8 @@ class VolumeConstraints(MetadataConstraints):
             count = shard_shape(scale.sharding, scale.size, chunk) or scale.size
             boxes = zip(count, chunk, scale.size, strict=True)
             whole = [-(-min(number * step, size) // step) * step for number, step, size in boxes]
-            layout._merge(ChunkLayout(write_chunk_shape=[*whole, volume.num_channels]))
-        layout._finalize()
+            merge_layout(layout, ChunkLayout(write_chunk_shape=[*whole, volume.num_channels]))
+        finalize(layout)
         schema = Schema(rank=RANK, dtype=DType(volume.data_type), domain=domain, chunk_layout=layout)
         units = [*(Unit(number, "nm") for number in scale.resolution), None]
         schema.update(codec=codec_of_scale(scale), dimension_units=units)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
@@ -11,7 +14,7 @@ from blizzarr.indexing.interval import UNBOUNDED, Interval, sized
 from blizzarr.json_values import MISSING, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers, prefixed
-from blizzarr.spec.constraint import INFINITE, MAX_RANK, ORIGIN, Vector, braces
+from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, ORIGIN, SHAPE, Rule, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json
 from blizzarr.spec.members import Members, as_integer, as_list
@@ -82,24 +85,8 @@ class ChunkLayout:
         """
         apply_arguments(ChunkLayout.update, self, _ARGUMENTS, constraints)
 
-    @classmethod
-    def _of(
-        cls,
-        rank: int,
-        inner_order: tuple[int, ...] | None,
-        inner_hard: bool,
-        origin: Vector,
-        grids: dict[str, GridConstraints],
-    ) -> Self:
-        """The layout of these parts."""
-        found = cls.__new__(cls)
-        found._rank, found._origin, found._grids = rank, origin, grids
-        found._inner_order, found._inner_hard = inner_order, inner_hard
-        return found
-
-    def _copy(self) -> Self:
-        """Return an independent copy."""
-        return self._of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
+    def __copy__(self) -> ChunkLayout:
+        return layout_of(self._rank, self._inner_order, self._inner_hard, self._origin, dict(self._grids))
 
     # Properties
 
@@ -109,14 +96,6 @@ class ChunkLayout:
         return self._rank
 
     ndim = rank
-
-    @property
-    def _is_unset(self) -> bool:
-        """True if nothing is known, not even the number of dimensions."""
-        if self._rank != -1:
-            return False
-        write, read, codec = self._grids.values()
-        return write.elements is None and read.elements is None and codec.elements is None
 
     @property
     def inner_order(self) -> tuple[int, ...] | None:
@@ -214,76 +193,6 @@ class ChunkLayout:
             self._set_rank(len(value))
         self._grids[usage] = self._grids[usage].merged(name, value, hard)
 
-    def _merge_grid(self, usage: str, theirs: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
-        """Add the constraints of a grid to that for one use."""
-        for name in names:
-            value, hard = theirs.elements, theirs.elements_hard
-            if name != "elements":
-                vector: Vector = getattr(theirs, name)
-                value, hard = vector.values or None, vector.hard  # type: ignore[assignment]
-            if value is not None:
-                with prefixed(f"Error setting {usage}_chunk {name}", InvalidArgumentError):
-                    self._set_grid(usage, name, value, hard)
-
-    def _merge(self, other: ChunkLayout, hard: bool = True) -> None:
-        """Add the constraints of another layout; as wishes, if not `hard`."""
-        if self._is_unset:
-            copied = other._copy() if hard else other._softened()
-            for name in ChunkLayout.__slots__:
-                setattr(self, name, getattr(copied, name))
-            return
-        theirs = other if hard else other._softened()
-        if theirs._inner_order is not None:
-            with prefixed("Error setting inner_order", InvalidArgumentError):
-                self._set_inner_order(theirs._inner_order, theirs._inner_hard)
-        if theirs._rank > 0:
-            with prefixed("Error setting grid_origin", InvalidArgumentError):
-                self._set_origin(theirs._origin.values, theirs._origin.hard)
-        for usage, grid in theirs._grids.items():
-            if not grid.is_unset:
-                self._merge_grid(usage, grid)
-
-    def _softened(self) -> Self:
-        """Return the same constraints, all of them soft."""
-        found = self._copy()
-        found._inner_hard = False
-        found._origin = self._origin.softened()
-        found._grids = {usage: grid.softened() for usage, grid in self._grids.items()}
-        return found
-
-    def _finalize(self) -> None:
-        """Complete the layout: drop soft constraints and aspect ratios; read chunks default to the write chunks."""
-        if self._rank == -1:
-            raise SpecError("rank must be specified")
-        for dim in range(self._rank):
-            if dim not in self._origin.hard:
-                raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
-        for usage in USAGES:
-            try:
-                self._grids[usage] = self._finalized(usage)
-            except SpecError as error:
-                raise SpecError(f"Invalid {usage} chunk grid: {error.reason}") from error
-        write, read = self._grids["write"].shape.values, self._grids["read"].shape.values
-        if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
-            raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")
-
-    def _finalized(self, usage: str) -> GridConstraints:
-        grid = self._grids[usage]
-        shape = grid.shape
-        is_final = len(shape.hard) == self._rank and grid.elements is None and grid.aspect_ratio.is_unset
-        if is_final and sum(shape.values) + sum(map(abs, self._origin.values)) < INFINITE:
-            # As the layouts of stored arrays are.
-            return grid
-        values = shape.part(True)
-        for origin, size in zip(self._origin.values, values, strict=True):
-            if origin + (size or 0) >= INFINITE:
-                raise SpecError(f"Invalid origin/shape: origin={braces(self._origin.values)}, shape={_braces(values)}")
-        if usage == "read":
-            pairs = zip(values, self._grids["write"].shape.values, strict=True)
-            values = tuple(outer if size is None else size for size, outer in pairs)
-        hard = frozenset(dim for dim, size in enumerate(values) if size is not None)
-        return GridConstraints(Vector(values, hard), Vector.unset(self._rank))
-
     @property
     def _rank_only(self) -> bool:
         """True if there is no constraint on single dimensions."""
@@ -343,8 +252,8 @@ class ChunkLayout:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ChunkLayout):
             raise TypeError(f"a ChunkLayout cannot be compared with {other!r}")
-        if self._is_unset or other._is_unset:
-            return self._is_unset and other._is_unset
+        if is_unset(self) or is_unset(other):
+            return is_unset(self) and is_unset(other)
         if self._rank <= 0 or self._rank != other._rank:
             elements = [
                 [(grid.elements, grid.elements_hard) for grid in layout._grids.values()] for layout in (self, other)
@@ -359,6 +268,110 @@ class ChunkLayout:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkLayout, (self.to_json(),)
+
+
+# The constraints of a layout for the rest of the package; the class itself has TensorStore's names only.
+
+
+def layout_of(
+    rank: int, order: tuple[int, ...] | None, order_hard: bool, origin: Vector, grids: dict[str, GridConstraints]
+) -> ChunkLayout:
+    """Return the layout of these parts."""
+    made = ChunkLayout.__new__(ChunkLayout)
+    made._rank, made._origin, made._grids = rank, origin, grids
+    made._inner_order, made._inner_hard = order, order_hard
+    return made
+
+
+def is_unset(layout: ChunkLayout) -> bool:
+    """Return whether nothing is known of a layout, not even the number of dimensions."""
+    return layout._rank == -1 and all(grid.elements is None for grid in layout._grids.values())
+
+
+def order_in(layout: ChunkLayout) -> tuple[int, ...] | None:
+    """Return the order of dimensions, whether hard or soft."""
+    return layout._inner_order
+
+
+def grid_of(layout: ChunkLayout, usage: str) -> GridConstraints:
+    """Return the constraints on the grid for one use."""
+    return layout._grids[usage]
+
+
+def merge_grid(layout: ChunkLayout, usage: str, grid: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
+    """Add the constraints of a grid to the grid of a layout for one use."""
+    for name in names:
+        value, hard = grid.elements, grid.elements_hard
+        if name != "elements":
+            vector: Vector = getattr(grid, name)
+            value, hard = vector.values or None, vector.hard  # type: ignore[assignment]
+        if value is not None:
+            with prefixed(f"Error setting {usage}_chunk {name}", InvalidArgumentError):
+                layout._set_grid(usage, name, value, hard)
+
+
+def merge_layout(layout: ChunkLayout, other: ChunkLayout) -> None:
+    """Add the constraints of another layout."""
+    if is_unset(layout):
+        for name in ChunkLayout.__slots__:
+            setattr(layout, name, getattr(copy(other), name))
+        return
+    if other._inner_order is not None:
+        with prefixed("Error setting inner_order", InvalidArgumentError):
+            layout._set_inner_order(other._inner_order, other._inner_hard)
+    if other._rank > 0:
+        with prefixed("Error setting grid_origin", InvalidArgumentError):
+            layout._set_origin(other._origin.values, other._origin.hard)
+    for usage, grid in other._grids.items():
+        if not grid.is_unset:
+            merge_grid(layout, usage, grid)
+
+
+def finalize(layout: ChunkLayout) -> None:
+    """Complete a layout: drop soft constraints and aspect ratios; read chunks default to the write chunks."""
+    if layout._rank == -1:
+        raise SpecError("rank must be specified")
+    for dim in range(layout._rank):
+        if dim not in layout._origin.hard:
+            raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
+    for usage in USAGES:
+        try:
+            layout._grids[usage] = _finalized(layout, usage)
+        except SpecError as error:
+            raise SpecError(f"Invalid {usage} chunk grid: {error.reason}") from error
+    write, read = layout._grids["write"].shape.values, layout._grids["read"].shape.values
+    if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
+        raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")
+
+
+def _finalized(layout: ChunkLayout, usage: str) -> GridConstraints:
+    grid = layout._grids[usage]
+    shape = grid.shape
+    is_final = len(shape.hard) == layout._rank and grid.elements is None and grid.aspect_ratio.is_unset
+    if is_final and sum(shape.values) + sum(map(abs, layout._origin.values)) < INFINITE:
+        # As the layouts of stored arrays are.
+        return grid
+    values = shape.part(True)
+    for origin, size in zip(layout._origin.values, values, strict=True):
+        if origin + (size or 0) >= INFINITE:
+            raise SpecError(f"Invalid origin/shape: origin={braces(layout._origin.values)}, shape={_braces(values)}")
+    if usage == "read":
+        pairs = zip(values, layout._grids["write"].shape.values, strict=True)
+        values = tuple(outer if size is None else size for size, outer in pairs)
+    hard = frozenset(dim for dim, size in enumerate(values) if size is not None)
+    return GridConstraints(Vector(values, hard), Vector.unset(layout._rank))
+
+
+def carried(
+    layout: ChunkLayout, rank: int, order: tuple[int, ...] | None, carry: Callable[[Vector, Rule, str], Vector]
+) -> ChunkLayout:
+    """Return the layout on the other side of a view, where it has this order; `carry` gives its constraints there."""
+    origin, grids = carry(layout._origin, ORIGIN, "grid_origin"), {}
+    for usage, grid in layout._grids.items():
+        with prefixed(f"Error transforming {usage}_chunk"):
+            shape, ratio = carry(grid.shape, SHAPE, "shape"), carry(grid.aspect_ratio, ASPECT_RATIO, "aspect_ratio")
+        grids[usage] = replace(grid, shape=shape, aspect_ratio=ratio)
+    return layout_of(rank, order, layout._inner_hard, origin, grids)
 
 
 def _braces(shape: tuple[int | None, ...]) -> str:
@@ -387,7 +400,7 @@ def _apply_origin(hard: bool, layout: ChunkLayout, origin: tuple[int | None, ...
 def _apply_grid(member: str, layout: ChunkLayout, grid: GridClass) -> None:
     for usage in USAGES:
         names = tuple(name for name in GRID_MEMBERS if usage in _usages(member, name))
-        layout._merge_grid(usage, grid._constraints, names)
+        merge_grid(layout, usage, grid._constraints, names)
 
 
 def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, value: Any) -> None:
@@ -416,7 +429,7 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
         for member in _MEMBERS
         for end, hard in _BOTH
     },
-    "finalize": Argument(bool, lambda layout, wanted: layout._finalize() if wanted else None),
+    "finalize": Argument(bool, lambda layout, wanted: finalize(layout) if wanted else None),
 }
 
 name_keywords(ChunkLayout.__init__, list(_ARGUMENTS))

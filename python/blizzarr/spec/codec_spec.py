@@ -51,32 +51,6 @@ class CodecSpec:
         self._value: Any = kind.take(members)
         members.end()
 
-    @classmethod
-    def _of(cls, driver: str, value: DriverCodec) -> Self:
-        """The codec of a driver."""
-        found = cls.__new__(cls)
-        found._driver, found._value = driver, value
-        return found
-
-    def _merged(self, other: CodecSpec | None) -> CodecSpec:
-        """Return the codec with the constraints of both.
-
-        Examples
-        --------
-        >>> CodecSpec({"driver": "zarr3"})._merged(CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
-        {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
-        """
-        if other is None:
-            return self
-        try:
-            if self._driver != other._driver:
-                raise SpecError("")
-            return CodecSpec._of(self._driver, self._value.merged(other._value))
-        except SpecError as error:
-            reason = f": {error.reason}" if error.reason else ""
-            both = f"{dump(self.to_json())} with {dump(other.to_json())}"
-            raise SpecError(f"Cannot merge codec spec {both}{reason}") from error
-
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The codec as JSON."""
         return dict(sorted({"driver": self._driver, **self._value.to_json()}.items()))
@@ -103,3 +77,35 @@ def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
     if driver is None or driver.codec_class is None:
         raise SpecError(f"{quote(name)} is not registered")
     return driver.name, driver.codec_class
+
+
+def driver_codec(driver: str, value: DriverCodec) -> CodecSpec:
+    """Return the codec of a driver."""
+    made = CodecSpec.__new__(CodecSpec)
+    made._driver, made._value = driver, value
+    return made
+
+
+def parts_of(codec: CodecSpec) -> tuple[str, Any]:
+    """Return the name of the driver, and its codec as a value."""
+    return codec._driver, codec._value
+
+
+def merged_codec(codec: CodecSpec, other: CodecSpec | None) -> CodecSpec:
+    """Return the codec with the constraints of both.
+
+    Examples
+    --------
+    >>> merged_codec(CodecSpec({"driver": "zarr3"}), CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
+    {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
+    """
+    if other is None:
+        return codec
+    try:
+        if codec._driver != other._driver:
+            raise SpecError("")
+        return driver_codec(codec._driver, codec._value.merged(other._value))
+    except SpecError as error:
+        reason = f": {error.reason}" if error.reason else ""
+        both = f"{dump(codec.to_json())} with {dump(other.to_json())}"
+        raise SpecError(f"Cannot merge codec spec {both}{reason}") from error

@@ -60,10 +60,6 @@ class Vector:
             return self.values
         return tuple(value if (dim in self.hard) == hard else None for dim, value in enumerate(self.values))
 
-    def softened(self) -> Vector:
-        """Return the same constraints, all of them soft."""
-        return Vector(self.values)
-
     def merged(self, rule: Rule, values: Sequence[Any], hard: bool | Collection[int]) -> Vector:
         """Return the constraints merged with more: hard ones replace soft ones, and must agree with hard ones."""
         if values.count(None) == len(values):

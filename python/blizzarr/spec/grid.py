@@ -50,10 +50,6 @@ class GridConstraints:
         """True if there is no constraint."""
         return self.shape.is_unset and self.aspect_ratio.is_unset and self.elements is None
 
-    def softened(self) -> GridConstraints:
-        """Return the same constraints, all of them soft."""
-        return GridConstraints(self.shape.softened(), self.aspect_ratio.softened(), self.elements)
-
     def merged(self, name: str, value: Any, hard: Any) -> GridConstraints:
         """Return the constraints merged with one on ``"shape"``, ``"aspect_ratio"`` or ``"elements"``."""
         if name != "elements":

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
-from blizzarr.futures import Future, failed, resolved, submit
+from blizzarr.futures import Future, at_once, failed, submit
 from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.context import Context, bind
 from blizzarr.spec.kvstore_access import Access, ByteSlice
@@ -94,7 +94,7 @@ class KvStore(KvPath):
             store._opened()
             return store
 
-        return _ready(opened)
+        return at_once(opened)
 
     # Properties
 
@@ -264,7 +264,7 @@ class KvStore(KvPath):
             except TransactionError as error:
                 return failed(error)
         # Memory answers at once; slow stores are accessed by another thread.
-        return _ready(work) if self._node.driver == "memory" else submit(work)
+        return at_once(work) if self._node.driver == "memory" else submit(work)
 
     def _opened(self) -> Access:
         known = self._access
@@ -293,13 +293,6 @@ class KvStore(KvPath):
         # An empty generation is no condition.
         generation = self._keys_of().write(key, value, known or None)
         return values.TimestampedStorageGeneration(UNKNOWN if generation is None else generation, time.time())
-
-
-def _ready(work: Callable[[], T]) -> Future[T]:
-    try:
-        return resolved(work())
-    except Exception as error:
-        return failed(error)
 
 
 def _byte_slice(wanted: slice | None) -> ByteSlice | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from blizzarr.errors import SpecError
@@ -119,11 +118,8 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     return kind.normalize(node.altered(options=options, resources=kind.default_resources.copy(), base=base))
 
 
-def unsupported_scheme(scheme: str, part: str, others: Sequence[str] = ()) -> SpecError:
-    """Return the error about a scheme in the wrong position, which says what kind of scheme it is.
-
-    Schemes that may stand there besides those of key-value stores are among the `others`.
-    """
+def unsupported_scheme(scheme: str, part: str) -> SpecError:
+    """Return the error about a scheme in the wrong position, which says what kind of scheme it is."""
     driver = KV_SCHEMES.get(scheme)
     if driver is not None:
         hint = f": {quote(scheme)} is a {'kvstore adapter' if driver.is_adapter else 'root kvstore'} URL scheme"
@@ -131,10 +127,8 @@ def unsupported_scheme(scheme: str, part: str, others: Sequence[str] = ()) -> Sp
         hint = f": {quote(scheme)} is a TensorStore adapter URL scheme"
     elif scheme == "auto" or scheme_driver(scheme) is not None:
         hint = f": {quote(scheme)} is a kvstore-based TensorStore URL scheme"
-    elif ":" not in part:
-        hint = hint_of_path(part)
     else:
-        hint = what_there_is(scheme, others or KV_SCHEMES)
+        hint = what_there_is(scheme, KV_SCHEMES)
     return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{hint}")
 
 

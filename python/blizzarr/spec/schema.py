@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, Final, Self
 
 import numpy as np
@@ -12,8 +13,8 @@ from blizzarr.indexing.form import Form
 from blizzarr.json_values import MISSING, expected, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, integer, prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
+from blizzarr.spec.codec_spec import CodecSpec, merged_codec
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
@@ -134,7 +135,7 @@ class Schema(Indexable):
         """True if there is no constraint."""
         if self._rank != -1 or self._dtype is not None or self._domain is not None:
             return False
-        return self._codec is None and self._fill is None and self._layout._is_unset
+        return self._codec is None and self._fill is None and is_unset(self._layout)
 
     @property
     def dtype(self) -> DType | None:
@@ -157,7 +158,7 @@ class Schema(Indexable):
     @property
     def chunk_layout(self) -> ChunkLayout:
         """A copy of the constraints on the layout."""
-        return self._layout._copy()
+        return copy(self._layout)
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -226,16 +227,16 @@ class Schema(Indexable):
         self._set_domain(domain)
 
     def _set_layout(self, layout: ChunkLayout) -> None:
-        if layout._is_unset:
+        if is_unset(layout):
             return
-        merged = self._layout._copy()
-        merged._merge(layout)
+        merged = copy(self._layout)
+        merge_layout(merged, layout)
         if merged.rank != -1:
             self._set_rank(merged.rank, "chunk_layout")
         self._layout = merged
 
     def _set_codec(self, codec: CodecSpec) -> None:
-        self._codec = codec if self._codec is None else self._codec._merged(codec)
+        self._codec = codec if self._codec is None else merged_codec(self._codec, codec)
 
     def _set_fill(self, value: Any) -> None:
         self._set_fill_array(*fill_from_user(value, self._dtype))
@@ -450,3 +451,8 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
         with prefixed("Error transforming dimension_units"):
             found._merge(Schema(dimension_units=units_of_base(units, view)))
     return found
+
+
+def fill_of(schema: Schema) -> tuple[np.ndarray[Any, Any], DType] | None:
+    """Return the fill value of a schema, and its data type; None if there is none."""
+    return None if schema._fill is None or schema._fill_dtype is None else (schema._fill, schema._fill_dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
+from blizzarr.indexing.form import identity_maps
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
@@ -19,7 +20,7 @@ from blizzarr.spec.members import Members, as_integer, as_text
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.urls import decoded, in_url, split_url
+from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
 from blizzarr.views import IndexTransform, transform_from_json
 
@@ -123,7 +124,10 @@ def derived(node: SpecNode) -> SpecNode:
     if node.transform is not None:
         return node
     domain = DRIVERS[node.driver].domain(node)
-    return node if domain is None else node.altered(transform=IndexTransform._identity(domain))
+    if domain is None:
+        return node
+    form = domain._form
+    return node.altered(transform=IndexTransform._of(form._replace(maps=identity_maps(form.rank))))
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
@@ -198,10 +202,15 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
         return _cast(part if ":" in part else f"{part}:", found)
     if (what := elsewhere(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
-    if found is None and driver is None:
+    if driver is not None or scheme in KV_SCHEMES or scheme == "cast":
         raise unsupported_scheme(scheme, part)
-    schemes = filter(None, (driver.scheme for driver in _drivers().values()))
-    raise unsupported_scheme(scheme, part, [*schemes, "auto", "cast"])
+    if found is None:
+        stores = [name for name, kind in KV_SCHEMES.items() if not kind.is_adapter]
+        hint = what_there_is(scheme, stores) if ":" in part else hint_of_path(part)
+    else:
+        schemes = filter(None, (driver.scheme for driver in _drivers().values()))
+        hint = what_there_is(scheme, [*schemes, "auto", "cast"])
+    raise SpecError(f"unsupported URL scheme: {quote(scheme)}{hint}")
 
 
 def _drivers() -> dict[str, Driver]:

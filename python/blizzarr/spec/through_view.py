@@ -6,8 +6,8 @@ constraints over, and towards the view only those whose input no other map has (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,8 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.constraint import ASPECT_RATIO, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
+from blizzarr.spec.chunk_layout import ChunkLayout, carried, order_in
+from blizzarr.spec.constraint import MAX_RANK, Rule, Vector
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.views import IndexDomain
@@ -45,19 +45,21 @@ def _one_to_one(view: Form) -> set[int]:
 def layout_of_view(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """Return the layout of a view."""
     if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
-        return layout._copy()
+        return copy(layout)
     _check_rank(layout.rank, len(view.maps), view)
-    order = None if layout._inner_order is None or not view.rank else _order_of_view(layout._inner_order, view)
-    return _carried(layout, view.rank, order, partial(_of_view, view, _one_to_one(view)))
+    order = order_in(layout)
+    order = None if order is None or not view.rank else _order_of_view(order, view)
+    return carried(layout, view.rank, order, partial(_of_view, view, _one_to_one(view)))
 
 
 def layout_of_base(layout: ChunkLayout, view: Form) -> ChunkLayout:
     """Return the layout that the base of a view must have for the view to have this one."""
     if layout.rank <= 0:
-        return layout._copy()
+        return copy(layout)
     _check_rank(layout.rank, view.rank, view)
-    order = None if layout._inner_order is None else _order_of_base(layout._inner_order, view)
-    return _carried(layout, len(view.maps), order, partial(_of_base, view))
+    order = order_in(layout)
+    order = None if order is None else _order_of_base(order, view)
+    return carried(layout, len(view.maps), order, partial(_of_base, view))
 
 
 def _check_rank(rank: int, expected: int, view: Form) -> None:
@@ -65,18 +67,6 @@ def _check_rank(rank: int, expected: int, view: Form) -> None:
         raise SpecError(
             f"Cannot transform constraints of rank {rank} by index transform of rank {view.rank} -> {len(view.maps)}"
         )
-
-
-def _carried(
-    layout: ChunkLayout, rank: int, order: tuple[int, ...] | None, carry: Callable[[Vector, Rule, str], Vector]
-) -> ChunkLayout:
-    """Return the layout of the other side of a view; `carry` gives the constraints there."""
-    origin, grids = carry(layout._origin, ORIGIN, "grid_origin"), {}
-    for usage, grid in layout._grids.items():
-        with prefixed(f"Error transforming {usage}_chunk"):
-            shape, ratio = carry(grid.shape, SHAPE, "shape"), carry(grid.aspect_ratio, ASPECT_RATIO, "aspect_ratio")
-        grids[usage] = replace(grid, shape=shape, aspect_ratio=ratio)
-    return ChunkLayout._of(rank, order, layout.inner_order is not None, origin, grids)
 
 
 def _of_view(view: Form, alone: set[int], vector: Vector, rule: Rule, name: str) -> Vector:

@@ -8,7 +8,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -97,20 +97,20 @@ def virtual_driver(
 
 def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
     """Return the requested layout with everything that it leaves open chosen."""
-    codec_shape = asked._grids["codec"].shape
+    codec_shape = grid_of(asked, "codec").shape
     if any(codec_shape.values[dim] for dim in codec_shape.hard):
         raise SpecError("codec_chunk_shape not supported")
     bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
     with prefixed("Failed to compute chunk grid"):
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-            asked._merge_grid("read", asked._grids["write"])
-        shape = choose_shape(asked._grids["read"], bounds)
+            merge_grid(asked, "read", grid_of(asked, "write"))
+        shape = choose_shape(grid_of(asked, "read"), bounds)
     # So that it is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
     given = asked._origin.values or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
     return ChunkLayout(
-        grid_origin=origin, chunk_shape=list(shape), inner_order=list(asked._inner_order or range(domain.rank))
+        grid_origin=origin, chunk_shape=list(shape), inner_order=list(order_in(asked) or range(domain.rank))
     )
 
 

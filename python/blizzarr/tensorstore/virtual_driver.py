@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ class VirtualDriver(Driver):
     @property
     def chunk_layout(self) -> ChunkLayout:
         """The grid."""
-        return self._layout._copy()
+        return copy(self._layout)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:

@@ -87,7 +87,7 @@ def test_chunk_grid() -> None:
     assert new({"shape": [4, 6], "data_type": "int8", "chunk_grid": grid})["chunk_grid"] == grid
     chosen = new({"shape": [4, 6], "data_type": "int8"})["chunk_grid"]["configuration"]
     assert chosen == {"chunk_shape": [4, 6]}
-    refused('Expected "regular", but received: "x"', {"chunk_grid": {"name": "x"}})
+    refused('Expected one of "regular", but received: "x"', {"chunk_grid": {"name": "x"}})
     refused("Array has length 2 but should have length 1", {"shape": [4], "chunk_grid": grid})
     zero = {"name": "regular", "configuration": {"chunk_shape": [0]}}
     refused("but received: 0", {"chunk_grid": zero})

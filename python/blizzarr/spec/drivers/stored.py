@@ -80,6 +80,12 @@ class StoredDriver(Driver):
         """The constraints of a spec that says nothing about metadata."""
         return self.constraints.from_json({})
 
+    @cached_property
+    def default_options(self) -> dict[str, Any]:
+        """The options of a spec that names none."""
+        table = {**_OPTIONS, **self.constraints.options}
+        return {"mode": OpenMode(open=True), **{name: option.default for name, option in table.items()}}
+
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the store, the open mode, bounds of caches, and the constraints on metadata."""
         given, schema = members.left, node.schema
@@ -89,18 +95,14 @@ class StoredDriver(Driver):
         kvstore = kvstore_members(members)
         if kvstore is not None and not kvstore.path.endswith("/"):
             kvstore = kvstore.directory()
-        options, own, is_open = _DEFAULTS.copy(), self.constraints.options, False
-        for name, option in own.items():
-            options[name] = option.default
+        options, is_open = self.default_options.copy(), False
         metadata = self.take_constraints(members, node) or self.nothing
         if given:
-            options |= members.take_all(_OPTIONS)
+            own = self.constraints.options
+            options |= members.take_all(_OPTIONS) | members.take_all(own)
+            is_open = bool(options_json(options, own, False))
             if not _MODES.isdisjoint(given):
                 options["mode"] = _mode(members)
-            for name, option in own.items():
-                if name in given:
-                    options[name] = members.take(name, option.parse, option.default)
-                    is_open = is_open or bool(options[name])
             metadata = metadata.with_options(options)
         options["metadata"] = metadata
         if metadata is not self.nothing or dtype is not None or is_open:
@@ -191,10 +193,6 @@ _OPTIONS: Final[Mapping[str, Option]] = {
     "recheck_cached_data": Option(recheck_from_json, True),
     "fill_missing_data_reads": Option(as_bool, True),
     "store_data_equal_to_fill_value": Option(as_bool, False),
-}
-_DEFAULTS: Final[dict[str, Any]] = {
-    **{name: option.default for name, option in _OPTIONS.items()},
-    "mode": OpenMode(open=True),
 }
 _SPECIAL_MODES: Final = ("delete_existing", "assume_metadata", "assume_cached_metadata")
 _MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIAL_MODES})

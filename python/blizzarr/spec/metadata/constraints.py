@@ -8,20 +8,29 @@ adds a table of its members, and says which part of the model each stands for.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 from blizzarr.errors import InvalidArgumentError, SpecError
-from blizzarr.indexing.form import Form, identity_maps
+from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
 from blizzarr.json_values import MISSING, alike
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.chunk_layout import (
+    ChunkLayout,
+    finalize,
+    grid_of,
+    is_unset,
+    layout_of,
+    merge_grid,
+    merge_layout,
+    order_in,
+)
+from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
 from blizzarr.spec.constraint import MAX_RANK, Vector, braces
 from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
@@ -29,10 +38,10 @@ from blizzarr.spec.field import Field, choice
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, converted
-from blizzarr.spec.metadata.interface import MetadataConstraints, Options
+from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Fill, converted
+from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
-from blizzarr.spec.schema import UNCONSTRAINED, Schema
+from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
 from blizzarr.spec.status import invalid_argument
 from blizzarr.views import IndexDomain
 
@@ -90,7 +99,7 @@ class Constraints(MetadataConstraints):
     invalid: ClassVar[frozenset[str]] = frozenset()
     """The constraints of a schema that are themselves called invalid where an array does not meet them."""
     dtype_member: ClassVar[str] = "dtype"
-    """The name of the data type in errors."""
+    """The member that has the type of elements."""
     has_units: ClassVar[bool] = True
     has_fill: ClassVar[bool] = True
 
@@ -131,9 +140,9 @@ class Constraints(MetadataConstraints):
         return None
 
     @property
-    @abstractmethod
     def elements(self) -> Elements | None:
         """The type of elements."""
+        return self.given.get(self.dtype_member)
 
     @abstractmethod
     def chunks(self, grid: int, full: int) -> Chunks:
@@ -151,7 +160,8 @@ class Constraints(MetadataConstraints):
 
     def fill(self, options: Options) -> Element | None:
         """Return the fill value of the selected part of elements."""
-        return None
+        found: Fill | None = self.given.get("fill_value")
+        return None if found is None else found.part(options)
 
     @property
     def is_filled(self) -> bool:
@@ -237,16 +247,16 @@ class Constraints(MetadataConstraints):
         grids["codec"] = GridConstraints.unset(full)
         origin = Vector((0,) * full, frozenset(range(full)))
         order = None if order is None else (*order, *range(len(order), full))
-        found = ChunkLayout._of(full, order or None, bool(order), origin, grids)
-        if layout._is_unset:
+        found = layout_of(full, order or None, bool(order), origin, grids)
+        if is_unset(layout):
             return found
-        layout._set_rank(full)
-        layout._merge(found)
+        layout.update(rank=full)
+        merge_layout(layout, found)
         return layout
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
         """Return the codec, as far as it is known."""
-        return CodecSpec._of(self.driver, self.own_codec)._merged(schema.codec)
+        return merged_codec(driver_codec(self.driver, self.own_codec), schema.codec)
 
     def fill_value(self, schema: Schema, options: Options) -> Element | None:
         """Return the fill value of the metadata, or else that of the schema."""
@@ -303,18 +313,12 @@ class Constraints(MetadataConstraints):
         for name, check in self._CHECKS.items():
             if getattr(schema, name) is None:
                 continue
-            if name in self.invalid:
-                with invalid_argument():
-                    check(self, schema, field, options)
-            else:
+            with invalid_argument() if name in self.invalid else nullcontext():
                 check(self, schema, field, options)
-
-    def _check_domain(self, schema: Schema, field: Field, options: Options) -> None:
-        self.domain(schema, options)
 
     def _check_codec(self, schema: Schema, field: Field, options: Options) -> None:
         assert schema.codec is not None
-        is_other = schema.codec._driver != self.driver and "codec of another driver" in self.invalid
+        is_other = parts_of(schema.codec)[0] != self.driver and "codec of another driver" in self.invalid
         with (
             invalid_argument() if is_other else nullcontext(),
             prefixed("codec from metadata does not match codec in schema"),
@@ -322,7 +326,7 @@ class Constraints(MetadataConstraints):
             self.codec(schema, options)
 
     def _check_layout(self, schema: Schema, field: Field, options: Options) -> None:
-        if not schema._layout._is_unset and self.chunk_layout(schema, options)._grids["codec"].shape.hard:
+        if grid_of(self.chunk_layout(schema, options), "codec").shape.hard:
             raise InvalidArgumentError("codec_chunk_shape not supported")
 
     def _check_units(self, schema: Schema, field: Field, options: Options) -> None:
@@ -339,9 +343,9 @@ class Constraints(MetadataConstraints):
     def _check_fill(self, schema: Schema, field: Field, options: Options) -> None:
         if not self.has_fill:
             raise InvalidArgumentError(f"fill_value not supported by {self.driver} format")
-        assert schema._fill is not None
-        assert schema._fill_dtype is not None
-        wanted = converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
+        given = fill_of(schema)
+        assert given is not None, "as the schema has one"
+        wanted = converted(*given, field.dtype, field.shape)
         found = self.fill(options)
         if found is None or wanted.tobytes() != found.tobytes():
             there = "no fill value" if found is None else f"fill value of {shown(found)}"
@@ -350,7 +354,7 @@ class Constraints(MetadataConstraints):
             )
 
     _CHECKS: ClassVar[Mapping[str, Callable[[Any, Schema, Field, Options], None]]] = {
-        "domain": _check_domain,
+        "domain": lambda self, schema, field, options: self.domain(schema, options),
         "codec": _check_codec,
         "chunk_layout": _check_layout,
         "fill_value": _check_fill,
@@ -364,7 +368,7 @@ class Constraints(MetadataConstraints):
         rank = self.rank + len(field.shape)
         nothing._set_rank(rank)
         layout = self.chunk_layout(nothing, options)
-        layout._finalize()
+        finalize(layout)
         units, shape = self.units, self.shape
         assert shape is not None, "metadata of an array are complete"
         return Schema._of(
@@ -419,9 +423,15 @@ class Constraints(MetadataConstraints):
     def elements_for(self, dtype: DType) -> Elements:
         """Return the type of elements of new arrays of a data type."""
 
-    @abstractmethod
     def of_elements(self, elements: Elements) -> dict[str, Any]:
         """Return the member for this type of elements."""
+        return {self.dtype_member: elements}
+
+    def new_fill(self, chosen: Chosen, default: Any) -> Fill:
+        """Return the fill value of a new array: that of the metadata, that of the schema, or the default."""
+        if found := self.given.get("fill_value"):
+            return found  # type: ignore[no-any-return]
+        return Fill(chosen.elements, default) if chosen.fill is None else Fill.of(chosen.elements, chosen.fill)
 
     def _created(self, elements: Elements, schema: Schema, options: Options) -> ArrayMeta:
         field = elements.pick(*choice(options))
@@ -440,7 +450,7 @@ class Constraints(MetadataConstraints):
         )
         if prod(write) >= 1 << 63:
             raise SpecError(f"Product of chunk dimensions {braces(write)} is too large")
-        value = None if codec is None else codec._value
+        value = None if codec is None else parts_of(codec)[1]
         meta = self.array(
             Chosen(elements, domain, domain.shape[:rank], write[:rank], read[:rank], order, fill, units, value)
         )
@@ -449,46 +459,25 @@ class Constraints(MetadataConstraints):
 
     def _fill_of(self, schema: Schema, elements: Elements, field: Field) -> Element | None:
         """Return the fill value of a schema, if the metadata have none."""
-        if self.is_filled or schema._fill is None or schema._fill_dtype is None or not self.has_fill:
+        given = fill_of(schema)
+        if self.is_filled or given is None or not self.has_fill:
             return None
         with prefixed("Invalid fill_value"):
             if len(elements.fields) != 1:
                 raise SpecError("a schema has no fill value for data types with several fields")
-            return converted(schema._fill, schema._fill_dtype, field.dtype, field.shape)
+            return converted(*given, field.dtype, field.shape)
 
     def order(self, layout: ChunkLayout, rank: int) -> tuple[int, ...] | None:
         """Return the order of so many dimensions in new chunks."""
-        return None if layout._inner_order is None else tuple(dim for dim in layout._inner_order if dim < rank)
+        return None if (order := order_in(layout)) is None else tuple(dim for dim in order if dim < rank)
 
     def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the shapes of what is written and of what is read; by default, they are the same."""
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-            layout._merge_grid("read", layout._grids["write"])
-        shape = choose_shape(layout._grids["read"], bounds)
+            merge_grid(layout, "read", grid_of(layout, "write"))
+        shape = choose_shape(grid_of(layout, "read"), bounds)
         return shape, shape
 
     @abstractmethod
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array with what was chosen."""
-
-
-def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()) -> Form:
-    """Return the view of an array that is all of it; the upper bounds can be changed, but for those within elements.
-
-    Raises
-    ------
-    SpecError
-        There are too many dimensions, or two with the same name.
-
-    Examples
-    --------
-    >>> IndexDomain._of(resizable((2, 3), ["x", None], (4,)))
-    { "x": [0, 2*), [0, 3*), [0, 4) }
-    """
-    rank, inner = len(shape), len(within)
-    labels = ("",) * rank if names is None else tuple([name or "" for name in names])
-    if rank + inner > MAX_RANK or (names is not None and len(set(filter(None, labels))) < sum(map(bool, labels))):
-        raise SpecError(f"expected at most {MAX_RANK} dimensions, each with a name of its own, found {labels}")
-    never, implicit = (False,) * (rank + inner), (True,) * rank + (False,) * inner
-    lower, labels = (0,) * (rank + inner), (*labels, *("",) * inner)
-    return Form(lower, (*shape, *within), never, implicit, labels, identity_maps(rank + inner))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from blizzarr.indexing.form import Form
+from blizzarr.errors import SpecError
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.field import Field
 from blizzarr.spec.members import Option
@@ -114,3 +116,25 @@ class MetadataConstraints(ABC):
     def refuse(self, raw: bytes) -> None:
         """Raise what is wrong with the value of a document's key that is not the document of an array."""
         return
+
+
+def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()) -> Form:
+    """Return the view of an array that is all of it; the upper bounds can be changed, but for those within elements.
+
+    Raises
+    ------
+    SpecError
+        There are too many dimensions, or two with the same name.
+
+    Examples
+    --------
+    >>> IndexDomain._of(resizable((2, 3), ["x", None], (4,)))
+    { "x": [0, 2*), [0, 3*), [0, 4) }
+    """
+    rank, inner = len(shape), len(within)
+    labels = ("",) * rank if names is None else tuple([name or "" for name in names])
+    if rank + inner > MAX_RANK or (names is not None and len(set(filter(None, labels))) < sum(map(bool, labels))):
+        raise SpecError(f"expected at most {MAX_RANK} dimensions, each with a name of its own, found {labels}")
+    never, implicit = (False,) * (rank + inner), (True,) * rank + (False,) * inner
+    lower, labels = (0,) * (rank + inner), (*labels, *("",) * inner)
+    return Form(lower, (*shape, *within), never, implicit, labels, identity_maps(rank + inner))

@@ -109,6 +109,7 @@ class N5Constraints(Constraints):
     driver = "n5"
     title = "N5"
     codec_class = N5Codec
+    dtype_member = "dataType"
     has_fill = False
     invalid = frozenset({"domain"})
     table: ClassVar[Mapping[str, Member]] = {

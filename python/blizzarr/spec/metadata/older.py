@@ -83,10 +83,6 @@ class DocumentConstraints(Constraints):
         """Return the type of elements of a data type."""
         return _elements(DataType.parse(dtype.numpy_dtype))
 
-    def of_elements(self, elements: Elements) -> dict[str, Any]:
-        """Return the type of elements beside the members."""
-        return {"dtype": elements}
-
     def chunks(self, grid: int, full: int) -> Chunks:
         """Return the layout of the chunks of an array."""
         meta = self._meta

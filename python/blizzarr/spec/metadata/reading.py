@@ -50,6 +50,11 @@ def each(parse: Callable[[Any], Any]) -> Callable[[Any, Reading], tuple[Any, ...
     return lambda value, reading: reading.each(value, parse)
 
 
+def alone(parse: Callable[[Any], Any]) -> Callable[[Any, Reading], Any]:
+    """Return a parser of a member whose meaning no other member changes."""
+    return lambda value, reading: parse(value)
+
+
 def lengths(least: int) -> Member:
     """Return a member with a length for each dimension."""
     return Member(each(as_integer(least, _LONGEST)), list)

@@ -14,14 +14,14 @@ from blizzarr.formats.v2_elements import decode_dtype, decode_fill
 from blizzarr.json_values import copied, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, order_in
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Element, Elements, Fill
+from blizzarr.spec.metadata.elements import Elements, Fill
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, array_of, encoded, lengths, only, parsed_by, refuse
+from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, encoded, lengths, only, parsed_by, refuse
 from blizzarr.spec.schema import Schema
 
 _KEY: Final = ".zarray"
@@ -129,7 +129,7 @@ class ZarrConstraints(Constraints):
 
     Examples
     --------
-    >>> from blizzarr.spec.chunk_layout import ChunkLayout
+    >>> from blizzarr.spec.chunk_layout import ChunkLayout, order_in
     >>> constraints = ZarrConstraints.from_json({"shape": [1000, 1000], "dtype": ">i2", "order": "F"})
     >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
     >>> meta.chunk_shape, meta.order
@@ -151,15 +151,15 @@ class ZarrConstraints(Constraints):
         "metadata_key": Option(as_text, _KEY),
     }
     table: ClassVar[Mapping[str, Member]] = {
-        "zarr_format": Member(lambda value, reading: as_integer(2, 2)(value)),
+        "zarr_format": Member(alone(as_integer(2, 2))),
         "shape": lengths(0),
         "chunks": lengths(1),
         "dtype": Member(_dtype, lambda elements: elements.json),
         "compressor": Member(_compressor, _sorted),
         "fill_value": Member(_fill, _fill_json),
-        "order": Member(lambda value, reading: one_of("C", "F")(value)),
+        "order": Member(alone(one_of("C", "F"))),
         "filters": Member(_filters),
-        "dimension_separator": Member(lambda value, reading: one_of(".", "/")(value)),
+        "dimension_separator": Member(alone(one_of(".", "/"))),
     }
 
     @classmethod
@@ -220,11 +220,6 @@ class ZarrConstraints(Constraints):
         _check_key(options)
         return super().create(schema, options)
 
-    @property
-    def elements(self) -> Elements | None:
-        """The type of elements."""
-        return self.given.get("dtype")
-
     def elements_for(self, dtype: DType) -> Elements:
         """Return the type of elements of a data type: little-endian."""
         if dtype.name in _NOT_STORED:
@@ -232,10 +227,6 @@ class ZarrConstraints(Constraints):
         found = DataType.parse(dtype.name)
         json = found.numpy.str if found.numpy.isbuiltin == 1 else dtype.name
         return Elements.of(found, "little" if found.swap_unit else None, json)
-
-    def of_elements(self, elements: Elements) -> dict[str, Any]:
-        """Return the member for this type of elements."""
-        return {"dtype": elements}
 
     def chunks(self, grid: int, full: int) -> Chunks:
         """Return the layout of chunks."""
@@ -246,7 +237,7 @@ class ZarrConstraints(Constraints):
 
     def order(self, layout: ChunkLayout, rank: int) -> tuple[int, ...] | None:
         """Return the order of dimensions if it is reversed; any other is an error, or a wish that is not met."""
-        wanted, usual = layout._inner_order, tuple(range(layout.rank))
+        wanted, usual = order_in(layout), tuple(range(layout.rank))
         if wanted is None or wanted == usual:
             return None
         if wanted != (*usual[:rank][::-1], *usual[rank:]):
@@ -260,27 +251,17 @@ class ZarrConstraints(Constraints):
         """The compressor and the filters."""
         return ZarrCodec(self.given.get("compressor"), "compressor" in self.given, self.given.get("filters"))
 
-    def fill(self, options: Options) -> Element | None:
-        """Return the fill value of the selected part of elements."""
-        found: Fill | None = self.given.get("fill_value")
-        return None if found is None else found.part(options)
-
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; its compressor is Blosc, unless another one is given."""
         codec: ZarrCodec = chosen.codec
         compressor = codec.compressor if codec.has_compressor else {"id": "blosc", **_DEFAULTS["blosc"]}
-        fill = self.given.get("fill_value")
-        if fill is None:
-            fill = Fill(chosen.elements, None)
-            if chosen.fill is not None:
-                fill = Fill.of(chosen.elements, chosen.fill)
         document = {
             "zarr_format": 2,
             "shape": list(chosen.shape),
             "chunks": list(chosen.write),
             "dtype": chosen.elements.json,
             "compressor": _sorted(compressor),
-            "fill_value": _fill_json(fill),
+            "fill_value": _fill_json(self.new_fill(chosen, None)),
             "order": "F" if chosen.order is not None else "C",
             "filters": None,
             "dimension_separator": self.given.get("dimension_separator", "."),

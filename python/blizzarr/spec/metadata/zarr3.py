@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
@@ -14,16 +14,16 @@ from blizzarr.json_values import MISSING, alike, dump, expected, quote, within_6
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.field import Field, choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes
 from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
-from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints, resizable
-from blizzarr.spec.metadata.elements import Element, Elements, Fill
-from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, array_of, each, lengths, mismatch, refuse, whole
+from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
+from blizzarr.spec.metadata.elements import Elements, Fill
+from blizzarr.spec.metadata.interface import Options, resizable
+from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, each, lengths, mismatch, refuse, whole
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
 from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
 from blizzarr.spec.schema import Schema
@@ -126,12 +126,30 @@ def _exactly(wanted: Any) -> Member:
     return Member(parse)
 
 
-def _encoding(value: Any, reading: Reading) -> tuple[str, str]:
-    members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
-    name = members.take("name", one_of("default", "v2"))
-    separator = members.take("configuration", lambda given: _only(given, "separator", _separator, _SEPARATORS[name]))
+def _named(
+    value: Any, parse_name: Any, option: str, parse: Any, default: Callable[[str], Any] = lambda name: MISSING
+) -> tuple[str, Any]:
+    """Parse an extension whose configuration has one option; return its name and the option."""
+
+    def configured(given: Any) -> Any:
+        inner = Members(given)
+        found = inner.take(option, parse, default(name))
+        inner.end()
+        return found
+
+    members = Members(value)
+    name: str = members.take("name", parse_name)
+    found = members.take("configuration", configured)
     members.end()
-    return name, separator
+    return name, found
+
+
+def _encoding(value: Any, reading: Reading) -> tuple[str, str]:
+    value = {"configuration": {}, **value} if isinstance(value, dict) else value
+    return _named(value, _encoding_name, "separator", _separator, _SEPARATORS.__getitem__)
+
+
+_encoding_name, _separator = one_of("default", "v2"), one_of(".", "/")
 
 
 def _encoding_json(encoding: tuple[str, str], include_defaults: bool = False) -> dict[str, Any]:
@@ -142,23 +160,11 @@ def _encoding_json(encoding: tuple[str, str], include_defaults: bool = False) ->
 
 
 def _grid(value: Any, reading: Reading) -> tuple[int, ...]:
-    members = Members(value)
-    members.take("name", lambda name: _exactly("regular").parse(name, reading))
-    chunk_shape = lambda given: lengths(1).parse(given, reading)  # noqa: E731
-    shape: tuple[int, ...] = members.take("configuration", lambda given: _only(given, "chunk_shape", chunk_shape))
-    members.end()
+    shape: tuple[int, ...] = _named(value, _grid_name, "chunk_shape", lambda sides: _sides.parse(sides, reading))[1]
     return shape
 
 
-def _only(value: Any, name: str, parse: Any, default: Any = MISSING) -> Any:
-    """Parse the only member that an object has."""
-    members = Members(value)
-    found = members.take(name, parse, default)
-    members.end()
-    return found
-
-
-_separator = one_of(".", "/")
+_grid_name, _sides = one_of("regular"), lengths(1)
 
 
 def _grid_json(shape: tuple[int, ...]) -> dict[str, Any]:
@@ -211,7 +217,7 @@ class Zarr3Constraints(Constraints):
         "open_as_void": Option(as_bool, False),
     }
     table: ClassVar[Mapping[str, Member]] = {
-        "zarr_format": Member(lambda value, reading: as_integer(3, 3)(value)),
+        "zarr_format": Member(alone(as_integer(3, 3))),
         "node_type": _exactly("array"),
         "data_type": Member(_dtype, lambda elements: elements.json),
         "fill_value": Member(_fill, _fill_json),
@@ -219,7 +225,7 @@ class Zarr3Constraints(Constraints):
         "dimension_names": Member(each(or_none(as_text)), list),
         "chunk_key_encoding": Member(_encoding, _encoding_json),
         "chunk_grid": Member(_grid, _grid_json),
-        "codecs": Member(lambda value, reading: chain_from_json(value), Chain.to_json),
+        "codecs": Member(alone(chain_from_json), Chain.to_json),
         "storage_transformers": Member(_no_transformers),
         "attributes": Member(_attributes),
     }
@@ -329,11 +335,6 @@ class Zarr3Constraints(Constraints):
         """The dimension names as labels."""
         return _labels(self.given.get("dimension_names"))
 
-    @property
-    def elements(self) -> Elements | None:
-        """The type of elements."""
-        return self.given.get("data_type")
-
     def elements_for(self, dtype: DType) -> Elements:
         """Return the type of elements of a data type."""
         if dtype.name in ("byte", "char"):
@@ -341,10 +342,6 @@ class Zarr3Constraints(Constraints):
         if dtype.name not in _NAMES:
             raise _unknown(dtype.name)
         return _elements(DataType.parse(dtype.name), "little")
-
-    def of_elements(self, elements: Elements) -> dict[str, Any]:
-        """Return the member for this type of elements."""
-        return {"data_type": elements}
 
     def field(self, options: Options) -> Field | None:
         """Return the part of elements that is selected; errors are left to opening."""
@@ -386,11 +383,6 @@ class Zarr3Constraints(Constraints):
         units: DimensionUnits = self.given.get("dimension_units", ())
         return units
 
-    def fill(self, options: Options) -> Element | None:
-        """Return the fill value of the selected part of elements."""
-        found: Fill | None = self.given.get("fill_value")
-        return None if found is None else found.part(options)
-
     # New arrays.
 
     def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -398,11 +390,11 @@ class Zarr3Constraints(Constraints):
         layout, codecs = _of_grid(layout, rank), self.given.get("codecs")
         if codecs is not None and not codecs.sharding_height:
             for usage in ["read", "write"]:
-                grid = layout._grids[usage]
-                layout._merge_grid("write", grid)
-                layout._merge_grid("codec", grid, ("aspect_ratio",))
+                grid = grid_of(layout, usage)
+                merge_grid(layout, "write", grid)
+                merge_grid(layout, "codec", grid, ("aspect_ratio",))
             return super().choose_chunks(layout, bounds[:rank], rank)
-        read, write = choose_read_write_shapes(layout._grids["read"], layout._grids["write"], bounds[:rank])
+        read, write = choose_read_write_shapes(grid_of(layout, "read"), grid_of(layout, "write"), bounds[:rank])
         return write, read
 
     def array(self, chosen: Chosen) -> ArrayMeta:
@@ -417,17 +409,12 @@ class Zarr3Constraints(Constraints):
         # Elements with fields are compressed as bytes.
         size = elements.unit if elements.is_whole else 1
         decoded = Decoded(rank, size, chosen.read, chosen.order, elements.named)
-        fill = self.given.get("fill_value")
-        if fill is None:
-            fill = Fill(elements, elements.dtype.default_fill)
-            if chosen.fill is not None:
-                fill = Fill.of(elements, chosen.fill)
         document = {
             **self.extra,
             "zarr_format": 3,
             "node_type": "array",
             "data_type": elements.json,
-            "fill_value": _fill_json(fill),
+            "fill_value": _fill_json(self.new_fill(chosen, elements.dtype.default_fill)),
             "shape": list(chosen.shape),
             "chunk_key_encoding": _encoding_json(self.given.get("chunk_key_encoding", ("default", "/"))),
             "chunk_grid": _grid_json(chosen.write),
