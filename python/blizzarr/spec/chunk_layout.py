@@ -16,7 +16,7 @@ from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers, prefixed
 from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, ORIGIN, SHAPE, Rule, Vector, braces
 from blizzarr.spec.grid import Grid as GridClass
-from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json
+from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json, vector_json
 from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain
@@ -240,10 +240,7 @@ class ChunkLayout:
             found["rank"] = self._rank
         if self._inner_order is not None:
             found["inner_order" if self._inner_hard else "inner_order_soft_constraint"] = list(self._inner_order)
-        for name, hard in (("grid_origin", True), ("grid_origin_soft_constraint", False)):
-            part = self._origin.part(hard)
-            if any(value is not None for value in part):
-                found[name] = list(part)
+        found |= vector_json("grid_origin", self._origin)
         for usage, grid in self._grids.items():
             if not grid.is_unset:
                 found[f"{usage}_chunk"] = grid_json(grid)
@@ -313,8 +310,9 @@ def merge_grid(layout: ChunkLayout, usage: str, grid: GridConstraints, names: tu
 def merge_layout(layout: ChunkLayout, other: ChunkLayout) -> None:
     """Add the constraints of another layout."""
     if is_unset(layout):
+        copied = copy(other)
         for name in ChunkLayout.__slots__:
-            setattr(layout, name, getattr(copy(other), name))
+            setattr(layout, name, getattr(copied, name))
         return
     if other._inner_order is not None:
         with prefixed("Error setting inner_order", InvalidArgumentError):

@@ -71,16 +71,15 @@ class GridConstraints:
 _RULES: Final = {"shape": SHAPE, "aspect_ratio": ASPECT_RATIO}
 
 
+def vector_json(name: str, vector: Vector) -> dict[str, Any]:
+    """Return constraints on dimensions as JSON: a member for the hard ones, and another for the soft ones."""
+    parts = {name: vector.part(True), f"{name}_soft_constraint": vector.part(False)}
+    return {member: list(part) for member, part in parts.items() if any(value is not None for value in part)}
+
+
 def grid_json(grid: GridConstraints) -> dict[str, Any]:
     """The constraints as JSON."""
-    found: dict[str, Any] = {}
-    for name, vector in (("shape", grid.shape), ("aspect_ratio", grid.aspect_ratio)):
-        for member, hard in ((name, True), (f"{name}_soft_constraint", False)):
-            part = vector.part(hard)
-            if any(value is not None for value in part):
-                found[member] = [
-                    float(value) if name == "aspect_ratio" and value is not None else value for value in part
-                ]
+    found = vector_json("shape", grid.shape) | vector_json("aspect_ratio", grid.aspect_ratio)
     if grid.elements is not None:
         found["elements" if grid.elements_hard else "elements_soft_constraint"] = grid.elements
     return dict(sorted(found.items()))

@@ -21,8 +21,8 @@ class KvDriver(UsesResources):
 
     name: str
     schemes: tuple[str, ...]
-    from_url: Callable[[Url, str], KvNode]
-    """The node of a URL, without a base; also given the whole text, for errors."""
+    from_url: Callable[[Url], KvNode]
+    """The function that makes a node of a URL, without a base."""
     to_url: Callable[[KvNode], str]
     options: dict[str, Option] = field(default_factory=dict)
     resources: tuple[str, ...] = ()
@@ -34,21 +34,17 @@ class KvDriver(UsesResources):
     """A path that means in JSON the same as none."""
     is_remote: bool = False
     """True if its stores are on other machines."""
+    takes_query: bool = False
+    """True if its URLs may have a query, and no slashes."""
 
 
 # Memory.
 
 
-def _memory_url(url: Url, text: str) -> KvNode:
-    url.require_slashes(text)
-    url.refuse_query()
-    return KvNode("memory", decoded(url.authority + url.path))
-
-
 _MEMORY = KvDriver(
     "memory",
     ("memory",),
-    _memory_url,
+    lambda url: KvNode("memory", decoded(url.authority + url.path)),
     lambda node: f"memory://{encoded(node.path)}",
     {"atomic": Option(as_bool, True)},
     ("memory_key_value_store",),
@@ -58,9 +54,7 @@ _MEMORY = KvDriver(
 # Directories.
 
 
-def _file_url(url: Url, text: str) -> KvNode:
-    url.require_slashes(text)
-    url.refuse_query()
+def _file_url(url: Url) -> KvNode:
     if url.authority not in ("", "localhost"):
         raise SpecError(f"file: URIs do not support authority: {quote(url.authority)}")
     path = decoded(url.path)
@@ -99,16 +93,10 @@ _FILE = KvDriver(
 # Zip files, which are values of another store.
 
 
-def _zip_url(url: Url, text: str) -> KvNode:
-    url.refuse_slashes()
-    url.refuse_query()
-    return KvNode("zip", decoded(url.path))
-
-
 _ZIP = KvDriver(
     "zip",
     ("zip",),
-    _zip_url,
+    lambda url: KvNode("zip", decoded(url.path)),
     lambda node: f"zip:{encoded(node.path)}",
     {"compression": Option(one_of("store", "deflate", "zstd", "xz"), "deflate")},
     ("cache_pool", "data_copy_concurrency"),
@@ -119,10 +107,8 @@ _ZIP = KvDriver(
 # Object stores and web servers.
 
 
-def _bucket_url(driver: str, option: Option) -> Callable[[Url, str], KvNode]:
-    def parse(url: Url, text: str) -> KvNode:
-        url.require_slashes(text)
-        url.refuse_query()
+def _bucket_url(driver: str, option: Option) -> Callable[[Url], KvNode]:
+    def parse(url: Url) -> KvNode:
         bucket = option.parse(url.authority)
         return KvNode(driver, decoded(url.path.removeprefix("/")), {"bucket": bucket})
 
@@ -205,7 +191,7 @@ def _headers(value: Any) -> list[str]:
     return [as_text(header) for header in value]
 
 
-def _http_from_url(url: Url, text: str) -> KvNode:
+def _http_from_url(url: Url) -> KvNode:
     url.refuse_fragment()
     query = "" if url.query is None else f"?{url.query}"
     return KvNode("http", decoded(url.path), {"base_url": f"{url.scheme}://{url.authority}{query}"})
@@ -245,6 +231,7 @@ _HTTP = KvDriver(
     normalize=_http_path,
     root="/",
     is_remote=True,
+    takes_query=True,
 )
 
 

@@ -113,7 +113,11 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     if kind is None or kind.is_adapter != (base is not None):
         raise unsupported_scheme(scheme, part)
     with prefixed(f"Invalid kvstore URL component {quote(part)}"):
-        node = kind.from_url(split_url(part if ":" in part else f"{part}:"), part)
+        url = split_url(part if ":" in part else f"{part}:")
+        if not kind.takes_query:
+            url.check_slashes(not kind.is_adapter)
+            url.refuse_query()
+        node = kind.from_url(url)
     options = {name: node.options.get(name, row.default) for name, row in kind.options.items()}
     return kind.normalize(node.altered(options=options, resources=kind.default_resources.copy(), base=base))
 

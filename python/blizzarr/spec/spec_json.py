@@ -193,7 +193,7 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
             url = split_url(part if ":" in part else f"{part}:")
             url.refuse_query()
             if scheme == "auto":
-                url.refuse_slashes()
+                url.check_slashes(False)
                 if url.path:
                     raise SpecError("Path not supported")
             # Slashes behind the scheme mean nothing here.

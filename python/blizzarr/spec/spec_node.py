@@ -22,8 +22,11 @@ class Node:
     @property
     def inner(self) -> tuple[Node, ...]:
         """The nodes within this one."""
-        members = [getattr(self, name) for name in self.inner_members]
-        return tuple(node for member in members if member for node in (member if type(member) is tuple else (member,)))
+        found: list[Node] = []
+        for name in self.inner_members:
+            member = getattr(self, name)
+            found += member if type(member) is tuple else () if member is None else (member,)
+        return tuple(found)
 
     def altered(self, **members: Any) -> Self:
         """Return a copy with other members, as `dataclasses.replace` does, but faster.

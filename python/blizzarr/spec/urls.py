@@ -23,16 +23,12 @@ class Url(NamedTuple):
     query: str | None
     fragment: str | None
 
-    def require_slashes(self, text: str) -> None:
-        """Raise unless the URL has ``//``, which stores that are not on top of another need."""
-        if not self.has_slashes:
-            hint = hint_of_path(self.path) if self.scheme == "file" else ""
-            raise SpecError(f"Scheme {quote(self.scheme + '://')} not present in url{hint}")
-
-    def refuse_slashes(self) -> None:
-        """Raise if the URL has ``//``, which stores on top of another do not take."""
-        if self.has_slashes:
-            raise SpecError(f"Scheme {quote(self.scheme + ':')} not present in url")
+    def check_slashes(self, wanted: bool) -> None:
+        """Raise unless the URL has ``//`` where that is wanted: where a store is not on top of another."""
+        if wanted is not self.has_slashes:
+            hint = hint_of_path(self.path) if wanted and self.scheme == "file" else ""
+            missing = f"{self.scheme}://" if wanted else f"{self.scheme}:"
+            raise SpecError(f"Scheme {quote(missing)} not present in url{hint}")
 
     def refuse_query(self) -> None:
         """Raise if there is a query or a fragment, which have no meaning for a store."""

@@ -326,6 +326,8 @@ class Constraints(MetadataConstraints):
             self.codec(schema, options)
 
     def _check_layout(self, schema: Schema, field: Field, options: Options) -> None:
+        if is_unset(schema.chunk_layout):
+            return
         if grid_of(self.chunk_layout(schema, options), "codec").shape.hard:
             raise InvalidArgumentError("codec_chunk_shape not supported")
 
