@@ -39,8 +39,6 @@ if hasattr(os, "register_at_fork"):
 class ForkedLock:
     """A reentrant lock that is free in a forked child, where the thread that had it does not exist.
 
-    Examples
-    --------
     >>> locked = ForkedLock()
     >>> with locked.lock, locked.lock:
     ...     pass

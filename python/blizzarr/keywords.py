@@ -36,8 +36,6 @@ def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[s
     names
         The keywords; with a mapping, each has its value as the default, otherwise None.
 
-    Examples
-    --------
     >>> def paint(wall, **how): ...
     >>> name_keywords(paint, {"colour": "white"})
     >>> signature(paint)
@@ -61,8 +59,6 @@ def exact_keywords(function: F) -> F:
 
     A wrapper could refuse unknown keywords for all functions, but every call would take the time to go through it.
 
-    Examples
-    --------
     >>> @exact_keywords
     ... def paint(wall, *, colour="white", **unknown):
     ...     if unknown:
@@ -77,8 +73,6 @@ def exact_keywords(function: F) -> F:
 def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
     """Give a function the signature of another one, for display: its own takes ``*args`` and ``**named``.
 
-    Examples
-    --------
     >>> def paint(*args, **named): ...
     >>> def shown(wall, colour="white"): ...
     >>> show_as(paint, shown)
@@ -105,8 +99,6 @@ def unknown_keywords(
     more
         Keywords that are understood although they are not in the signature.
 
-    Examples
-    --------
     >>> def paint(wall, *, colour=None): ...
     >>> unknown_keywords(paint, ["color"])
     TypeError("paint(): unexpected keyword arguments: color; did you mean 'colour'?")
@@ -133,8 +125,6 @@ def _hint(name: str, known: list[str]) -> str:
 def hint(name: str, known: Collection[str]) -> str:
     """Return which of the known names was probably meant, or all of them.
 
-    Examples
-    --------
     >>> hint("color", ["colour", "size"]), hint("x", ["colour", "size"])
     ("did you mean 'colour'?", 'there are colour, size')
     """
@@ -145,8 +135,6 @@ def hint(name: str, known: Collection[str]) -> str:
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name that was probably meant, or None.
 
-    Examples
-    --------
     >>> nearest("Zar", ["zarr", "zarr3"]), nearest("tiles", ["zarr"])
     ('zarr', None)
     """
@@ -159,8 +147,6 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 def what_there_is(name: str, names: Iterable[str]) -> str:
     """Return the end of a sentence about a name that is none of these: the nearest of them, and all of them.
 
-    Examples
-    --------
     >>> what_there_is("Zarr3", ["zarr", "zarr3"]), what_there_is("tiles", ["zarr", "zarr3"])
     ('; did you mean "zarr3"? There are "zarr", "zarr3"', '; there are "zarr", "zarr3"')
     """

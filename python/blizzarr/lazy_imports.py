@@ -24,8 +24,6 @@ class LazyTable(Mapping[str, T]):
     places
         The places of the values by key.
 
-    Examples
-    --------
     >>> rows = LazyTable({"whole": "fractions:Fraction", "part": "decimal:Decimal"})
     >>> list(rows), rows["whole"], rows.get("none")
     (['whole', 'part'], <class 'fractions.Fraction'>, None)

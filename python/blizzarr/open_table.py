@@ -21,8 +21,6 @@ class OpenTable(LazyTable[T]):
     places
         The places of the values by name.
 
-    Examples
-    --------
     >>> table = OpenTable[type]("example.numbers", {"whole": "fractions:Fraction"})
     >>> table.register("real", float)
     >>> table["whole"], table["real"], "complex" in table
@@ -39,10 +37,7 @@ class OpenTable(LazyTable[T]):
     def register(self, name: str, value: T) -> None:
         """Add a row.
 
-        Raises
-        ------
-        ValueError
-            There is another row of this name.
+        Raise `ValueError` if there is another row of this name.
         """
         if name in self and self[name] is not value:
             raise ValueError(f"expected a name that is free in the group {self._group}, found {name!r}; choose another")

@@ -40,10 +40,7 @@ def check_and_record(
 ) -> Report:
     """Check a node, and record the checksums of all its objects in a file unless something is damaged.
 
-    Raises
-    ------
-    PathError
-        The file would lie inside the data.
+    Raise `PathError` if the file would lie inside the data.
     """
     file = os.fsdecode(file)
     _refuse_inside(store, path, file)
@@ -69,12 +66,8 @@ def check_against(
 ) -> Report:
     """Check a node, and compare its objects with the checksums in a manifest.
 
-    Raises
-    ------
-    MetadataError
-        The file is not a manifest, or is truncated.
-    ConflictError
-        The manifest was recorded for another node.
+    Raise `MetadataError` if the file is not a manifest, or is truncated. Raise `ConflictError` if the manifest was
+    recorded for another node.
     """
     file = os.fsdecode(file)
     manifest = read_manifest(file)

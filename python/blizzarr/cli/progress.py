@@ -25,8 +25,6 @@ _SHARE: Final = 0.05
 def duration_text(seconds: float) -> str:
     """Format a duration.
 
-    Examples
-    --------
     >>> duration_text(0.41), duration_text(75), duration_text(7265)
     ('0.4 s', '1:15', '2:01:05')
     """
@@ -43,8 +41,6 @@ class Meter:
     If something other than bytes is counted, `unit` names it. With `is_copy`, it also moves between two calls, of which
     each says that a part has been read and then written: by how much the engine has decoded and encoded meanwhile.
 
-    Examples
-    --------
     >>> with Meter("copy") as meter:
     ...     meter(50, 100)
     >>> meter.done

@@ -88,18 +88,13 @@ def codecs_of(value: Any) -> list[Codec]:
 def codec_of(value: Any) -> Codec:
     """Return a user's codec as one of ours.
 
+    Raise `MetadataError` if it has options that it should not have; `UnknownExtensionError` if there is no such codec.
+
     Parameters
     ----------
     value
         A codec of ours, of numcodecs or of zarr-python, a name, or an object as in documents of any format.
 
-    Raises
-    ------
-    MetadataError
-        If it has options that it should not have; `UnknownExtensionError` if there is no such codec.
-
-    Examples
-    --------
     >>> codec_of("crc32c"), codec_of({"name": "gzip", "configuration": {"level": 3}})
     (Crc32cCodec(), GzipCodec(level=3))
     """

@@ -17,13 +17,8 @@ _OPTIONS: Final = ("chunks", "shards")
 def check_layout(options: Mapping[str, Any], sources: Iterable[tuple[str, Any]]) -> None:
     """Check that what `chunks` and `shards` name is there: dimensions, and the paths of arrays.
 
-    Raises
-    ------
-    ValueError
-        If an array or a dimension is not there; the text says what was probably meant.
+    Raise `ValueError` if an array or a dimension is not there; the text says what was probably meant.
 
-    Examples
-    --------
     >>> check_layout({"chunks": {"/ran": 5}}, [("rain", np.zeros(3))])
     Traceback (most recent call last):
     ...

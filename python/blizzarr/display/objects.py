@@ -11,8 +11,6 @@ import numpy as np
 def text_of(element: Any) -> str:
     """An object as text: text as it is, any other object as JSON.
 
-    Examples
-    --------
     >>> text_of("a"), text_of(b"a\\xff"), text_of([1, None]), text_of(np.array([1, 2]))
     ('a', 'a\\\\xff', '[1, null]', '[1, 2]')
     """

@@ -50,8 +50,6 @@ class Fit:
 def fit(lengths: list[int], size: int) -> list[Fit]:
     """One fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own.
 
-    Examples
-    --------
     >>> fit([200, 100], 400), fit([10_000, 100], 400)
     ([Fit(step=1, scale=2), Fit(step=1, scale=2)], [Fit(step=20, scale=1), Fit(step=1, scale=1)])
     """
@@ -122,8 +120,6 @@ def bar_room(dtype: np.dtype[Any]) -> int:
 def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
     """Pairs of a number and the text of its element.
 
-    Examples
-    --------
     >>> bar_ticks(np.dtype(bool), Range(0, 1), 5)
     [(0.0, 'False'), (1.0, 'True')]
     """

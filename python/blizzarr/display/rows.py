@@ -26,8 +26,6 @@ Texts: TypeAlias = NDArray[Any]
 def blocks(region: Region) -> Iterator[NDArray[Any]]:
     """The elements of a region in parts along its first axis, in order.
 
-    Examples
-    --------
     >>> [block.tolist() for block in blocks(Region.of(np.arange(6).reshape(3, 2)))]
     [[[0, 1], [2, 3], [4, 5]]]
     """
@@ -138,8 +136,6 @@ def _json(values: NDArray[Any]) -> str:
 def json_value(value: NDArray[Any]) -> str:
     """One element as JSON.
 
-    Examples
-    --------
     >>> json_value(np.array(0.1, "float32")), json_value(np.array(np.inf)), json_value(np.array(1 + 2j))
     ('0.1', '"Infinity"', '[1.0, 2.0]')
     >>> json_value(np.array((1, b"x"), [("i", "i4"), ("s", "S2")]))

@@ -30,8 +30,6 @@ _OVER_NETWORK: Final = 2.0
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape as text.
 
-    Examples
-    --------
     >>> shape_text((10, 20_000)), shape_text(())
     ('10 \xd7 20,000', 'scalar')
     """
@@ -51,8 +49,6 @@ class Stored:
 def ratio_text(raw: int | None, found: Stored | None) -> str | None:
     """The raw size divided by the stored size, as text; None if one of them is unknown.
 
-    Examples
-    --------
     >>> ratio_text(1000, Stored(2, 400, True))
     '2.5\xd7'
     """

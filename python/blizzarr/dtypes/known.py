@@ -29,8 +29,6 @@ _KNOWN: Final[dict[str, str]] = {
 def supplier(name: str) -> str:
     """Return advice about a data type that is not supported: where support for it comes from.
 
-    Examples
-    --------
     >>> supplier("complex_float16")
     'a complex number with float16 parts; zarrs reads it'
     """

@@ -14,8 +14,6 @@ from blizzarr.problems import Notice, Problems
 def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
     """Return the attributes in a document; an empty dictionary if a problem was added.
 
-    Examples
-    --------
     >>> load_attributes(b'{"title": "brain"}', Problems())
     {'title': 'brain'}
     """
@@ -47,8 +45,6 @@ def dump_attributes(
 
     `dump` is the function by which the format writes documents.
 
-    Examples
-    --------
     >>> dump_attributes({"a": 1}, ".zattrs", b'{"a":1}'), dump_attributes({"a": 1.0}, ".zattrs", b'{"a":1}')
     (b'{"a":1}', b'{\\n  "a": 1.0\\n}')
     """

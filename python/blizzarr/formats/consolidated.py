@@ -77,10 +77,7 @@ class Consolidated(Mapping[str, Node]):
     def documents(self) -> Mapping[str, Any]:
         """The parsed documents by path.
 
-        Raises
-        ------
-        MetadataError
-            The document as a whole does not conform; only on the first access.
+        Raise `MetadataError` if the document as a whole does not conform; only on the first access.
         """
         warn_of(self.load())
         assert isinstance(self._documents, Mapping)
@@ -89,10 +86,7 @@ class Consolidated(Mapping[str, Node]):
     def load(self) -> list[Notice]:
         """Parse the document if that was not done before, and return what is doubtful about it.
 
-        Raises
-        ------
-        MetadataError
-            The document as a whole does not conform.
+        Raise `MetadataError` if the document as a whole does not conform.
         """
         notices: list[Notice] = []
         if not isinstance(self._documents, Mapping):
@@ -102,12 +96,8 @@ class Consolidated(Mapping[str, Node]):
     def decode(self, path: str) -> tuple[Node, list[Notice]]:
         """Return the node at a path with what is doubtful about its documents, decoded on the first call.
 
-        Raises
-        ------
-        KeyError
-            There is no copy of this node.
-        MetadataError
-            The copy, or the document as a whole, does not conform.
+        Raise `KeyError` if there is no copy of this node. Raise `MetadataError` if the copy, or the document as a
+        whole, does not conform.
         """
         found = self._nodes.get(path)
         if found is None:

@@ -14,8 +14,6 @@ from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, GROUP
 def own_copies_differ(documents: Mapping[str, bytes]) -> bool:
     """Return whether the consolidated metadata among these documents of a group differ from the other documents.
 
-    Examples
-    --------
     >>> own_copies_differ({".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1}', ".zmetadata":
     ...                    b'{"metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 2}}}'})
     True

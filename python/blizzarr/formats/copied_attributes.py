@@ -11,8 +11,6 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 def pack(attributes: dict[str, Any]) -> bytes | None:
     """Pack attributes for copying; `None` if a shallow copy suffices, as they hold neither lists nor objects.
 
-    Examples
-    --------
     >>> pack({"a": 1}), unpack(pack({"a": [1]}))
     (None, {'a': [1]})
     """

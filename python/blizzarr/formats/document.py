@@ -179,10 +179,7 @@ def is_deeper(value: Any, depth: int) -> bool:
 def dump(document: Mapping[str, Any], key: str) -> bytes:
     """Encode a document: ASCII, one member per line, indented by two; lists of plain values on one line.
 
-    Raises
-    ------
-    MetadataError
-        A value cannot be expressed in JSON.
+    Raise `MetadataError` if a value cannot be expressed in JSON.
     """
     try:
         return _text(document, "\n").encode("ascii")
@@ -195,13 +192,8 @@ def dump(document: Mapping[str, Any], key: str) -> bytes:
 def stored_value(value: Any, name: str) -> Any:
     """Return a member of a document, as reading the document gives it back.
 
-    Raises
-    ------
-    MetadataError
-        The value cannot be expressed in JSON.
+    Raise `MetadataError` if the value cannot be expressed in JSON.
 
-    Examples
-    --------
     >>> stored_value((1, np.arange(2)), "fill_value")
     [1, [0, 1]]
     """

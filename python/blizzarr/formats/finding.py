@@ -199,10 +199,7 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     With `form`, only a node of that format is looked for. Warns of what is doubtful about the documents, and of
     documents of other formats.
 
-    Raises
-    ------
-    MetadataError
-        The documents do not conform.
+    Raise `MetadataError` if the documents do not conform.
     """
     near = getattr(store, "native", None) is not None
     known: Mapping[str, bytes] | None = None
@@ -251,10 +248,7 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
 
     No warnings are issued, as by `find_many`.
 
-    Raises
-    ------
-    MetadataError
-        The documents do not conform.
+    Raise `MetadataError` if the documents do not conform.
     """
     entries: dict[str, Any] = {}
     for wanted in forms:
@@ -334,12 +328,8 @@ def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
 def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     """Return the metadata of the array or group at a path.
 
-    Raises
-    ------
-    NodeNotFoundError
-        There is none; the text says what was looked for and what is there.
-    MetadataError
-        Its documents do not conform.
+    Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
+    `MetadataError` if its documents do not conform.
     """
     found = find(store, path, form)
     if found is not None:

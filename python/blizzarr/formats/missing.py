@@ -20,8 +20,6 @@ _SHOWN: Final = 6
 def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:
     """Return the keys of the documents that would make a node at this path, each with its format.
 
-    Examples
-    --------
     >>> what_was_sought("a", [FORMATS["v3"]])
     ('a/zarr.json (v3)',)
     """

@@ -55,10 +55,7 @@ class N5Format(SiblingDocuments):
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """Return the chunk key encoding of new arrays: the indices with a slash between them.
 
-        Raises
-        ------
-        MetadataError
-            Another separator was requested.
+        Raise `MetadataError` if another separator was requested.
         """
         return only_keys(ChunkKeys.v2("/"), given)
 
@@ -67,10 +64,7 @@ class N5Format(SiblingDocuments):
     ) -> ArrayMeta | GroupMeta | None:
         """Decode the node at a path; `None` if its document is not given.
 
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
+        Raise `MetadataError` if the document does not conform; the error has all problems.
         """
         (key,) = self.node_keys(path)
         given = documents.get(key)
@@ -82,10 +76,7 @@ class N5Format(SiblingDocuments):
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Encode the document of a node.
 
-        Raises
-        ------
-        MetadataError
-            N5 cannot express the node; the error has all problems.
+        Raise `MetadataError` if N5 cannot express the node; the error has all problems.
         """
         from blizzarr.formats import n5_array
 

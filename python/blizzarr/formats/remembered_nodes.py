@@ -30,8 +30,6 @@ class RememberedNodes(Generic[N]):
     decode
         A function ``(raw, key, notices)`` that adds to the list `notices`; `key` is `None` if the result is remembered.
 
-    Examples
-    --------
     >>> nodes = RememberedNodes(lambda raw, key, notices: GroupMeta(attributes={"length": [len(raw)]}))
     >>> nodes(b"abc", "zarr.json").attributes["length"].append(0)
     >>> nodes(b"abc", "zarr.json").attributes

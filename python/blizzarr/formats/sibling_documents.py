@@ -16,8 +16,6 @@ from blizzarr.problems import Problems
 class SiblingDocuments:
     """The base class of such formats; see `Format` for the meaning of each member.
 
-    Examples
-    --------
     >>> form = SiblingDocuments()
     >>> form.chunk_prefix("foo"), form.groups_above("foo/bar/baz")
     ('foo/', ('', 'foo', 'foo/bar'))

@@ -19,8 +19,6 @@ class Stored(dict[str, Any]):
     raw
         The bytes of each document of the node, by the last part of its key.
 
-    Examples
-    --------
     >>> stored = Stored({"zarr_format": 2}, {".zgroup": b'{"zarr_format":2}'})
     >>> stored["zarr_format"], stored.raw[".zgroup"]
     (2, b'{"zarr_format":2}')

@@ -54,8 +54,6 @@ def register_format(form: Format) -> None:
 def format_named(value: Any) -> Format:
     """Return the format with this name or number; the newest for `None`.
 
-    Examples
-    --------
     >>> format_named(3).name, format_named("v3").name, format_named(None).name
     ('v3', 'v3', 'v3')
     """

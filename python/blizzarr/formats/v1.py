@@ -45,10 +45,7 @@ class V1Format(WithoutGroups):
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
         """Return the chunk key encoding of new arrays: the indices with a period between them.
 
-        Raises
-        ------
-        MetadataError
-            Another separator was requested.
+        Raise `MetadataError` if another separator was requested.
         """
         return only_keys(ChunkKeys.v2("."), given)
 
@@ -57,10 +54,7 @@ class V1Format(WithoutGroups):
     ) -> ArrayMeta | None:
         """Decode the array at a path; `None` if there is no ``meta``, or an unrelated file of that name.
 
-        Raises
-        ------
-        MetadataError
-            The documents do not conform; the error has all problems.
+        Raise `MetadataError` if the documents do not conform; the error has all problems.
         """
         key, attributes_key = self.document_keys(path)
         given = documents.get(key)
@@ -91,10 +85,7 @@ class V1Format(WithoutGroups):
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Encode the documents of an array; ``attrs`` also if there are no attributes, as the specification requires.
 
-        Raises
-        ------
-        MetadataError
-            v1 cannot express the node, like any group; the error has all problems.
+        Raise `MetadataError` if v1 cannot express the node, like any group; the error has all problems.
         """
         from blizzarr.formats import v1_array
 
@@ -135,13 +126,8 @@ def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool
 def _dump(content: Mapping[str, Any], key: str) -> bytes:
     """Encode a document as zarr-python 1 did: ASCII, sorted names, indented by four, every number on its own line.
 
-    Raises
-    ------
-    MetadataError
-        A value cannot be expressed in JSON.
+    Raise `MetadataError` if a value cannot be expressed in JSON.
 
-    Examples
-    --------
     >>> print(_dump({"shape": [2], "fill_value": None, "order": "C"}, "meta").decode())
     {
         "fill_value": null,

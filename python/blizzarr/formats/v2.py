@@ -53,12 +53,8 @@ class V2Format(SiblingDocuments):
     ) -> ArrayMeta | GroupMeta | None:
         """Decode the node at a path; `None` if none of its documents is given.
 
-        Raises
-        ------
-        MetadataError
-            The documents do not conform; the error has all problems.
-        LimitError
-            The documents conform but exceed a cap.
+        Raise `MetadataError` if the documents do not conform; the error has all problems. Raise `LimitError` if the
+        documents conform but exceed a cap.
         """
         prefix = f"{path}/" if path else ""
         kind = ARRAY if prefix + ARRAY in documents else GROUP
@@ -90,10 +86,8 @@ class V2Format(SiblingDocuments):
 
         There is no document of attributes if there are none and there was none before.
 
-        Raises
-        ------
-        MetadataError
-            v2 cannot express the node, or an attribute could not be read again; the error has all problems.
+        Raise `MetadataError` if v2 cannot express the node, or an attribute could not be read again; the error has all
+        problems.
         """
         prefix = self.chunk_prefix(path)
         kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP

@@ -82,8 +82,6 @@ def _check_entry(key: str, names: list[str], value: Any, documents: Mapping[str,
 def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the document for a group with these documents of its own, and these of the nodes below it by path.
 
-    Examples
-    --------
     >>> group = {".zgroup": {"zarr_format": 2}}
     >>> list(collect(group, {"a": group})["metadata"])
     ['.zgroup', 'a/.zgroup']
@@ -97,8 +95,6 @@ def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> d
 def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:
     """Return a stored document with these copies of the group's own documents; the same bytes if it has them already.
 
-    Examples
-    --------
     >>> group = {".zgroup": {"zarr_format": 2}, ".zattrs": {}}
     >>> with_own(b'{"metadata":{".zgroup":{"zarr_format":2}}}', group, ".zmetadata")
     b'{"metadata":{".zgroup":{"zarr_format":2}}}'

@@ -51,12 +51,8 @@ class V3Format(SiblingDocuments):
     ) -> ArrayMeta | GroupMeta | None:
         """Decode the node at a path; `None` if its document is not given.
 
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
-        LimitError
-            The document conforms but exceeds a cap.
+        Raise `MetadataError` if the document does not conform; the error has all problems. Raise `LimitError` if the
+        document conforms but exceeds a cap.
         """
         key = f"{path}/zarr.json" if path else "zarr.json"
         raw = documents.get(key)
@@ -69,10 +65,8 @@ class V3Format(SiblingDocuments):
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Encode the document of a node, by key.
 
-        Raises
-        ------
-        MetadataError
-            v3 cannot express the node, or an attribute could not be read again; the error has all problems.
+        Raise `MetadataError` if v3 cannot express the node, or an attribute could not be read again; the error has all
+        problems.
         """
         key = self.document_keys(path)[0]
         problems = Problems()

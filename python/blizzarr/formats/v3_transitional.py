@@ -187,8 +187,6 @@ def _bits_of(text: str, itemsize: int) -> str | None:
 
     https://github.com/zarr-developers/zarr-specs/blob/29a5a20/docs/v3/core/v3.0.rst
 
-    Examples
-    --------
     >>> _bits_of("-inf", 4), _bits_of("nan", 4), _bits_of("-nan(0x3)", 2), _bits_of("none", 8)
     ('0xff800000', '0x7fc00000', '0xff00', None)
     """

@@ -13,8 +13,6 @@ from blizzarr.model import ChunkKeys
 class WithoutGroups(SiblingDocuments):
     """The base class of such formats; see `Format` for the meaning of each member.
 
-    Examples
-    --------
     >>> form = WithoutGroups()
     >>> form.groups_above("foo/bar"), form.listing_prefix("foo"), form.child_names("foo", [], ["foo/bar/"])
     ((), None, [])
@@ -35,15 +33,10 @@ class WithoutGroups(SiblingDocuments):
 def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:
     """Return `only`, the one chunk key encoding of a format, in place of encodings of other formats.
 
-    Examples
-    --------
+    Raise `MetadataError` if `given` has the same name and another separator.
+
     >>> only_keys(ChunkKeys.v2("."), ChunkKeys.default("/")).separator
     '.'
-
-    Raises
-    ------
-    MetadataError
-        `given` has the same name and another separator.
     """
     if given is not None and given.name == only.name and given != only:
         problem = Problem("chunk_key_encoding.separator", dumps(only.separator), repr(given.separator))

@@ -73,8 +73,6 @@ def own_keys(
     being_removed
         Chunks of arrays whose documents may be gone already.
 
-    Examples
-    --------
     >>> keys = ["a/zarr.json", "a/1", "a/notes.txt", "a/b/zarr.json", "a/b/c/0", "a/b/c/x.png"]
     >>> own_keys(keys, {"a": GroupMeta(), "a/b": "damaged"})
     (['a/b/zarr.json', 'a/zarr.json'], ['a/b/c/0'])

@@ -38,6 +38,9 @@ def revise(
     this is repeated. So changes to different attributes, or to an attribute and the shape, are both kept. Consolidated
     metadata in the groups above, which would be stale, is removed.
 
+    Raise `NodeNotFoundError` if there is no node any more. Raise `ConflictError` if others changed the documents at
+    every attempt. Raise `UnknownOutcomeError` if it is not known whether the change was stored, as an answer was lost.
+
     Parameters
     ----------
     store, path
@@ -53,15 +56,6 @@ def revise(
     Returns
     -------
     The new metadata, as it was stored.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node any more.
-    ConflictError
-        If others changed the documents at every attempt.
-    UnknownOutcomeError
-        If it is not known whether the change was stored, as an answer was lost.
     """
     check_writable(store, path)
     doubtful: tuple[dict[str, bytes], N] | None = None

@@ -72,8 +72,6 @@ def _entries(meta: GroupMeta) -> Iterator[Child]:
 def consolidated_below(consolidated: Mapping[str, Node], path: str) -> Mapping[str, Node]:
     """Return the part of a group's consolidated metadata that is below a group in it.
 
-    Examples
-    --------
     >>> consolidated_below({"a": GroupMeta(), "a/b": GroupMeta(), "ab": GroupMeta()}, "a")
     {'b': GroupMeta(attributes={}, consolidated=None, extra={}, format='v3')}
     """

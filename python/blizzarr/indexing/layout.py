@@ -87,6 +87,9 @@ def lay_out(
 ) -> Form:
     """Return the view of a view that these terms select.
 
+    Raise `SelectionError` if a slice is not valid. Raise `OutOfBoundsError` if an index or a slice is outside the view;
+    indices do not matter if the new view is empty.
+
     Parameters
     ----------
     terms
@@ -101,15 +104,6 @@ def lay_out(
     constants
         Whether an array of a single index becomes a constant, which is checked at once.
 
-    Raises
-    ------
-    SelectionError
-        If a slice is not valid.
-    OutOfBoundsError
-        If an index or a slice is outside the view; indices do not matter if the new view is empty.
-
-    Examples
-    --------
     >>> lay_out(Form.of_shape((5, 6)), [3, slice(2, 6, 2)]).maps
     (3, (0, 0, 2))
     """
@@ -175,15 +169,8 @@ def sliced(form: Form, dim: int, key: slice) -> Kept:
 
     The index of the new interval times the step is near the old index: ``[6:20:3]`` begins at 2, not at 0.
 
-    Raises
-    ------
-    OutOfBoundsError
-        If the slice is not within the dimension.
-    SelectionError
-        If it is no valid slice.
+    Raise `OutOfBoundsError` if the slice is not within the dimension. Raise `SelectionError` if it is no valid slice.
 
-    Examples
-    --------
     >>> sliced(Form.of_shape((20,)), 0, slice(7, 20, 3))
     (2, 7, False, False, 1, 3)
     """
@@ -263,12 +250,8 @@ def through(
 ) -> Form:
     """Return a view with a new domain, given the source of each of its old dimensions in the new domain.
 
-    Raises
-    ------
-    SelectionError
-        If an offset or a stride does not fit into 64 bits.
-    OutOfBoundsError
-        If the single index of an array is outside its bounds.
+    Raise `SelectionError` if an offset or a stride does not fit into 64 bits. Raise `OutOfBoundsError` if the single
+    index of an array is outside its bounds.
     """
     maps: list[Map] = []
     empty: bool | None = None
@@ -387,10 +370,7 @@ def part_of_array(
 def index_values(map_: ArrayMap, allowed: Bounds, output: int | None = None) -> IndexArray:
     """Return the indices of an array map, all checked against its bounds; errors name the output dimension.
 
-    Raises
-    ------
-    OutOfBoundsError
-        If one is not.
+    Raise `OutOfBoundsError` if one is not.
     """
     offset, stride, array = map_.offset, map_.stride, map_.array
     within = affine_domain(allowed, offset, stride)

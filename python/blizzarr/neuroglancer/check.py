@@ -95,8 +95,6 @@ def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:
 def check_scale(scale: Scale, wanted: ScaleConstraints) -> None:
     """Raise unless a scale meets the constraints.
 
-    Examples
-    --------
     >>> scale = Scale("a", (1.0, 1.0, 1.0), (1, 1, 1), (0, 0, 0), ((1, 1, 1),), "raw", None, None, 75, -1, {})
     >>> check_scale(scale, ScaleConstraints(chunk_size=(2, 1, 1)))
     Traceback (most recent call last):

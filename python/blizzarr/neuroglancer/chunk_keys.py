@@ -22,8 +22,6 @@ _INTERVAL = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})")
 class IntervalKeys(ChunkKeys):
     """Keys that say where a chunk begins and ends along each axis; axes after these, with one chunk, are left out.
 
-    Examples
-    --------
     >>> keys = IntervalKeys.of(starts=(-3, 10), lengths=(4, 2), ends=(2, 13))
     >>> keys.key((0, 1, 0)), keys.position("-3-1_12-13", 3)
     ('-3-1_12-13', (0, 1, 0))
@@ -79,8 +77,6 @@ class ShardKeys(ChunkKeys):
 
     https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/sharded.md
 
-    Examples
-    --------
     >>> keys = ShardKeys.of((0, 0, 0), (16, 16, 16), (2, 2, 2), shifted=0, minishards=3, shards=3, murmur=False,
     ...                     gzip_index=True)
     >>> keys.key((3, 1, 2, 0)), keys.value_key((3, 1, 2, 0)), keys.native["shards"]
@@ -146,8 +142,6 @@ def _murmur(number: int) -> int:
 
     https://github.com/aappleby/smhasher/wiki/MurmurHash3. The engine has the same function, to find chunks.
 
-    Examples
-    --------
     >>> hex(_murmur(0))
     '0x4772b084e028ae41'
     """

@@ -162,8 +162,6 @@ def _only(encoding: str) -> Callable[[Any], None]:
 def _check_region(size: Sequence[int], offset: Sequence[int]) -> None:
     """Raise unless the region is valid.
 
-    Examples
-    --------
     >>> _check_region((1, 2, -1), (0, 0, 0))
     Traceback (most recent call last):
     ...

@@ -52,10 +52,7 @@ _arrays: Final[BoundedCache[tuple[bytes, Choice, str], ArrayMeta]] = BoundedCach
 def read_volume(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
     """Parse and decode a document.
 
-    Raises
-    ------
-    MetadataError
-        The document does not conform; the error has all problems.
+    Raise `MetadataError` if the document does not conform; the error has all problems.
     """
     known = _volumes.get(raw)
     if known is not None:
@@ -111,13 +108,7 @@ class Precomputed(WithoutGroups):
         return f"{prefix}/" if prefix else ""
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Refuse to convert chunk keys: those of a volume contain its origin.
-
-        Raises
-        ------
-        MetadataError
-            Always.
-        """
+        """Raise `MetadataError`: chunk keys cannot be converted, as those of a volume contain its origin."""
         problems = Problems()
         problems.items.append(Problem("chunk_key_encoding", "that of a volume", NAME))
         problems.raise_any()
@@ -128,10 +119,7 @@ class Precomputed(WithoutGroups):
     ) -> ArrayMeta | None:
         """Decode the array of the chosen scale; `None` without a document.
 
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
+        Raise `MetadataError` if the document does not conform; the error has all problems.
         """
         (key,) = self.node_keys(path)
         given = documents.get(key)
@@ -166,10 +154,7 @@ class Precomputed(WithoutGroups):
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Return the document of the volume from which the array came.
 
-        Raises
-        ------
-        MetadataError
-            The node is not an array of a volume.
+        Raise `MetadataError` if the node is not an array of a volume.
         """
         (key,) = self.node_keys(path)
         source = meta.source if isinstance(meta, ArrayMeta) else None

@@ -29,8 +29,6 @@ from blizzarr.views import IndexDomain
 class VolumeConstraints(MetadataConstraints):
     """The constraints of a spec on a volume, and on one of its scales.
 
-    Examples
-    --------
     >>> constraints = VolumeConstraints(scale=ScaleConstraints(size=(1, 2, 3), voxel_offset=(0, 0, 0)))
     >>> constraints.domain(Schema(), {})
     { "x": [0, 1), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }

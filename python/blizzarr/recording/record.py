@@ -26,12 +26,8 @@ class Difference(NamedTuple):
 def record(store: Store, path: str, progress: Advance | None = None, workers: Workers | None = None) -> Manifest:
     """Record the checksums of all stored objects of a node and of everything below it: documents and chunks.
 
-    Raises
-    ------
-    NodeNotFoundError
-        There is no node at the path.
-    StoreError
-        An object cannot be read: a manifest without it would not tell that it is missing.
+    Raise `NodeNotFoundError` if there is no node at the path. Raise `StoreError` if an object cannot be read: a
+    manifest without it would not tell that it is missing.
     """
     read_node(store, path)
     keys, below = _keys(store, path)
@@ -52,10 +48,7 @@ def compare(
 
     The node may have been moved since, unless the manifest has keys of the store instead of relative names.
 
-    Raises
-    ------
-    ConflictError
-        The manifest was recorded for another node.
+    Raise `ConflictError` if the manifest was recorded for another node.
     """
     stored, below = _keys(store, path)
     if manifest.relative != (below is not None) or (below is None and manifest.node != path):

@@ -266,8 +266,6 @@ def is_file_system(target: object) -> bool:
 def is_local(file_system: Any) -> bool:
     """Return whether a file system is that of this machine.
 
-    Examples
-    --------
     >>> import fsspec
     >>> is_local(fsspec.filesystem("file")), is_local(fsspec.filesystem("memory"))
     (True, False)

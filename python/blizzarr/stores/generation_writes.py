@@ -48,8 +48,6 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
 
     Of a file that another process has replaced at the same time by one of the same size, it may be that of the other.
 
-    Examples
-    --------
     >>> store = MemoryStore()
     >>> generation = write_generation(store, "a", b"1")
     >>> read_generation(store, "a") == (b"1", generation)
@@ -73,8 +71,6 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
     -------
     The generation of what was written; None if nothing was, since what is stored is of another generation.
 
-    Examples
-    --------
     >>> store = MemoryStore()
     >>> first = replace_generation(store, "a", NO_VALUE, b"1")
     >>> second = replace_generation(store, "a", first, b"2")

@@ -13,8 +13,6 @@ class KeyLocks:
 
     Where work is short, `NamedLocks` costs less.
 
-    Examples
-    --------
     >>> locks = KeyLocks()
     >>> with locks.held("a"), locks.held("a"), locks.held("b"):
     ...     len(locks)

@@ -18,8 +18,6 @@ class SoleLock:
     A thread comes back in the middle of its work when a signal arrives, a finalizer runs, or a store written in Python
     is called. With a plain lock it would wait for itself; a reentrant one would let it destroy its own work.
 
-    Examples
-    --------
     >>> lock = SoleLock("counting")
     >>> with lock.held("a"), lock.held("b"), lock.held("a", array="/x"):
     ...     pass
@@ -43,17 +41,14 @@ was called meanwhile does so, too; let it do so afterwards
 
         It can be closed at any time, also after an interruption of its beginning. For a `with` statement use `held`.
 
+        The generator raises `ConflictError` when it begins, if this thread holds the lock for the same purpose.
+
         Parameters
         ----------
         purpose
             What the lock is held for: the same thread may hold it for several purposes.
         array, key, store
             The place, for the error.
-
-        Raises
-        ------
-        ConflictError
-            From the beginning, if this thread holds the lock for the same purpose.
         """
         with self.lock:
             if purpose in self._purposes:
@@ -84,8 +79,6 @@ class NamedLocks:
     doing
         The work that the locks exclude, for errors: "changing this".
 
-    Examples
-    --------
     >>> locks = NamedLocks()
     >>> with locks["a"], locks["a"]:
     ...     locks["a"] is locks["a"]

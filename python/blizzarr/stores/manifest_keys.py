@@ -9,8 +9,6 @@ from typing import Any
 def manifest_keys(group: Any, prefix: str = "") -> Iterator[str]:
     """Yield the keys of all documents and chunks in a `ManifestGroup`, which is at this prefix.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> [*manifest_keys(SimpleNamespace(arrays={}, groups={"a": SimpleNamespace(arrays={}, groups={})}))]
     ['zarr.json', 'a/zarr.json']

@@ -22,8 +22,6 @@ _FEW: Final = 4
 def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
     """Store values under their keys.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> store = MemoryStore()
     >>> set_many(store, [("a", b"1"), ("b", b"2")])
@@ -40,8 +38,6 @@ def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
 def delete_many(store: Store, keys: Sequence[str]) -> None:
     """Remove the values under the keys, if there are any.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> store = MappingStore({"a": b"1", "b": b"2"})
     >>> delete_many(store, ["a", "c"])
@@ -60,8 +56,6 @@ def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
 
     Nothing is copied if the store can link. Pairs whose first key has no value are skipped.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> store = MappingStore({"a": b"value"})
     >>> duplicate_many(store, [("a", "b"), ("c", "d")])

@@ -36,8 +36,6 @@ _OTHERS: Final = (
 def what_it_is(beginning: bytes) -> tuple[str, str] | None:
     """Return what a file is that begins so, and what to do with it; None if that is not known.
 
-    Examples
-    --------
     >>> what_it_is(b"BZh9"), what_it_is(b"abc")
     (('a bzip2 file', 'decompress it first'), None)
     """
@@ -50,8 +48,6 @@ def what_it_is(beginning: bytes) -> tuple[str, str] | None:
 def as_no_zip(beginning: bytes) -> str:
     """Return a text about a file without the record that ends every zip file: what it is, and what to do with it.
 
-    Examples
-    --------
     >>> print(as_no_zip(b"PK\\3\\4" + bytes(100)))
     no valid ZIP EOCD, the record at its end: it begins as one, but was cut, or its writer has not been closed; \
 copy it again, or close the writer

@@ -23,8 +23,6 @@ def place_of(store: Store) -> str:
     Wrappers are at the place of what they wrap. Stores written by users are told apart as objects: nothing is known of
     their attributes, and two buckets may well have the same `path`.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore, read_only
     >>> values = {}
     >>> place_of(MappingStore(values)) == place_of(read_only(MappingStore(values)))
@@ -51,8 +49,6 @@ def lasting_place_of(store: Store) -> str | None:
 
     None if nothing is known of the place. For fsspec it is the kind of file system and the path there.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> lasting_place_of(LocalStore("/")), lasting_place_of(MappingStore({}))
     ('file:/', None)
@@ -122,8 +118,6 @@ def _is_object_store(behind: Any) -> bool:
 def is_in_memory(store: Store) -> bool:
     """Return whether what is written to a store is known to be in the memory of this process, where others do not look.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> is_in_memory(MappingStore({})), is_in_memory(LocalStore("/"))
     (True, False)
@@ -139,8 +133,6 @@ def is_in_memory(store: Store) -> bool:
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:
     """Return whether the node at `path` in `store` is the one at `above` in `other`, or below it.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> memory = MemoryStore()
     >>> is_below(memory, "a/b", memory, "a"), is_below(memory, "ab", memory, "a"), is_below(memory, "", memory, "")

@@ -21,8 +21,6 @@ def is_remote(store: object) -> bool:
 
     Only True counts: objects of other libraries may have an attribute of this name about something else.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> is_remote(MemoryStore())
     False
@@ -42,8 +40,6 @@ def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     size
         The number of bytes that each request holds in memory.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> at_once(MemoryStore(), otherwise=4)
     4
@@ -59,8 +55,6 @@ def each(store: object, work: Callable[[T], R], items: Iterable[T], most: int | 
     `most` limits how many, for work that several callers do at once. The first failure is raised once what has begun
     has ended; what has not begun by then is left out.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> each(MemoryStore(), str.upper, ["a", "b"])
     ['A', 'B']

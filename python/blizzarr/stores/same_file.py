@@ -13,8 +13,6 @@ import re
 def is_inside(path: str, above: str) -> bool:
     """Return whether a path is that of a directory or file, or below it. Neither has to exist.
 
-    Examples
-    --------
     >>> is_inside("/usr/lib/x", "/usr/lib"), is_inside("/usr/lib", "/usr/lib/x"), is_inside("/x/a", "/x/b")
     (True, False, False)
     """

@@ -23,8 +23,6 @@ def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] |
 
     Return None for stores that may take long, because they are, or may be, on another machine.
 
-    Examples
-    --------
     >>> sample_names(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
     [('b', False), ('c', True)]
     """

@@ -15,15 +15,9 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 def with_storage_options(target: Any, storage_options: Mapping[str, Any] | None) -> Any:
     """Return what to open: with options, the store that fsspec makes of a URL; local paths ignore them, as in fsspec.
 
-    Raises
-    ------
-    ValueError
-        If there are options for something that is neither a path nor a URL.
-    UnsupportedOperationError, StoreError
-        As for `FsspecStore.from_url`.
+    Raise `ValueError` if there are options for something that is neither a path nor a URL. Raise
+    `UnsupportedOperationError` or `StoreError` if as for `FsspecStore.from_url`.
 
-    Examples
-    --------
     >>> with_storage_options("memory://a.zarr", {"skip_instance_cache": True})
     <FsspecStore MemoryFileSystem:/a.zarr>
     """

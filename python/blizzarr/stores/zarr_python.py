@@ -21,8 +21,6 @@ _LIBRARIES: Final = ("zarr", "blizzarr.zarr")
 def is_zarr_python_store(target: object) -> bool:
     """Return whether this is a store of zarr-python, or derived from one; zarr-python is not imported for it.
 
-    Examples
-    --------
     >>> is_zarr_python_store({})
     False
     """
@@ -41,13 +39,8 @@ def library_of(store: object) -> str | None:
 def of_zarr_python(target: Any) -> tuple[Store, str] | None:
     """Return the store for a store or `StorePath` of zarr-python, and the path in it; None for all else.
 
-    Raises
-    ------
-    StoreError
-        If the place cannot be opened.
+    Raise `StoreError` if the place cannot be opened.
 
-    Examples
-    --------
     >>> of_zarr_python({}) is None
     True
     """
@@ -74,13 +67,8 @@ def native_store(store: Any) -> Store | None:
     zarr-python may write to is left to it, as it writes the directory of the file when it closes it. zarr-python is not
     imported for this.
 
-    Raises
-    ------
-    StoreError
-        If the place cannot be opened: there is a file in the place of a directory, or no zip file.
+    Raise `StoreError` if the place cannot be opened: there is a file in the place of a directory, or no zip file.
 
-    Examples
-    --------
     >>> native_store({}) is None
     True
     """

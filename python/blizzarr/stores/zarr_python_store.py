@@ -32,10 +32,7 @@ def foreign_store(store: Any) -> _Adapter:
     What several threads of this process write to one chunk is merged. Between processes and machines there are no
     locks, as these stores have no writes on a condition; whether a value is replaced in one step is up to the store.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be opened.
+    Raise `StoreError` if it cannot be opened.
     """
     with _locks[""]:
         for known in _known:
@@ -262,10 +259,7 @@ class _Waiting:
     def _do(self, direction: str, work: Callable[[str], Coroutine[Any, Any, R]], key: str) -> R:
         """Return the result of what not every store supports.
 
-        Raises
-        ------
-        UnsupportedOperationError
-            If this one does not.
+        Raise `UnsupportedOperationError` if this one does not.
         """
         try:
             return result_of(work, key, is_write=direction == "delete")

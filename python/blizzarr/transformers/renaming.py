@@ -144,8 +144,6 @@ class RenamingStore(StoreWrapper):
 def stored_key(store: Store, key: str, underneath: Store) -> str | None:
     """Return the key in the store `underneath` that holds the value of `key`; `None` if no single key does.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> from blizzarr.transformers import HashedTransformer, ShardingTransformer, wrap
     >>> memory, keys = MemoryStore(), ArrayKeys("a/", "c", "/", "c", 1)

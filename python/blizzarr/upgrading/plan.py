@@ -83,10 +83,7 @@ class Upgrade:
     def raise_problems(self) -> None:
         """Raise one error with all obstacles, if there are any.
 
-        Raises
-        ------
-        MetadataError
-            There are obstacles; the error has one problem for each.
+        Raise `MetadataError` if there are obstacles; the error has one problem for each.
         """
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)

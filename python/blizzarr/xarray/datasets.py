@@ -24,6 +24,8 @@ def dataset_of(
 ) -> Dataset:
     """Return the arrays in a group as a dataset.
 
+    Raise `KeyError` if the dimensions of an array have no names.
+
     Parameters
     ----------
     node
@@ -38,11 +40,6 @@ def dataset_of(
         What closing the dataset does.
     **decoding
         What is decoded, as in `xarray.open_dataset`.
-
-    Raises
-    ------
-    KeyError
-        If the dimensions of an array have no names.
     """
     dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
     variables = {name: variable_of(array, mask_fill) for name, array in arrays.items() if name not in dropped}

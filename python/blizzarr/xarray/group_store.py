@@ -63,10 +63,7 @@ class GroupStore(ZarrStore):
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """Replace the attributes of the group.
 
-        Raises
-        ------
-        TypeError
-            If JSON cannot express a value.
+        Raise `TypeError` if JSON cannot express a value.
         """
         self.zarr_group.attrs.put(_checked(attributes))
 
@@ -88,10 +85,7 @@ class GroupStore(ZarrStore):
     ) -> tuple[dict[Any, Variable], Mapping[str, Any]]:
         """Return the content of a dataset as it is to be written.
 
-        Raises
-        ------
-        ValueError
-            If variables do not fit what is there.
+        Raise `ValueError` if variables do not fit what is there.
         """
         known = self.array_keys()
         there = {name for name in variables if self._mode != "w" and _encode_variable_name(name) in known}
@@ -119,6 +113,8 @@ class GroupStore(ZarrStore):
     ) -> None:
         """Create what is not there yet, and hand all elements to the writer.
 
+        Raise `ValueError` if an encoding is not known.
+
         Parameters
         ----------
         variables, attributes
@@ -127,11 +123,6 @@ class GroupStore(ZarrStore):
             The names of variables whose encoding the user gave.
         writer
             What takes the elements, each with the array and the region where they belong.
-
-        Raises
-        ------
-        ValueError
-            If an encoding is not known.
         """
         if self._mode != "r+":
             self.set_attributes(attributes)

@@ -27,6 +27,9 @@ def open_node(
 ) -> Group | Array:
     """Open the group that a dataset is read from, or the array that is to be its only variable.
 
+    Raise `NodeNotFoundError` if there is nothing. Raise `MetadataError` if a document does not conform, or there is no
+    consolidated metadata although there must be. Raise `StoreError` if the store fails.
+
     Parameters
     ----------
     target
@@ -41,15 +44,6 @@ def open_node(
         Options of fsspec, which then opens the URL.
     zarr_format
         The format that the group must have.
-
-    Raises
-    ------
-    NodeNotFoundError
-        If there is nothing.
-    MetadataError
-        If a document does not conform, or there is no consolidated metadata although there must be.
-    StoreError
-        If the store fails.
     """
     path = (group or "").strip("/")
     if not may_consolidate(target):
@@ -78,8 +72,6 @@ def open_node(
 def may_consolidate(target: Any) -> bool:
     """Return whether a store may have consolidated metadata; those of icechunk, which are consistent without, do not.
 
-    Examples
-    --------
     >>> may_consolidate("a.zarr")
     True
     """

@@ -44,8 +44,6 @@ def chain_from_configs(
     `filters` and `compressor` are the members of the document, unchecked; `dtype` and `chunk_shape` are None if the
     document is wrong about them.
 
-    Examples
-    --------
     >>> problems = Problems()
     >>> chain = chain_from_configs([], {"id": "zlib", "level": 1}, dtype=DataType.parse("float64"), endian="big",
     ...                            order="F", chunk_shape=(3, 4), problems=problems)

@@ -56,10 +56,7 @@ class _Checksum(NumcodecsCodec):
     def decode(self, encoded: bytes, max_size: int) -> memoryview:
         """Return the data without the checksum.
 
-        Raises
-        ------
-        ChecksumError
-            If the checksum does not match.
+        Raise `ChecksumError` if the checksum does not match.
         """
         data, stored, computed = self._apart(encoded, self.at_start)
         if stored != computed:

@@ -26,10 +26,7 @@ class Decompressor(Protocol):
 def decode_streams(make: Callable[[], Decompressor], encoded: bytes, max_size: int, padding: bytes = b"") -> bytes:
     """Decode concatenated streams, each perhaps followed by `padding`.
 
-    Raises
-    ------
-    CodecError
-        If there are more than `max_size` bytes, the last stream ends early, or something else follows.
+    Raise `CodecError` if there are more than `max_size` bytes, the last stream ends early, or something else follows.
     """
     parts: list[bytes] = []
     room = max_size

@@ -30,10 +30,8 @@ class Table(Protocol):
     def put(self, elements: list[Any], /) -> bytes:
         """Return the tokens of these objects, 64 bits each.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If the codec cannot encode one of them; `ObjectCodec.refuses` says which, and why.
+        Raise `TypeError` or `ValueError` if the codec cannot encode one of them; `ObjectCodec.refuses` says which, and
+        why.
         """
 
     def take(self, tokens: Any, out: Any, /) -> None:
@@ -55,23 +53,11 @@ class ObjectCodec(NumcodecsCodec):
     """True if chunks are stored in the order (C or F) of the array; otherwise always in C order, with own axes."""
 
     def table(self, fill: Any) -> Table:
-        """Return a new table, for one operation on an array with this fill value.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return a new table, for one operation on an array with this fill value."""
         raise NotImplementedError
 
     def refuses(self, element: Any) -> Refusal | None:
-        """Return why an object cannot be encoded; None if it can.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return why an object cannot be encoded; None if it can."""
         raise NotImplementedError
 
     def refuses_fill(self, fill: Any) -> Refusal | None:
@@ -79,13 +65,7 @@ class ObjectCodec(NumcodecsCodec):
         return self.refuses(fill)
 
     def same_fill(self, one: Any, other: Any) -> bool:
-        """Return whether two objects, as fill values, are stored as the same element.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class; only codecs of any objects need it, whose documents have fill values as JSON.
-        """
+        """Return whether two objects, as fill values, are stored as the same element."""
         raise NotImplementedError
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

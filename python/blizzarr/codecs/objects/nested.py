@@ -29,10 +29,7 @@ def nest(elements: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
 def flatten(items: Any, shape: tuple[int, ...]) -> list[Any]:
     """Return the objects of a chunk of this shape, in C order; objects may be lists themselves.
 
-    Raises
-    ------
-    CodecError
-        If the list does not have this shape.
+    Raise `CodecError` if the list does not have this shape.
     """
     if not isinstance(items, list) or len(items) < 2 or items[-1] != list(shape):
         found = describe(items[-1]) if isinstance(items, list) and items else describe(items)

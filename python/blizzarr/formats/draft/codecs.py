@@ -37,8 +37,6 @@ _NOT_STATED: Final = ("typesize",)
 def name_of(uri: Any) -> str | None:
     """Return the numcodecs name of the codec with this URI; `None` for other URIs.
 
-    Examples
-    --------
     >>> name_of("https://purl.org/zarr/spec/codecs/gzip/1.0"), name_of("https://purl.org/zarr/spec/codec/gzip")
     ('gzip', 'gzip')
     >>> name_of("https://example.org/gzip") is None

@@ -153,8 +153,6 @@ def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, orde
 def _spelled(identifier: Any, ordered: bool = False) -> Any:
     """Return the identifier in NumPy's spelling, also in fields of structs; in one byte order if `ordered`.
 
-    Examples
-    --------
     >>> _spelled([["name", "S3"], ["age", "int32"]]), _spelled([["age", ">i4"]], ordered=True)
     ([['name', '|S3'], ['age', '<i4']], [['age', '<i4']])
     """

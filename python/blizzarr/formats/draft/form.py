@@ -21,8 +21,6 @@ from blizzarr.problems import Notice, Problems, decoder
 class Draft:
     """The draft in one spelling and with one key suffix; see `Format` for its methods.
 
-    Examples
-    --------
     >>> form = Draft(Spelling.DOCUMENT)
     >>> form.name, form.node_keys("foo/bar")
     ('v3_draft', ('meta/foo/bar.array.json', 'meta/foo/bar.group.json'))
@@ -193,8 +191,6 @@ _SPELLINGS: Final = {spelling.value: spelling for spelling in Spelling}
 def draft_named(name: str) -> Draft | None:
     """Return the draft format with this name; `None` for other names.
 
-    Examples
-    --------
     >>> draft_named("v3_draft:.jsn")
     Draft(spelling=<Spelling.DOCUMENT: 'v3_draft'>, suffix='.jsn')
     """

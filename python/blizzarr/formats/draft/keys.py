@@ -24,8 +24,6 @@ CONSOLIDATED: Final = "consolidated"
 class NodeKeys:
     """The keys of nodes, in one spelling and with one suffix.
 
-    Examples
-    --------
     >>> keys = NodeKeys(Spelling.DOCUMENT, ".json")
     >>> keys.document("foo/bar", "array"), keys.document("", "group"), keys.chunks("foo/bar")
     ('meta/foo/bar.array.json', 'meta/group.json', 'data/foo/bar/')
@@ -65,8 +63,6 @@ class NodeKeys:
     def node_of(self, key: str) -> str | None:
         """Return the path of the node to which a document with this key belongs; `None` for other keys.
 
-        Examples
-        --------
         >>> keys = NodeKeys(Spelling.DOCUMENT, ".json")
         >>> keys.node_of("meta/foo/baz.array.json"), keys.node_of("meta/array.json"), keys.node_of("data/foo/c0")
         ('foo/baz', '', None)

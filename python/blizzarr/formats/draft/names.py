@@ -17,8 +17,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 def is_name(name: str) -> bool:
     """Return whether a node may have this name; case matters.
 
-    Examples
-    --------
     >>> is_name("a-1.b_C"), is_name(""), is_name(".."), is_name("größe")
     (True, False, False, False)
     """
