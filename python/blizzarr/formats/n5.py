@@ -43,29 +43,19 @@ class N5Format(SiblingDocuments):
     implicit_groups: ClassVar[bool] = True
 
     def groups_above(self, path: str) -> tuple[str, ...]:
-        """Return no paths, as groups need no documents."""
         return ()
 
     def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name; `None` if it may."""
         if name == _DOCUMENT:
             return f"a name may not be {name}, which is the key of metadata"
         return super().name_problem(name)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk key encoding of new arrays: the indices with a slash between them.
-
-        Raise `MetadataError` if another separator was requested.
-        """
         return only_keys(ChunkKeys.v2("/"), given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """Decode the node at a path; `None` if its document is not given.
-
-        Raise `MetadataError` if the document does not conform; the error has all problems.
-        """
         (key,) = self.node_keys(path)
         given = documents.get(key)
         if given is None:
@@ -74,10 +64,6 @@ class N5Format(SiblingDocuments):
         return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the document of a node.
-
-        Raise `MetadataError` if N5 cannot express the node; the error has all problems.
-        """
         from blizzarr.formats import n5_array
 
         (key,) = self.node_keys(path)

@@ -39,23 +39,14 @@ class V1Format(WithoutGroups):
     documents: ClassVar[tuple[str, ...]] = (_META, _ATTRIBUTES)
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """Return the key of the document that makes an array."""
         return (f"{path}/{_META}" if path else _META,)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk key encoding of new arrays: the indices with a period between them.
-
-        Raise `MetadataError` if another separator was requested.
-        """
         return only_keys(ChunkKeys.v2("."), given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | None:
-        """Decode the array at a path; `None` if there is no ``meta``, or an unrelated file of that name.
-
-        Raise `MetadataError` if the documents do not conform; the error has all problems.
-        """
         key, attributes_key = self.document_keys(path)
         given = documents.get(key)
         if given is None:
@@ -83,10 +74,7 @@ class V1Format(WithoutGroups):
         return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the documents of an array; ``attrs`` also if there are no attributes, as the specification requires.
-
-        Raise `MetadataError` if v1 cannot express the node, like any group; the error has all problems.
-        """
+        """Encode the documents of an array: ``attrs``, too, if there are no attributes, as specified."""
         from blizzarr.formats import v1_array
 
         key, attributes_key = self.document_keys(path)

@@ -37,25 +37,17 @@ class V2Format(SiblingDocuments):
     documents: ClassVar[tuple[str, ...]] = DOCUMENTS
 
     def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name; `None` if it may."""
         return name_problem(name)
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """Return the keys of the documents each of which makes a node."""
         return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk key encoding of new arrays: indices with the requested separator, or a dot, between them."""
         return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """Decode the node at a path; `None` if none of its documents is given.
-
-        Raise `MetadataError` if the documents do not conform; the error has all problems. Raise `LimitError` if the
-        documents conform but exceed a cap.
-        """
         prefix = f"{path}/" if path else ""
         kind = ARRAY if prefix + ARRAY in documents else GROUP
         if kind == GROUP or prefix + GROUP in documents:
@@ -82,13 +74,7 @@ class V2Format(SiblingDocuments):
         return GroupMeta(attributes, below, meta.extra, self.name, source)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the documents of a node by key, in the order in which to store them: what makes the node is last.
-
-        There is no document of attributes if there are none and there was none before.
-
-        Raise `MetadataError` if v2 cannot express the node, or an attribute could not be read again; the error has all
-        problems.
-        """
+        """Encode a node; without a document of attributes if there are none, and there was none before."""
         prefix = self.chunk_prefix(path)
         kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
         problems = Problems()

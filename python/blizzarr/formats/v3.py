@@ -37,7 +37,6 @@ class V3Format(SiblingDocuments):
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
     def reserved(self, name: str) -> str | None:
-        """Return why no new node should get this name; `None` if it may."""
         return reserved(name)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
@@ -49,11 +48,6 @@ class V3Format(SiblingDocuments):
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """Decode the node at a path; `None` if its document is not given.
-
-        Raise `MetadataError` if the document does not conform; the error has all problems. Raise `LimitError` if the
-        document conforms but exceeds a cap.
-        """
         key = f"{path}/zarr.json" if path else "zarr.json"
         raw = documents.get(key)
         if raw is None:
@@ -63,11 +57,6 @@ class V3Format(SiblingDocuments):
         return _remember(raw, key, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the document of a node, by key.
-
-        Raise `MetadataError` if v3 cannot express the node, or an attribute could not be read again; the error has all
-        problems.
-        """
         key = self.document_keys(path)[0]
         problems = Problems()
         check_names(path, self.name_problem, problems)

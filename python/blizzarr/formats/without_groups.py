@@ -19,14 +19,12 @@ class WithoutGroups(SiblingDocuments):
     """
 
     def groups_above(self, path: str) -> tuple[str, ...]:
-        """Return no paths, as there are no groups."""
         return ()
 
     def listing_prefix(self, path: str) -> None:
         """Return `None`, as there are no groups."""
 
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-        """Return no names, as there are no groups."""
         return []
 
 

@@ -41,7 +41,6 @@ class IntervalKeys(ChunkKeys):
         return cls(NAME, "_", "", "", starts, lengths, ends)
 
     def key(self, indices: tuple[int, ...]) -> str:
-        """Return the key of a chunk."""
         parts = []
         for index, (start, length, end) in zip(indices, self._axes, strict=False):
             first = start + index * length
@@ -49,7 +48,6 @@ class IntervalKeys(ChunkKeys):
         return self.separator.join(parts)
 
     def position(self, key: str, rank: int) -> tuple[int, ...] | None:
-        """Return the indices of the chunk with this key; None if there is no such chunk."""
         found = [_INTERVAL.fullmatch(part) for part in key.split(self.separator)]
         if len(found) != len(self.starts):
             return None
@@ -63,7 +61,6 @@ class IntervalKeys(ChunkKeys):
 
     @property
     def native(self) -> dict[str, Any]:
-        """The arguments of the engine's handle."""
         return {"intervals": self._axes}
 
     @property
@@ -111,7 +108,6 @@ class ShardKeys(ChunkKeys):
         return f"{self._number(indices):016x}"
 
     def value_key(self, indices: tuple[int, ...]) -> str:
-        """Return the key of the shard that contains a chunk."""
         shifted = self._number(indices) >> self.shifted
         shard = (_murmur(shifted) if self.murmur else shifted) >> self.minishards & (1 << self.shards) - 1
         return f"{shard:0{-(-self.shards // 4)}x}.shard"
@@ -122,7 +118,6 @@ class ShardKeys(ChunkKeys):
 
     @property
     def native(self) -> dict[str, Any]:
-        """The arguments of the engine's handle."""
         shards = self.shifted, self.minishards, self.shards, self.murmur, self.gzip_index
         return {"morton": self.bits, "shards": shards}
 

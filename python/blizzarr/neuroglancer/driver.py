@@ -51,7 +51,6 @@ class PrecomputedDriver(StoredDriver):
         return VolumeConstraints(number, of_all, of_one)
 
     def said_constraints(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
-        """Return the members that are given."""
         return constraints.to_json(include_defaults)
 
     def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:

@@ -103,7 +103,6 @@ class Precomputed(WithoutGroups):
         return Precomputed(lambda volume: choice, key, f"{key}{source.chunk_size}")
 
     def chunk_prefix(self, path: str) -> str:
-        """Return the prefix of the keys of the chunks of the scale."""
         prefix = resolved(path, self.key)
         return f"{prefix}/" if prefix else ""
 

@@ -63,7 +63,6 @@ class VolumeConstraints(MetadataConstraints):
         )
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """Return the members of the driver that are given."""
         said: dict[str, Any] = {}
         if self.number is not None:
             said["scale_index"] = self.number
@@ -74,7 +73,6 @@ class VolumeConstraints(MetadataConstraints):
         return said
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """Add the data type and rank that are known to the schema."""
         schema._merge(Schema(rank=RANK))
         if self.multiscale.dtype is not None:
             schema._merge(Schema(dtype=self.multiscale.dtype))
@@ -89,15 +87,12 @@ class VolumeConstraints(MetadataConstraints):
         return choose(volume, self.number, self.multiscale, self.scale, schema)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain:
-        """Return the domain, as far as it is known."""
         return domain_of(self.scale, self.multiscale.num_channels, schema)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """Return the layout, as far as it is known."""
         return layout_with(schema.chunk_layout, self.domain(schema, options), self.scale)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
-        """Return the codec, as far as it is known."""
         return codec_of(self.scale, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> None:
@@ -105,7 +100,6 @@ class VolumeConstraints(MetadataConstraints):
         return
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits:
-        """Return the units, as far as they are known."""
         return units_of(self.scale, schema)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:

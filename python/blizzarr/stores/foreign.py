@@ -85,7 +85,6 @@ class ForeignStore(BaseStore):
             return value if value is None or isinstance(value, bytes) else memoryview(value).cast("B")
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, in one request if the object has one; None for each that is missing."""
         if not self._has("get_many"):
             return super().get_many(keys)
         for key in keys:
@@ -192,7 +191,7 @@ class ForeignStore(BaseStore):
         value_changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
+        """Set the value only if it is still `expected`; excludes whom the object underneath excludes."""
         if not self._has("replace"):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
@@ -202,7 +201,6 @@ class ForeignStore(BaseStore):
         return replaced
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
         if not self._has("discard"):
             return super().discard(key, expected)
         self._check_writable(check_key(key))
@@ -221,7 +219,6 @@ class ForeignStore(BaseStore):
         return deleted
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = check_prefix(prefix)
         if not self._has("delete_prefix"):
             super().delete_prefix(prefix)

@@ -156,7 +156,6 @@ class FsspecStore(BaseStore):
                 value_changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         super().delete_prefix(prefix)

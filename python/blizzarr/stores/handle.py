@@ -44,6 +44,5 @@ class StoreHandle(StoreWrapper):
         return self.store.set_if_version  # type: ignore[attr-defined,no-any-return]  # its absence is ours
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys that have a value, with the method of the store if it has one."""
         present = getattr(self.store, "present", None)
         return super().present(keys) if present is None else list(present(keys))

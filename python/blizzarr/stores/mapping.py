@@ -69,7 +69,6 @@ class MappingStore(BaseStore):
             return value if isinstance(value, bytes) else memoryview(value).cast("B")
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value by a copy of these bytes."""
         self._check_writable(check_key(key))
         with failures("write", key, self):
             self.mapping[key] = bytes(value)

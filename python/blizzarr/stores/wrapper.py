@@ -58,7 +58,6 @@ class StoreWrapper(BaseStore):
         return self.store.get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, in one request if the store has one; None for each that is missing."""
         get_many = getattr(self.store, "get_many", None)
         return each(self.store, self.store.get, keys) if get_many is None else builtins.list(get_many(keys))
 
@@ -69,18 +68,16 @@ class StoreWrapper(BaseStore):
         self.store.set(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it is still `expected`; return whether it was set. Excludes whom the store excludes."""
+        """Set the value only if it is still `expected`; excludes whom the store underneath excludes."""
         return try_replace(self.store, key, expected, value)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it is still `expected`; return whether it was. Excludes whom the store excludes."""
         return try_discard(self.store, key, expected)
 
     def delete(self, key: str) -> object:
         return self.store.delete(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         delete_prefix = getattr(self.store, "delete_prefix", None)
         if delete_prefix is None:
             super().delete_prefix(prefix)
@@ -108,13 +105,11 @@ class StoreWrapper(BaseStore):
         return None if value is None else memoryview(value).nbytes
 
     def flush(self) -> None:
-        """Flush the store."""
         flush = getattr(self.store, "flush", None)
         if flush is not None:
             flush()
 
     def close(self) -> None:
-        """Close the store."""
         close = getattr(self.store, "close", None)
         if close is not None:
             close()

@@ -112,7 +112,6 @@ class _BufferStore(MappingStore):
             return memoryview(buffer.as_numpy_array().view("u1"))
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value by a copy of these bytes."""
         self._check_writable(check_key(key))
         with failures("write", key, self):
             self.mapping[key] = import_module("zarr.core.buffer.cpu").Buffer.from_bytes(bytes(value))
