@@ -7,7 +7,6 @@ functions here work for all formats, so that other packages need not ask which f
 
 from blizzarr.formats.array_format import ArrayFormat
 from blizzarr.formats.blocks import arranged, without_blocks
-from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
     below,
@@ -42,6 +41,7 @@ from blizzarr.formats.nodes import (
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
+from blizzarr.formats.v2_consolidated import own_copies_differ
 from blizzarr.formats.v2_separator import as_documented, settled
 
 __all__ = [

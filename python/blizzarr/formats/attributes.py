@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, dump, is_deeper, load
@@ -51,3 +52,19 @@ def dump_attributes(
     made = dump(attributes, key)
     # Compared as text: unlike equality, this distinguishes `true`, 1 and 1.0, and NaN equals NaN.
     return stored if stored is not None and dump(json.loads(stored.strip() or b"{}"), key) == made else made
+
+
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+def pack(attributes: dict[str, Any]) -> bytes | None:
+    """Pack attributes for copying; `None` if a shallow copy suffices, as they hold neither lists nor objects.
+
+    >>> pack({"a": 1}), unpack(pack({"a": [1]}))
+    (None, {'a': [1]})
+    """
+    flat = all(type(value) in _PLAIN for value in attributes.values())
+    return None if flat else marshal.dumps(attributes)
+
+
+unpack: Final = marshal.loads

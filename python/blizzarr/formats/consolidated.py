@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from blizzarr.errors import Problem
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn_of
@@ -114,3 +115,26 @@ class Consolidated(Mapping[str, Node]):
         start = f"{path}/"
         inner = {name[len(start) :]: document for name, document in self.documents.items() if name.startswith(start)}
         return Consolidated(inner, self._decode, self._key, self.format, self._start + start)
+
+
+def check_entry(
+    path: str,
+    place: str,
+    document: Any,
+    is_array: Callable[[str], bool],
+    rule: Callable[[str], str | None],
+    problems: Problems,
+) -> None:
+    """Add problems for a path that does not lead below the group, or is below an array, and for invalid documents.
+
+    `place` is the JSON path of the copy, `rule` the one for names of nodes.
+    """
+    names = path.split("/")
+    wrong = next(filter(None, map(rule, names)), None)
+    if wrong is not None:
+        problems.items.append(Problem(place, "a path below this group", wrong))
+        return
+    if type(document) is not dict:
+        problems.add(place, "the document of a node", document)
+    if any(is_array("/".join(names[:depth])) for depth in range(1, len(names))):
+        problems.add(place, "no node below an array", path)

@@ -20,8 +20,7 @@ from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v2 import V2
-from blizzarr.formats.v3 import V3
-from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
+from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable

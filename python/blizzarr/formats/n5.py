@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Final
 
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.remembered_nodes import RememberedNodes
-from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
+from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
+from blizzarr.formats.sibling_documents import SiblingDocuments, check_names, only_keys
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -56,12 +55,9 @@ class N5Format(SiblingDocuments):
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        (key,) = self.node_keys(path)
-        given = documents.get(key)
-        if given is None:
-            return None
-        raw = bytes(given)
-        return _remember(raw, key, notices)
+        prefix = f"{path}/" if path else ""
+        raw = documents.get(prefix + _DOCUMENT)
+        return None if raw is None else _remember((bytes(raw),), prefix, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         from blizzarr.formats import n5_array
@@ -83,9 +79,11 @@ class N5Format(SiblingDocuments):
 N5: Final = N5Format()
 
 
-def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
     from blizzarr.formats import n5_array
 
+    (raw,) = documents
+    assert raw is not None
     problems = Problems(notices)
     document = load(raw, problems, attributes=True)
     if document is not None and not all(sign in document for sign in _SIGNS):
@@ -94,7 +92,7 @@ def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | G
         return None
     else:
         meta = None if document is None else n5_array.decode(document, problems)
-    problems.raise_any(key=key, document=document)
+    problems.raise_any(key=prefix + _DOCUMENT, document=document)
     assert meta is not None
     assert document is not None
     return replace(meta, source=Stored(document, {_DOCUMENT: raw}))

@@ -11,8 +11,7 @@ from blizzarr.formats.format import Format, Node
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
-from blizzarr.formats.v3 import V3
-from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
+from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.open_table import OpenTable
 
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}

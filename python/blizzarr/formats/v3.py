@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from blizzarr.formats import v3_group
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
-from blizzarr.formats.remembered_nodes import RememberedNodes
+from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v3_resized import resized
@@ -48,13 +48,11 @@ class V3Format(SiblingDocuments):
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        key = f"{path}/zarr.json" if path else "zarr.json"
-        raw = documents.get(key)
+        prefix = f"{path}/" if path else ""
+        raw = documents.get(prefix + _DOCUMENT)
         if raw is None:
             return None
-        if type(raw) is not bytes:
-            raw = bytes(raw)
-        return _remember(raw, key, notices)
+        return _remember((raw if type(raw) is bytes else bytes(raw),), prefix, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         key = self.document_keys(path)[0]
@@ -62,7 +60,7 @@ class V3Format(SiblingDocuments):
         check_names(path, self.name_problem, problems)
         problems.raise_any(key=key)
         if isinstance(meta, ArrayMeta) and (known := resized(meta)) is not None:
-            _remember.put(known.raw, known.meta, known.notices)
+            _remember.put((known.raw,), known.meta, known.notices)
             return {key: known.raw}
         raw = dump(v3_group.encode_node(meta), key)
         # Never store what could not be read again. This also remembers the document, which is often read again soon.
@@ -73,13 +71,15 @@ class V3Format(SiblingDocuments):
 V3: Final = V3Format()
 
 
-def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+    (raw,) = documents
+    assert raw is not None
     problems = Problems(notices)
     document = load(raw, problems)
     if document is not None and is_entry(document):
         return None
-    meta = None if document is None else v3_group.decode_node(document, problems, key or "zarr.json")
-    problems.raise_any(key=key, document=document)
+    meta = None if document is None else v3_group.decode_node(document, problems, prefix + _DOCUMENT)
+    problems.raise_any(key=prefix + _DOCUMENT, document=document)
     assert meta is not None
     if not isinstance(meta, ArrayMeta) or document is None or meta.source is not document:
         return meta
@@ -87,3 +87,16 @@ def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | G
 
 
 _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)
+
+
+TAG: Final = "v3_implicit"
+"""The value of `GroupMeta.format` for such a group."""
+
+
+class _V3Implicit(V3Format):
+    """The format of hierarchies with such groups."""
+
+    implicit_groups: ClassVar[bool] = True
+
+
+V3_IMPLICIT: Final = _V3Implicit()
