@@ -106,7 +106,11 @@ def find_many(
         for number, several in zip(open_, keys, strict=True):
             documents = {key: values[key] for key in several if key in values}
             if documents:
-                found[number] = _decode(store, form, paths[number], documents, entries)
+                given = _with_entry(store, form.entry_key, documents, entries) if form.entry_key else documents
+                try:
+                    found[number] = _decode(form, paths[number], given, documents)
+                except BlizzarrError as error:
+                    found[number] = error
         open_ = [number for number in open_ if found[number] is None]
         if not open_:
             break
@@ -159,26 +163,19 @@ def _documents_or_errors(
     return values, errors
 
 
-def _decode(
-    store: Store, form: Format, path: str, documents: dict[str, bytes], entries: dict[str, Any]
-) -> Found | BlizzarrError | None:
-    """Decode the node that documents make in one format, reading the entry document if needed."""
-    given: Mapping[str, bytes] = documents
-    entry = form.entry_key
-    if entry is not None:
-        if entry not in entries:
-            entries[entry] = _get(store, entry)
-        if entries[entry] is None:
-            return None
-        given = {**documents, entry: bytes(entries[entry])}
-    try:
-        return _found(form, path, given, documents)
-    except BlizzarrError as error:
-        return error
+def _with_entry(
+    store: Store, entry: str, documents: dict[str, bytes], entries: dict[str, Any]
+) -> dict[str, bytes] | None:
+    """Return documents with that of the hierarchy as a whole, which is read once; `None` if there is none."""
+    if entry not in entries:
+        entries[entry] = _get(store, entry)
+    return None if entries[entry] is None else {**documents, entry: bytes(entries[entry])}
 
 
-def _found(form: Format, path: str, given: Mapping[str, bytes], documents: dict[str, bytes]) -> Found | None:
+def _decode(form: Format, path: str, given: Mapping[str, bytes] | None, documents: dict[str, bytes]) -> Found | None:
     """Decode the node that the documents `given` make; `documents` are those of them that belong to the node."""
+    if given is None:
+        return None
     notices: list[Notice] = []
     try:
         meta = form.decode(path, given, notices)
@@ -258,13 +255,8 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
                 documents[key] = value if type(value) is bytes else bytes(value)
         if not documents:
             continue
-        found = (
-            _found(wanted, path, documents, documents)
-            if wanted.entry_key is None
-            else _decode(store, wanted, path, documents, entries)
-        )
-        if isinstance(found, BlizzarrError):
-            raise found
+        given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents
+        found = _decode(wanted, path, given, documents)
         if found is not None:
             if found.meta.format == "v2" and v2_separator.is_unsaid(found.meta):
                 found = found._replace(meta=v2_separator.settled(store, path, found.meta))

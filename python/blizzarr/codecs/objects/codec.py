@@ -53,11 +53,23 @@ class ObjectCodec(NumcodecsCodec):
     """True if chunks are stored in the order (C or F) of the array; otherwise always in C order, with own axes."""
 
     def table(self, fill: Any) -> Table:
-        """Return a new table, for one operation on an array with this fill value."""
+        """Return a new table, for one operation on an array with this fill value.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
     def refuses(self, element: Any) -> Refusal | None:
-        """Return why an object cannot be encoded; None if it can."""
+        """Return why an object cannot be encoded; None if it can.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class.
+        """
         raise NotImplementedError
 
     def refuses_fill(self, fill: Any) -> Refusal | None:
@@ -65,7 +77,13 @@ class ObjectCodec(NumcodecsCodec):
         return self.refuses(fill)
 
     def same_fill(self, one: Any, other: Any) -> bool:
-        """Return whether two objects, as fill values, are stored as the same element."""
+        """Return whether two objects, as fill values, are stored as the same element.
+
+        Raises
+        ------
+        NotImplementedError
+            In this base class; only codecs of any objects need it, whose documents have fill values as JSON.
+        """
         raise NotImplementedError
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
