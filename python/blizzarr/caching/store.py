@@ -9,7 +9,7 @@ from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
 from blizzarr.stores import Replaced, Store, Value
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
-from blizzarr.stores.handle import StoreHandle
+from blizzarr.stores.wrapper import StoreHandle
 
 
 class CachedStore(StoreHandle):
@@ -78,7 +78,7 @@ class CachedStore(StoreHandle):
 
     @property
     def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
-        method = super().set_if_version
+        method: Callable[[str, Value, str | None], bool] = self.store.set_if_version  # type: ignore[attr-defined]
 
         def set_if_version(key: str, value: Value, version: str | None) -> bool:
             try:

@@ -18,8 +18,7 @@ from blizzarr.formats import chunk_prefix, node_of
 from blizzarr.recording.file import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
-from blizzarr.stores.place import place_of
-from blizzarr.stores.same_file import is_inside
+from blizzarr.stores.place import is_inside, place_of
 from blizzarr.transformers import ArrayKeys
 
 _MESSAGES = {

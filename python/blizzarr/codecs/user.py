@@ -13,9 +13,8 @@ from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
 from blizzarr.codecs.codec import Chunk, Codec, Stage
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
-from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
-from blizzarr.codecs.numcodecs.user_codec import UserCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
 from blizzarr.dtypes import DataType, Kind

@@ -58,7 +58,9 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def pack(attributes: dict[str, Any]) -> bytes | None:
-    """Pack attributes for copying; `None` if a shallow copy suffices, as they hold neither lists nor objects.
+    """Pack the attributes of a node that is remembered, as users may change those that they get.
+
+    `None` if a shallow copy suffices, as they hold neither lists nor objects.
 
     >>> pack({"a": 1}), unpack(pack({"a": [1]}))
     (None, {'a': [1]})

@@ -90,11 +90,18 @@ _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_deco
 
 
 TAG: Final = "v3_implicit"
-"""The value of `GroupMeta.format` for such a group."""
+"""The value of `GroupMeta.format` for a group without a document."""
 
 
 class _V3Implicit(V3Format):
-    """The format of hierarchies with such groups."""
+    """The format of hierarchies with implicit groups, which the specification had until April 2024.
+
+    https://github.com/zarr-developers/zarr-specs/pull/292
+
+    Zarr v3 has none any more: a path without a document is not listed in a group, and nothing below it is found. Only
+    if such a path is opened itself, and there is a node somewhere below it, it is read as a group, with a warning, and
+    so are the paths in it that lead to nodes. Its format is `TAG`; nodes that are created in it have plain v3.
+    """
 
     implicit_groups: ClassVar[bool] = True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -277,3 +278,23 @@ def is_local(file_system: Any) -> bool:
 
 def _unpickled(fs: Any, path: str, read_only: bool) -> FsspecStore:
     return FsspecStore(fs, path, read_only=read_only)
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
+
+
+def with_storage_options(target: Any, storage_options: Mapping[str, Any] | None) -> Any:
+    """Return what to open: with options, the store that fsspec makes of a URL; local paths ignore them, as in fsspec.
+
+    Raise `ValueError` if there are options for something that is neither a path nor a URL. Raise
+    `UnsupportedOperationError` or `StoreError` if as for `FsspecStore.from_url`.
+
+    >>> with_storage_options("memory://a.zarr", {"skip_instance_cache": True})
+    <FsspecStore MemoryFileSystem:/a.zarr>
+    """
+    if not storage_options:
+        return target
+    if not isinstance(target, str | os.PathLike):
+        raise ValueError(f"expected a URL with storage_options, found {type(target).__name__}, which has its own")
+    text = os.fspath(target)
+    return FsspecStore.from_url(text, storage_options) if _URL.match(text) else text

@@ -23,9 +23,9 @@ from blizzarr.stores.generation import (
     version_generation,
     version_named,
 )
-from blizzarr.stores.key_locks import KeyLocks
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.locks import KeyLocks
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import check_writable

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Never
 
 from blizzarr.stores.base import refused
-from blizzarr.stores.handle import StoreHandle
 from blizzarr.stores.protocol import Store, Value
+from blizzarr.stores.wrapper import StoreHandle
 
 
 class ReadOnlyStore(StoreHandle):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import each
+
+_OF_STORE: Final = ("native", "object_client", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
+"""What a handle has if the store has it, and as the store has it."""
 
 
 class StoreWrapper(BaseStore):
@@ -113,3 +116,20 @@ class StoreWrapper(BaseStore):
         close = getattr(self.store, "close", None)
         if close is not None:
             close()
+
+
+class StoreHandle(StoreWrapper):
+    """Another handle of a store, which the engine bypasses: keys and values are those of the store.
+
+    So it has the native handle of the store, the client of one of objects, and the methods about versions, if the store
+    has them.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_STORE:
+            return getattr(self.store, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def present(self, keys: Sequence[str]) -> builtins.list[str]:
+        present = getattr(self.store, "present", None)
+        return super().present(keys) if present is None else builtins.list(present(keys))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blizzarr.array import Array
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.handle import StoreHandle
+from blizzarr.stores.wrapper import StoreHandle
 
 
 class _Undocumented(StoreHandle):

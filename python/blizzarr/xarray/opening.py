@@ -13,7 +13,7 @@ from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
-from blizzarr.stores.storage_options import with_storage_options
+from blizzarr.stores.fsspec_store import with_storage_options
 
 
 def open_node(

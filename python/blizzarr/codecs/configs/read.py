@@ -13,9 +13,8 @@ from blizzarr.codecs.configs.memory_order import endian_of, to_little
 from blizzarr.codecs.numcodecs import ROWS, library
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.compressors import ShuffleCodec
-from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
-from blizzarr.codecs.numcodecs.user_codec import UserCodec
 from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType, Kind

@@ -204,7 +204,10 @@ def draft_named(name: str) -> Draft | None:
 
 
 def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
-    """Return the nodes at these paths of a hierarchy of the draft, or their errors; `None` where there is no node."""
+    """Return the nodes at these paths of a hierarchy of the draft, or their errors; `None` where there is no node.
+
+    Implicit groups have no document, and with another key suffix no key of a document is known.
+    """
     raw = store.get(ENTRY)
     try:
         entry = None if raw is None else read(bytes(raw))
