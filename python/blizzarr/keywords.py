@@ -29,12 +29,7 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
 def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[str, Any] = ()) -> None:
     """Make a function that takes any keyword show, in its signature, only those that it understands.
 
-    Parameters
-    ----------
-    function
-        The function.
-    names
-        The keywords; with a mapping, each has its value as the default, otherwise None.
+    - `names`: the keywords; with a mapping, each has its value as the default, otherwise None.
 
     >>> def paint(wall, **how): ...
     >>> name_keywords(paint, {"colour": "white"})
@@ -88,16 +83,10 @@ def unknown_keywords(
 ) -> TypeError:
     """Make the error about keywords that a function does not understand.
 
-    Parameters
-    ----------
-    function
-        The function, whose signature has the keywords that there are.
-    unknown
-        The keywords that it does not have.
-    name
-        The name of the function in the text, if users know it by another one.
-    more
-        Keywords that are understood although they are not in the signature.
+    - `function`: the function, whose signature has the keywords that there are.
+    - `unknown`: the keywords that it does not have.
+    - `name`: the name of the function in the text, if users know it by another one.
+    - `more`: keywords that are understood although they are not in the signature.
 
     >>> def paint(wall, *, colour=None): ...
     >>> unknown_keywords(paint, ["color"])

@@ -13,13 +13,9 @@ T = TypeVar("T")
 class OpenTable(LazyTable[T]):
     """A lazy table that programs add rows to, and installed packages by their entry points.
 
-    Parameters
-    ----------
-    group
-        The group of the entry points. They are read once in a process: when a name is looked up that has no row, or
-        when all names are listed.
-    places
-        The places of the values by name.
+    - `group`: the group of the entry points. They are read once in a process: when a name is looked up that has no row,
+      or when all names are listed.
+    - `places`: the places of the values by name.
 
     >>> table = OpenTable[type]("example.numbers", {"whole": "fractions:Fraction"})
     >>> table.register("real", float)

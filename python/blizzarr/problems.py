@@ -54,10 +54,7 @@ def warn(text: str, stacklevel: int = 2) -> None:
 class Problems:
     """The problems and notices collected while a document is decoded.
 
-    Parameters
-    ----------
-    notices
-        The list to which notices are added; by default a new one.
+    - `notices`: the list to which notices are added; by default a new one.
 
     >>> problems = Problems()
     >>> problems.add("shape[0]", "an integer >= 0", -1)

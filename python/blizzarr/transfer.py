@@ -106,16 +106,10 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
     Raise `LimitError` when there is no memory for the result. Raise `OutOfBoundsError` when the array has become
     shorter since the selection was lowered. Raise `ValueError` or `TypeError` when `out` does not fit.
 
-    Parameters
-    ----------
-    binding
-        The array.
-    lowered
-        The selection.
-    out
-        Where to put the elements; any strides, but exactly this shape and the array's data type.
-    order
-        The memory order of a new array.
+    - `binding`: the array.
+    - `lowered`: the selection.
+    - `out`: where to put the elements; any strides, but exactly this shape and the array's data type.
+    - `order`: the memory order of a new array.
     """
     shape, axes, scalar = lowered
     if out is None:

@@ -89,10 +89,7 @@ def codec_of(value: Any) -> Codec:
 
     Raise `MetadataError` if it has options that it should not have; `UnknownExtensionError` if there is no such codec.
 
-    Parameters
-    ----------
-    value
-        A codec of ours, of numcodecs or of zarr-python, a name, or an object as in documents of any format.
+    - `value`: a codec of ours, of numcodecs or of zarr-python, a name, or an object as in documents of any format.
 
     >>> codec_of("crc32c"), codec_of({"name": "gzip", "configuration": {"level": 3}})
     (Crc32cCodec(), GzipCodec(level=3))

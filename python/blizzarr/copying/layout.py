@@ -46,14 +46,9 @@ def layout_for(options: Mapping[str, Any], name: str, source: Any) -> dict[str, 
 
     What a mapping does not mention stays as it is in the source.
 
-    Parameters
-    ----------
-    options
-        The options of the copy.
-    name
-        The path of the array, relative to what is copied.
-    source
-        A blizzarr or NumPy array.
+    - `options`: the options of the copy.
+    - `name`: the path of the array, relative to what is copied.
+    - `source`: a blizzarr or NumPy array.
     """
     made = dict(options)
     for option in _OPTIONS:

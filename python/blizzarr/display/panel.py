@@ -65,14 +65,9 @@ def draw_image(
 ) -> None:
     """An image of given pixels, whose axes have coordinates or the indices of the array as labels.
 
-    Parameters
-    ----------
-    left, top
-        Of the image itself; the labels lie outside.
-    axes
-        The vertical and the horizontal one, before sampling.
-    lower
-        Whether index 0 of the vertical axis is at the bottom.
+    - `left`, `top`: of the image itself; the labels lie outside.
+    - `axes`: the vertical and the horizontal one, before sampling.
+    - `lower`: whether index 0 of the vertical axis is at the bottom.
     """
     height, width = image.shape[:2]
     canvas.paste(left, top, image[::-1] if lower else image)

@@ -34,10 +34,7 @@ class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
 def encode(pixels: NDArray[np.uint8]) -> bytes:
     """The picture as the bytes of a PNG file.
 
-    Parameters
-    ----------
-    pixels
-        Height by width for grey, or height by width by 3 or 4 for RGB or RGBA.
+    - `pixels`: height by width for grey, or height by width by 3 or 4 for RGB or RGBA.
 
     >>> encode(np.zeros((2, 3), np.uint8))[:8]
     b'\\x89PNG\\r\\n\\x1a\\n'

@@ -63,14 +63,10 @@ def stored(
 ) -> Stored | None:
     """The size of the chunks of a node; None if its store cannot tell without reading them.
 
-    Parameters
-    ----------
-    prefix
-        What the keys of its chunks begin with.
-    limit, seconds
-        Stop after so many objects, or so much time, and say so: the directory may be huge, or on a network after all.
-    over_network
-        Also ask a store that is far away, for a listing, which tells the sizes, too.
+    - `prefix`: what the keys of its chunks begin with.
+    - `limit`, `seconds`: stop after so many objects, or so much time, and say so: the directory may be huge, or on a
+      network after all.
+    - `over_network`: also ask a store that is far away, for a listing, which tells the sizes, too.
     """
     # A read-only handle is a wrapper of the store itself.
     store = unwrapped(store)

@@ -24,18 +24,11 @@ Load: TypeAlias = Callable[[list[Notice]], Mapping[str, Any]]
 class Consolidated(Mapping[str, Node]):
     """The nodes below a group, by path relative to it.
 
-    Parameters
-    ----------
-    documents
-        The parsed documents by path, or a function that parses them when they are needed.
-    decode
-        The function that decodes one of them.
-    key
-        The key of the whole document, for errors.
-    format
-        The name of the format of the document.
-    start
-        The prefix of the paths in the document, which precedes the paths relative to the group.
+    - `documents`: the parsed documents by path, or a function that parses them when they are needed.
+    - `decode`: the function that decodes one of them.
+    - `key`: the key of the whole document, for errors.
+    - `format`: the name of the format of the document.
+    - `start`: the prefix of the paths in the document, which precedes the paths relative to the group.
     """
 
     __slots__ = ("_decode", "_documents", "_key", "_nodes", "_start", "format")

@@ -53,12 +53,8 @@ _LENIENT: Final = json.JSONDecoder()
 def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bool = False) -> dict[str, Any] | None:
     """Parse a document that holds one JSON object; `None` if a problem was added.
 
-    Parameters
-    ----------
-    attributes
-        True if the document contains only attributes, in which duplicate names are allowed.
-    marked
-        True if the document may begin with a byte order mark.
+    - `attributes`: true if the document contains only attributes, in which duplicate names are allowed.
+    - `marked`: true if the document may begin with a byte order mark.
     """
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))

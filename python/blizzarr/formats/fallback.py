@@ -29,14 +29,10 @@ def use_fallback(
     A notice says that the fallback is used. Unknown types add no problem; a known one that the setting
     `use_fallback_data_types` forbids does.
 
-    Parameters
-    ----------
-    name, said, place
-        The name or URI of the unknown data type, its description for messages, and its JSON path.
-    fallback
-        One data type or a list of them, from the document.
-    decode
-        Decodes a data type from an item.
+    - `name`, `said`, `place`: the name or URI of the unknown data type, its description for messages, and its JSON
+      path.
+    - `fallback`: one data type or a list of them, from the document.
+    - `decode`: decodes a data type from an item.
     """
     for item in fallback if type(fallback) is list else [fallback]:
         inner = Problems()

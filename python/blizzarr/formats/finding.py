@@ -82,14 +82,9 @@ def find_many(
     No warnings are issued: what is doubtful about documents that can be read is in `Found.notices`, and about others in
     the notes of the error.
 
-    Parameters
-    ----------
-    forms
-        The formats that the nodes may have, newest first; by default all.
-    known
-        The documents by key, if the caller has read them; the store is then not asked for any.
-    entry
-        Used in place of the document of the hierarchy as a whole, in formats that have one.
+    - `forms`: the formats that the nodes may have, newest first; by default all.
+    - `known`: the documents by key, if the caller has read them; the store is then not asked for any.
+    - `entry`: used in place of the document of the hierarchy as a whole, in formats that have one.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)

@@ -30,11 +30,8 @@ class RememberedNodes(Generic[N]):
     The notices about documents are remembered with their node. Errors are not remembered; they get the prefix of the
     documents. Documents longer than 16 KiB, and those with a fallback data type, are decoded each time.
 
-    Parameters
-    ----------
-    decode
-        A function ``(documents, prefix, notices)`` that adds to the list `notices`. `prefix` is that of the keys of the
-        documents, and empty if the result is remembered.
+    - `decode`: a function ``(documents, prefix, notices)`` that adds to the list `notices`. `prefix` is that of the
+      keys of the documents, and empty if the result is remembered.
 
     >>> nodes = RememberedNodes(lambda documents, prefix, notices: GroupMeta({"length": [len(documents[0])]}))
     >>> nodes((b"abc",), "a/").attributes["length"].append(0)

@@ -41,21 +41,14 @@ def revise(
     Raise `NodeNotFoundError` if there is no node any more. Raise `ConflictError` if others changed the documents at
     every attempt. Raise `UnknownOutcomeError` if it is not known whether the change was stored, as an answer was lost.
 
-    Parameters
-    ----------
-    store, path
-        The store, and the path of the node in it.
-    change
-        Returns the new metadata for the stored one. It may be called more than once; if it raises an error, nothing
-        changes.
-    known
-        The node as it was just read, to save reading it if it has not changed since.
-    repeatable
-        Whether the change may be taken for made if the documents that it leads to are stored, whoever stored them.
+    - `store`, `path`: the store, and the path of the node in it.
+    - `change`: returns the new metadata for the stored one. It may be called more than once; if it raises an error,
+      nothing changes.
+    - `known`: the node as it was just read, to save reading it if it has not changed since.
+    - `repeatable`: whether the change may be taken for made if the documents that it leads to are stored, whoever
+      stored them.
 
-    Returns
-    -------
-    The new metadata, as it was stored.
+    The result is the new metadata, as it was stored.
     """
     check_writable(store, path)
     doubtful: tuple[dict[str, bytes], N] | None = None

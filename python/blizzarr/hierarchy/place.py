@@ -90,18 +90,11 @@ def place_node(
     not be used, or a new name is reserved. Raise `ReadOnlyError` if the store was opened for reading. Raise
     `StoreError` if the store fails.
 
-    Parameters
-    ----------
-    store, path
-        The store, and the path of the node in it.
-    meta
-        The metadata of the node.
-    overwrite
-        First remove what is at the path, see `remove_node`.
-    before
-        Called when the place is free, right before the documents are stored.
-    copied
-        True if names are those of other nodes, and may be reserved ones.
+    - `store`, `path`: the store, and the path of the node in it.
+    - `meta`: the metadata of the node.
+    - `overwrite`: first remove what is at the path, see `remove_node`.
+    - `before`: called when the place is free, right before the documents are stored.
+    - `copied`: true if names are those of other nodes, and may be reserved ones.
     """
     check_writable(store, path)
     form = format_of(meta)

@@ -90,19 +90,12 @@ def lay_out(
     Raise `SelectionError` if a slice is not valid. Raise `OutOfBoundsError` if an index or a slice is outside the view;
     indices do not matter if the new view is empty.
 
-    Parameters
-    ----------
-    terms
-        The terms, in the order of their new dimensions; every old dimension has one.
-    dims
-        For each term the dimension that it stands for, for arrays a sequence of these; None if term and dimension have
-        the same number.
-    joint
-        The shape to which all index arrays are broadcast; None if each has dimensions of its own.
-    holder
-        The term that has the joint dimensions in its place; -1 puts them first.
-    constants
-        Whether an array of a single index becomes a constant, which is checked at once.
+    - `terms`: the terms, in the order of their new dimensions; every old dimension has one.
+    - `dims`: for each term the dimension that it stands for, for arrays a sequence of these; None if term and dimension
+      have the same number.
+    - `joint`: the shape to which all index arrays are broadcast; None if each has dimensions of its own.
+    - `holder`: the term that has the joint dimensions in its place; -1 puts them first.
+    - `constants`: whether an array of a single index becomes a constant, which is checked at once.
 
     >>> lay_out(Form.of_shape((5, 6)), [3, slice(2, 6, 2)]).maps
     (3, (0, 0, 2))

@@ -52,12 +52,7 @@ def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
 
     Raise `PathError` if a name breaks a rule, which the text says. Raise `TypeError` if the path is not a string.
 
-    Parameters
-    ----------
-    path
-        The path.
-    rule
-        Returns what is wrong with a name, or None; each format has its own.
+    - `rule`: returns what is wrong with a name, or None; each format has its own.
 
     >>> check_path("a/b"), check_path("/")
     ('a/b', '')

@@ -72,14 +72,9 @@ def read_volume(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
 class Precomputed(WithoutGroups):
     """One resolution of volumes.
 
-    Parameters
-    ----------
-    choose
-        A function from a volume to the scale and the chunk size to open.
-    key
-        The key of the scale, if it is known.
-    part
-        What tells the array from others of the volume, if the scale is known.
+    - `choose`: a function from a volume to the scale and the chunk size to open.
+    - `key`: the key of the scale, if it is known.
+    - `part`: what tells the array from others of the volume, if the scale is known.
     """
 
     choose: Callable[[Volume], Choice]

@@ -67,9 +67,8 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
 def replace_generation(store: Store, key: str, expected: bytes, value: bytes | None) -> bytes | None:
     """Set the value, or delete it, only if what is stored is of the generation `expected`.
 
-    Returns
-    -------
-    The generation of what was written; None if nothing was, since what is stored is of another generation.
+    The result is the generation of what was written; None if nothing was, since what is stored is of another
+    generation.
 
     >>> store = MemoryStore()
     >>> first = replace_generation(store, "a", NO_VALUE, b"1")

@@ -14,14 +14,8 @@ _OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
 def is_impossible(key: str, error: Exception, target: Any) -> bool:
     """Return whether an error only says that there can be no value under the key of a document.
 
-    Parameters
-    ----------
-    key
-        The key.
-    error
-        What the store has raised.
-    target
-        The store of zarr-python, or the file system of fsspec.
+    - `error`: what the store has raised.
+    - `target`: the store of zarr-python, or the file system of fsspec.
 
     >>> is_impossible("a/zarr.json", ValueError("no such file"), {})
     False

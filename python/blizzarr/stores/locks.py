@@ -43,12 +43,8 @@ was called meanwhile does so, too; let it do so afterwards
 
         The generator raises `ConflictError` when it begins, if this thread holds the lock for the same purpose.
 
-        Parameters
-        ----------
-        purpose
-            What the lock is held for: the same thread may hold it for several purposes.
-        array, key, store
-            The place, for the error.
+        - `purpose`: what the lock is held for: the same thread may hold it for several purposes.
+        - `array`, `key`, `store`: the place, for the error.
         """
         with self.lock:
             if purpose in self._purposes:
@@ -74,10 +70,7 @@ class NamedLocks:
 
     Code that takes locks of two sets must always take them in the same order of the sets.
 
-    Parameters
-    ----------
-    doing
-        The work that the locks exclude, for errors: "changing this".
+    - `doing`: the work that the locks exclude, for errors: "changing this".
 
     >>> locks = NamedLocks()
     >>> with locks["a"], locks["a"]:

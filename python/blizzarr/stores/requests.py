@@ -38,14 +38,8 @@ def is_remote(store: object) -> bool:
 def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     """Return how many requests to make at once: `config.concurrent_requests` if any of the stores is remote.
 
-    Parameters
-    ----------
-    stores
-        The stores.
-    otherwise
-        The number if none of them is remote, and the least in any case.
-    size
-        The number of bytes that each request holds in memory.
+    - `otherwise`: the number if none of them is remote, and the least in any case.
+    - `size`: the number of bytes that each request holds in memory.
 
     >>> from blizzarr.stores import MemoryStore
     >>> at_once(MemoryStore(), otherwise=4)

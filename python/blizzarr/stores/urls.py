@@ -200,10 +200,7 @@ def _file_path(rest: str) -> str:
     Raise `ValueError` if the host is not this machine, there is no absolute path, or a character must be
     percent-encoded. Nothing is cut off or left out: the rest would be the path of something else.
 
-    Parameters
-    ----------
-    rest
-        The URL without its scheme: ``///path``, ``//localhost/path`` or ``/path``.
+    - `rest`: the URL without its scheme: ``///path``, ``//localhost/path`` or ``/path``.
     """
     from urllib.parse import unquote_to_bytes
 

@@ -156,10 +156,7 @@ def _count(number: int, what: str) -> str:
 def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:
     """Plan the upgrade of the hierarchy in a store, without changing anything.
 
-    Parameters
-    ----------
-    switched
-        True if the new documents count already, and only old ones are left to be removed.
+    - `switched`: true if the new documents count already, and only old ones are left to be removed.
     """
     nodes: list[NodeUpgrade] = []
     problems: list[Problem] = []
@@ -264,10 +261,7 @@ def _with_consolidated(nodes: list[NodeUpgrade], new: Format) -> NodeUpgrade:
 def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Found | BlizzarrError]:
     """Return the nodes by path, groups before their members, with the error in place of nodes that cannot be read.
 
-    Parameters
-    ----------
-    entry
-        Used in place of the document of the hierarchy as a whole, if that has been replaced already.
+    - `entry`: used in place of the document of the hierarchy as a whole, if that has been replaced already.
     """
     nodes: dict[str, Found | BlizzarrError] = {}
     level: Sequence[str] = [""]

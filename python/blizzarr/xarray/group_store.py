@@ -115,14 +115,9 @@ class GroupStore(ZarrStore):
 
         Raise `ValueError` if an encoding is not known.
 
-        Parameters
-        ----------
-        variables, attributes
-            What `encoded` has returned.
-        given
-            The names of variables whose encoding the user gave.
-        writer
-            What takes the elements, each with the array and the region where they belong.
+        - `variables`, `attributes`: what `encoded` has returned.
+        - `given`: the names of variables whose encoding the user gave.
+        - `writer`: what takes the elements, each with the array and the region where they belong.
         """
         if self._mode != "r+":
             self.set_attributes(attributes)

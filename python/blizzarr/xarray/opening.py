@@ -30,20 +30,12 @@ def open_node(
     Raise `NodeNotFoundError` if there is nothing. Raise `MetadataError` if a document does not conform, or there is no
     consolidated metadata although there must be. Raise `StoreError` if the store fails.
 
-    Parameters
-    ----------
-    target
-        Anything that `blizzarr.open` takes, or a group or array that is open already.
-    group
-        The path of the group there.
-    mode
-        Whether the group is to be written to.
-    consolidated
-        As in `xarray.open_zarr`. The consolidated metadata may be those of a group above.
-    storage_options
-        Options of fsspec, which then opens the URL.
-    zarr_format
-        The format that the group must have.
+    - `target`: anything that `blizzarr.open` takes, or a group or array that is open already.
+    - `group`: the path of the group there.
+    - `mode`: whether the group is to be written to.
+    - `consolidated`: as in `xarray.open_zarr`. The consolidated metadata may be those of a group above.
+    - `storage_options`: options of fsspec, which then opens the URL.
+    - `zarr_format`: the format that the group must have.
     """
     path = (group or "").strip("/")
     if not may_consolidate(target):

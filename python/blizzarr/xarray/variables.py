@@ -54,12 +54,7 @@ def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
 
     Raise `KeyError` if the dimensions have no names.
 
-    Parameters
-    ----------
-    array
-        The array.
-    mask_fill
-        Whether the fill value is to be masked; by default in v2, and not in v3.
+    - `mask_fill`: whether the fill value is to be masked; by default in v2, and not in v3.
     """
     meta = array.metadata
     dimensions = dimensions_of(array)

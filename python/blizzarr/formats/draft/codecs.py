@@ -137,14 +137,9 @@ def check_options(
 ) -> bool:
     """Return whether these are valid options of a codec of numcodecs; add a problem for each that is not.
 
-    Parameters
-    ----------
-    stricter
-        Codecs with stricter options than in numcodecs.
-    omitted
-        Options of numcodecs that are not allowed here.
-    null
-        True if an option may be null, which means its default.
+    - `stricter`: codecs with stricter options than in numcodecs.
+    - `omitted`: options of numcodecs that are not allowed here.
+    - `null`: true if an option may be null, which means its default.
     """
     before = len(problems.items)
     row = stricter.get(name, ROWS[PREFIX + name])
