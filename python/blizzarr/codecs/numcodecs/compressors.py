@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Final, Protocol, Self
 
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
+from blizzarr.codecs.codec import Chunk, Codec, Option, Step, integer
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.errors import CodecError
 from blizzarr.problems import MISSING, Problems
@@ -70,11 +70,7 @@ class Base64Codec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.base64"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     fixed_size: ClassVar[bool] = True
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encoded_size(self, decoded: int) -> int:
         """Return the encoded size of `decoded` bytes."""
@@ -101,13 +97,9 @@ class BZ2Codec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.bz2"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("level", 1, 9, required=False),)
 
     level: int = 1
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encode(self, decoded: bytes) -> bytes:
         """The data as one stream."""
@@ -133,7 +125,6 @@ class LZ4Codec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.lz4"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("acceleration", -(2**31), 2**31 - 1, required=False),)
 
     acceleration: int = 1
@@ -171,7 +162,6 @@ class LZMACodec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.lzma"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
         integer("format", _XZ, _RAW, required=False),
         integer("check", -1, _MAX_CHECK, required=False),
@@ -184,12 +174,6 @@ class LZMACodec(NumcodecsCodec):
     preset: int | None = None
     filters: Sequence[Mapping[str, int]] | None = field(default=None, hash=False)
 
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(LZMACodec, cls).from_json(configuration, path, problems, chunk)
-        # A list in documents, and a tuple as everywhere in codecs.
-        return codec and replace(codec, filters=None if codec.filters is None else tuple(codec.filters))
-
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if self.format == _RAW and self.filters is None:
             problems.add(f"{path}.configuration.filters", "filters, as there is no container that says them", MISSING)
@@ -198,9 +182,6 @@ class LZMACodec(NumcodecsCodec):
             problems.add(f"{path}.configuration.preset", "null, as there are filters", self.preset)
             return False
         return True
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encode(self, decoded: bytes) -> bytes:
         """The data as one stream."""
@@ -244,7 +225,6 @@ class ShuffleCodec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.shuffle"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("elementsize", 0, 2**31 - 1, required=False),)
     fixed_size: ClassVar[bool] = True
 
@@ -289,7 +269,6 @@ class ZlibCodec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.zlib"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("level", -1, 9, required=False),)
 
     level: int = 1

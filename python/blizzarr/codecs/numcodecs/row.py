@@ -22,6 +22,11 @@ class NumcodecsCodec(Codec):
 
     __slots__ = ()
 
+    stage: ClassVar[Stage] = Stage.COMPRESSOR
+
+    def step(self, chunk: Chunk) -> Step:
+        return ("python", self)
+
     @classmethod
     def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:
         given = {name: value for name, value in configuration.items() if value is not None}

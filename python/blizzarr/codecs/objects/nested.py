@@ -17,7 +17,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
@@ -159,14 +159,6 @@ class JsonCodec(PythonObjectCodec):
     separators: tuple[str, str] = (",", ":")
     sort_keys: bool = True
     strict: bool = True
-
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(JsonCodec, cls).from_json(configuration, path, problems, chunk)
-        return None if codec is None else replace(codec, separators=(codec.separators[0], codec.separators[1]))
-
-    def configuration(self) -> dict[str, Any]:
-        return {**super(JsonCodec, self).configuration(), "separators": list(self.separators)}
 
     def takes(self, elements: list[Any]) -> bool:
         if self.ensure_ascii and self.allow_nan:
