@@ -33,10 +33,7 @@ class N5Format(SiblingDocuments):
     """The format of N5."""
 
     name: ClassVar[str] = "n5"
-    zarr_format: ClassVar[int | None] = None
     has_dimension_names: ClassVar[bool] = True
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
     implicit_groups: ClassVar[bool] = True

@@ -26,6 +26,11 @@ class SiblingDocuments:
     """
 
     part: ClassVar[str] = ""
+    zarr_format: ClassVar[int | None] = None
+    has_dimension_names: ClassVar[bool] = False
+    has_null_fill: ClassVar[bool] = False
+    has_field_orders: ClassVar[bool] = False
+    default_compressor: ClassVar[str | None] = None
     entry_key: ClassVar[str | None] = None
     implicit_groups: ClassVar[bool] = False
     index_codecs: ClassVar[tuple[str, ...] | None] = None

@@ -32,7 +32,6 @@ class V1Format(WithoutGroups):
 
     name: ClassVar[str] = "v1"
     zarr_format: ClassVar[int | None] = 1
-    has_dimension_names: ClassVar[bool] = False
     has_null_fill: ClassVar[bool] = True
     has_field_orders: ClassVar[bool] = True
     default_compressor: ClassVar[str] = "blosc"

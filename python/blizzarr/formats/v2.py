@@ -31,7 +31,6 @@ class V2Format(SiblingDocuments):
 
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int | None] = 2
-    has_dimension_names: ClassVar[bool] = False
     has_null_fill: ClassVar[bool] = True
     has_field_orders: ClassVar[bool] = True
     default_compressor: ClassVar[str] = "blosc"

@@ -31,8 +31,6 @@ class V3Format(SiblingDocuments):
     name: ClassVar[str] = "v3"
     zarr_format: ClassVar[int | None] = 3
     has_dimension_names: ClassVar[bool] = True
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "zstd"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 

@@ -82,10 +82,6 @@ class Precomputed(WithoutGroups):
     part: str = ""  # type: ignore[misc]
 
     name: ClassVar[str] = NAME
-    zarr_format: ClassVar[int | None] = None
-    has_dimension_names: ClassVar[bool] = False
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "gzip"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
