@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager, suppress
 
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
+from blizzarr.stores.confined import open_directory, opened
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
-from blizzarr.stores.within import open_directory, opened
 
 _locks = NamedLocks("changing the shape of an array")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, ReadOnlyStore, Store
-from blizzarr.stores.within import Entry, entries, opened
+from blizzarr.stores.confined import Entry, entries, opened
 
 _RESERVED = ".blizzarr-"
 """The prefix of temporary files; see `blizzarr.checking.check`."""

@@ -121,13 +121,13 @@ class Meter:
         if now - self._started < _QUIET or now - self._said < _PAUSE or not total:
             return
         self._said = now
-        said = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
+        text = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
         came = done - (self._before or 0)
         # The first few steps say nothing about the remaining time.
         if came > (_TELLING * (total - (self._before or 0)) if self._unit else 0):
             speed = max(1.0, came / (now - self._started))
-            said += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
-        print(said, file=sys.stderr, flush=True)
+            text += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
+        print(text, file=sys.stderr, flush=True)
 
     def _ratio(self, done: int, total: int) -> str:
         return f"{done:,} of {self._text(total)}" if self._unit else f"{self._text(done)} of {self._text(total)}"

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
+from blizzarr.array.array import binding_of
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
@@ -100,7 +101,7 @@ def copy_elements(
             after(number, came)
     if isinstance(source, Array):
         # Where nothing is stored, nothing was read.
-        (source._binding or source._bind()).compare(source.shape)
+        binding_of(source).compare(source.shape)
 
 
 def _copy_region(

@@ -16,9 +16,9 @@ from blizzarr.formats import FORMATS, node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.stores import LocalStore
+from blizzarr.stores.confined import entries, opened
 from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.requests import is_remote
-from blizzarr.stores.within import entries, opened
 
 LOOKED_AT: Final = 20_000
 """The most objects whose sizes are added up by default."""

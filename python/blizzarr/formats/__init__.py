@@ -42,7 +42,7 @@ from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
 from blizzarr.formats.v2_consolidated import own_copies_differ
-from blizzarr.formats.v2_separator import as_documented, settled
+from blizzarr.formats.v2_separator import as_documented, with_separator
 
 __all__ = [
     "FORMATS",
@@ -90,11 +90,11 @@ __all__ = [
     "read_node",
     "register_format",
     "relatives",
-    "settled",
     "stored_document",
     "translate",
     "unmarked",
     "with_masked_value",
+    "with_separator",
     "without_blocks",
     "write_node",
 ]

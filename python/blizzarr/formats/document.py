@@ -144,8 +144,9 @@ def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
             for name in item.twice:
                 place = f"{path}.{name}" if path else name
                 if attributes or _in_attributes(path):
-                    said = f"{place} is there more than once; the last one counts"
-                    problems.notices.append(Notice("duplicate-name", said))
+                    problems.notices.append(
+                        Notice("duplicate-name", f"{place} is there more than once; the last one counts")
+                    )
                 else:
                     problems.items.append(Problem(place, "each name once", "it more than once"))
             stack.extend((f"{path}.{name}" if path else name, inner) for name, inner in item.items())

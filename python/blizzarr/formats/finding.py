@@ -109,7 +109,7 @@ def find_many(
         open_ = [number for number in open_ if found[number] is None]
         if not open_:
             break
-    _settle(store, paths, found)
+    _complete_separators(store, paths, found)
     if searched and open_ and not any(isinstance(one, Found) and _is_alone(one) for one in found):
         for search in _SEARCHES:
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
@@ -117,14 +117,13 @@ def find_many(
     return found
 
 
-def _settle(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
+def _complete_separators(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
     """Complete metadata that documents leave open by looking at chunks."""
-    unsaid = {
-        number: one.meta for number, one in enumerate(found) if type(one) is Found and v2_separator.is_unsaid(one.meta)
-    }
-    if unsaid:
-        settled = v2_separator.settled_many(store, [(paths[number], meta) for number, meta in unsaid.items()])
-        for number, meta in zip(unsaid, settled, strict=True):
+    nodes = {number: one.meta for number, one in enumerate(found) if type(one) is Found}
+    open_ones = {number: meta for number, meta in nodes.items() if v2_separator.lacks_separator(meta)}
+    if open_ones:
+        completed = v2_separator.with_separators(store, [(paths[number], meta) for number, meta in open_ones.items()])
+        for number, meta in zip(open_ones, completed, strict=True):
             found[number] = found[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `Found`
 
 
@@ -253,8 +252,8 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
         given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents
         found = _decode(wanted, path, given, documents)
         if found is not None:
-            if found.meta.format == "v2" and v2_separator.is_unsaid(found.meta):
-                found = found._replace(meta=v2_separator.settled(store, path, found.meta))
+            if found.meta.format == "v2" and v2_separator.lacks_separator(found.meta):
+                found = found._replace(meta=v2_separator.with_separator(store, path, found.meta))
             return found
     return None
 
@@ -331,10 +330,10 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     # Those of all formats would hide what is there; the error has them as a field.
-    told = f"; looked for {sought[0]}" if len(sought) == 1 else ""
+    hint = f"; looked for {sought[0]}" if len(sought) == 1 else ""
     there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
     raise NodeNotFoundError(
-        f"no array or group here: {there}{told}",
+        f"no array or group here: {there}{hint}",
         array=f"/{path}",
         store=str(store),
         sought=sought,

@@ -79,9 +79,9 @@ def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None])
     while parent:
         parent = parent.rpartition("/")[0]
         missing = path[len(parent) :].strip("/").partition("/")[0]
-        said = _node_at(store, parent, f"/{parent}", detect, missing)
-        if said is not None:
-            return said
+        clause = _node_at(store, parent, f"/{parent}", detect, missing)
+        if clause is not None:
+            return clause
     return "there is no group above it either"
 
 

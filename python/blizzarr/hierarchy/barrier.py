@@ -18,7 +18,7 @@ from typing import Final
 from blizzarr.errors import ConflictError
 from blizzarr.hierarchy.top import top_directory
 from blizzarr.stores import LocalStore, Store, StoreWrapper
-from blizzarr.stores.within import open_directory
+from blizzarr.stores.confined import open_directory
 
 _PATIENCE: Final = 10.0
 """The seconds for which consolidation waits until no change is going on."""

@@ -190,8 +190,8 @@ def sized(lower: int, size: int) -> Bounds:
 def check_contains(bounds: Bounds, index: int, doing: str = "") -> None:
     """Raise unless a finite index lies within; `doing` is part of the error."""
     if not bounds.contains(index):
-        said = f"{doing}: " if doing else ""
-        raise OutOfBoundsError(f"OUT_OF_RANGE: {said}Index {index} is outside valid range {bounds}", index=index)
+        prefix = f"{doing}: " if doing else ""
+        raise OutOfBoundsError(f"OUT_OF_RANGE: {prefix}Index {index} is outside valid range {bounds}", index=index)
 
 
 def shift(bounds: Bounds, by: int) -> Bounds:

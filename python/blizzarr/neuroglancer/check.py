@@ -74,12 +74,12 @@ def _matching(volume: Volume, wanted: ScaleConstraints, units: DimensionUnits) -
         pairs = zip(scale.resolution, units, strict=False)
         if all(unit is None or unit.multiplier == length for length, unit in pairs):
             return number
-    said = []
+    named = []
     if any(unit is not None for unit in units):
-        said.append(f"dimension_units={units_shown(units)}")
+        named.append(f"dimension_units={units_shown(units)}")
     if wanted.key is not None:
-        said.append(f"key={quote(wanted.key)}")
-    raise ArrayNotFoundError(f"No scale found matching {', '.join(said)}")
+        named.append(f"key={quote(wanted.key)}")
+    raise ArrayNotFoundError(f"No scale found matching {', '.join(named)}")
 
 
 def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:

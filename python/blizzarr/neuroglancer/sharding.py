@@ -146,9 +146,9 @@ def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -
     return tuple([min(count, 1 << bit) for count, bit in zip(grid, used, strict=True)])
 
 
-def check_is_sharded(sharding: Sharding | None, said: str | None) -> None:
+def check_is_sharded(sharding: Sharding | None, encoding: str | None) -> None:
     """Raise if an encoding of the data of shards is given, but there are no shards."""
-    if said is not None and sharding is None:
+    if encoding is not None and sharding is None:
         raise SpecError("shard_data_encoding requires sharded format")
 
 

@@ -63,14 +63,14 @@ class VolumeConstraints(MetadataConstraints):
         )
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        said: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         if self.number is not None:
-            said["scale_index"] = self.number
+            members["scale_index"] = self.number
         if found := self.multiscale.to_json(include_defaults):
-            said["multiscale_metadata"] = found
+            members["multiscale_metadata"] = found
         if found := self.scale.to_json():
-            said["scale_metadata"] = found
-        return said
+            members["scale_metadata"] = found
+        return members
 
     def constrain(self, schema: Schema, options: Options) -> None:
         schema._merge(Schema(rank=RANK))

@@ -101,13 +101,13 @@ class FsspecStore(BaseStore):
         except Exception as error:
             # The URL itself is not shown: it may hold credentials.
             scheme, known = url.partition(":")[0], credentials_in(url, storage_options)
-            said = without_secrets(str(error), known)
+            cause = without_secrets(str(error), known)
             if isinstance(error, ImportError | ValueError):
                 advice = "for the kinds of URLs that fsspec knows, install fsspec and the package that it names"
-                raise_from(error, UnsupportedOperationError(f"cannot open a {scheme}: URL: {said}; {advice}"), known)
+                raise_from(error, UnsupportedOperationError(f"cannot open a {scheme}: URL: {cause}; {advice}"), known)
             # Some file systems connect at once.
             number = error.errno if isinstance(error, OSError) else None
-            reason = f"cannot be opened: {type(error).__name__}: {said}"
+            reason = f"cannot be opened: {type(error).__name__}: {cause}"
             raise_from(error, StoreError(reason, errno=number, store=f"{scheme}://..."), known)
         return cls(fs, path, read_only=read_only)
 

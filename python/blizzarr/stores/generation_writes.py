@@ -99,7 +99,7 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
 def _exchanged(
     store: MemoryStore, key: str, value: bytes | None, expected: list[tuple[str, bytes | None]]
 ) -> bytes | None:
-    store._check_writable(check_key(key))
+    check_writable(store, check_key(key))
     if value is None:
         return NO_VALUE if store.native.exchange(expected, [(key, None)]) is None else None
     # What is taken from another memory keeps the version that it has there.

@@ -39,8 +39,8 @@ def what_it_is(beginning: bytes) -> tuple[str, str] | None:
     >>> what_it_is(b"BZh9"), what_it_is(b"abc")
     (('a bzip2 file', 'decompress it first'), None)
     """
-    for at, said, name, remedy in _OTHERS:
-        if beginning.startswith(said, at):
+    for at, mark, name, remedy in _OTHERS:
+        if beginning.startswith(mark, at):
             return name, remedy
     return None
 
@@ -77,7 +77,7 @@ def as_no_directory(path: str) -> str:
         beginning = b"?"
     if beginning.startswith(b"PK\3\4"):
         return f"a file: {path} is a zip file; open it with blizzarr.stores.ZipStore, or give it a name like 'data.zip'"
-    said = what_it_is(beginning)
-    if said is None:
+    kind = what_it_is(beginning)
+    if kind is None:
         return f"a file: {path}" + ("" if beginning else " is empty")
-    return f"a file: {path} is {said[0]}, not Zarr; {said[1]}"
+    return f"a file: {path} is {kind[0]}, not Zarr; {kind[1]}"

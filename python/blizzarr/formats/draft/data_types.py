@@ -97,8 +97,8 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
         return elements
     fallback = value.get("fallback")
     if fallback is not None:
-        said = f"{describe(value['type'])} of {uri}"
-        elements = use_fallback(uri, said, f"{path}.extension", fallback, _fallback, problems)
+        description = f"{describe(value['type'])} of {uri}"
+        elements = use_fallback(uri, description, f"{path}.extension", fallback, _fallback, problems)
         if elements is not None or len(problems.items) > before:
             return elements
     problems.items += found.items

@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     """A description of what is neither a file nor a directory."""
 
 
-def kept_within(store: Store) -> LocalStore | None:
+def confined_directory(store: Store) -> LocalStore | None:
     """Return the directory behind a store, if no link may lead out of it; otherwise None."""
     while isinstance(store, StoreWrapper):
         store = store.store
