@@ -28,14 +28,6 @@ class WriteFutures:
     def __new__(cls) -> WriteFutures:
         raise TypeError("expected a write, which makes its futures")
 
-    @classmethod
-    def _of(cls, copy: Future[None], commit: Future[None]) -> WriteFutures:
-        """Return the pair of these futures."""
-        made = object.__new__(cls)
-        made.copy = copy
-        made.commit = commit
-        return made
-
     def result(self, timeout: float | None = None, deadline: float | None = None) -> None:
         """Wait until the elements are stored; see `Future.result`."""
         self.commit.result(timeout, deadline)
@@ -76,3 +68,11 @@ class WriteFutures:
 
     def __reduce__(self) -> Any:
         raise TypeError("futures cannot be pickled; wait for their results")
+
+
+def write_futures(copy: Future[None], commit: Future[None]) -> WriteFutures:
+    """Return the pair of these futures."""
+    made = object.__new__(WriteFutures)
+    made.copy = copy
+    made.commit = commit
+    return made

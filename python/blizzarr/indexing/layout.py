@@ -336,6 +336,25 @@ def _checked(map_: ArrayMap, constants: bool = True) -> Map:
     return index
 
 
+def shifted(form: Form, by: Sequence[int]) -> Form:
+    """Return the same view of an array whose indices are these numbers higher.
+
+    Examples
+    --------
+    >>> shifted(Form.of_shape((5, 6)), (10, 20)).maps
+    ((0, 10, 1), (1, 20, 1))
+    """
+    maps: list[Map] = []
+    for map_, number in zip(form.maps, by, strict=True):
+        if isinstance(map_, int):
+            maps.append(map_ + number)
+        elif isinstance(map_, tuple):
+            maps.append((map_[0], map_[1] + number, map_[2]))
+        else:
+            maps.append(ArrayMap(map_.offset + number, map_.stride, map_.array, map_.dims, map_.bounds))
+    return form._replace(maps=tuple(maps))
+
+
 def permute(form: Form, order: Sequence[int]) -> Form:
     """Return the form with its dimensions in another order: `order` has the old number of each new one."""
     order = list(order)

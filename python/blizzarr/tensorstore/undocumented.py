@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from blizzarr.array import Array
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.handle import StoreHandle
+from blizzarr.tensorstore.opened_array import OpenedArray
 
 
 class _Undocumented(StoreHandle):
@@ -24,9 +24,9 @@ class _Unlocked(StoreWrapper):
         return
 
 
-def without_document(array: Array) -> Array:
+def without_document(array: OpenedArray) -> OpenedArray:
     """Return the array without locks on its document: only threads of this process exclude each other."""
-    return array._in(unlocked(array.store))
+    return array.in_store(unlocked(array.store))
 
 
 def undocumented(store: Store) -> Store:

@@ -17,7 +17,7 @@ from blizzarr.transactions.guarded import GuardedStore
 from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.outcome import Outcome
 from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
-from blizzarr.transactions.transaction import Transaction
+from blizzarr.transactions.transaction import Transaction, check_open, participant, refuse, require_one_step
 
 _ATTEMPTS = 100
 
@@ -133,7 +133,7 @@ class Changes:
     def do(self, operation: Operation) -> None:
         """Apply a change, and raise its error, which the commit would raise, too."""
         with self.lock:
-            self._transaction._check_open()
+            check_open(self._transaction)
             self._update()
             self._overlay, error = self._made(operation, self._overlay, self._seen)
             self._operations[operation.names[0] if operation.is_plain else operation] = operation
@@ -175,7 +175,7 @@ class Changes:
             self._forget(first, last)
             if self._transaction.atomic and not self.at_once:
                 what = f"delete range starting at {shown(store, least)}"
-                self._transaction._fail(TransactionError(f"Cannot {what} as single atomic transaction"))
+                refuse(self._transaction, TransactionError(f"Cannot {what} as single atomic transaction"))
             self.do(Operation(store, change))
 
     def _forget(self, least: str, end: str) -> None:
@@ -218,14 +218,14 @@ class Changes:
         if self._transaction.atomic and not self.at_once:
             prefix = place_in(store)[1]
             for name in elements.names():
-                self._transaction._need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+                require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
 
     def _check_alone(self, store: Store) -> None:
         if not self._transaction.atomic or self.at_once:
             return
         prefix = place_in(store)[1]
         for name in [*(least for least, _ in self._overlay.ranges), *self._overlay.values]:
-            self._transaction._need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+            require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """The value of a name with the elements that are to be in it, if there are any."""
@@ -354,7 +354,7 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
         When the transaction is not open.
     """
     place, _ = place_in(store)
-    return transaction._join(place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
+    return participant(transaction, place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
 
 
 def _publish(store: Store) -> None:

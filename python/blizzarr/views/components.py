@@ -14,7 +14,7 @@ from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_i
 Upper = tuple[str, tuple[int, ...]]
 
 
-def domain_of(
+def domain_of_vectors(
     prefix: str,
     rank: Any,
     inclusive_min: Iterable[int] | None,

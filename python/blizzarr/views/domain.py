@@ -10,7 +10,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, INT64_MAX
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.views.components import domain_of, form_of_dims
+from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 from blizzarr.views.dim import Dim, merged_dims
@@ -64,7 +64,7 @@ class IndexDomain(FormValue, Movable):
         if isinstance(rank, Iterable) and dimensions is None:
             rank, dimensions = None, rank
         if dimensions is None and json is None:
-            self._bare = domain_of("", rank, *vectors)
+            self._bare = domain_of_vectors("", rank, *vectors)
             return
         if (
             rank is not None
@@ -242,3 +242,14 @@ class IndexDomain(FormValue, Movable):
 
 
 name_keywords(IndexDomain.__init__)
+
+
+def domain_of(form: Form) -> IndexDomain:
+    """Return the domain of a form.
+
+    Examples
+    --------
+    >>> domain_of(Form.of_shape((4, 6)))
+    { [0, 4), [0, 6) }
+    """
+    return IndexDomain._of(form)

@@ -11,7 +11,7 @@ from blizzarr.errors import OutOfBoundsError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import check_contains
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.views.components import domain_of, form_of_dims
+from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.dim import Dim
 from blizzarr.views.domain import IndexDomain
 from blizzarr.views.form_value import FormValue
@@ -83,7 +83,7 @@ class IndexTransform(FormValue, Indexed):
         elif domain is not None:
             form = form_of_dims(domain)
         else:
-            form = domain_of("input_", input_rank, *vectors)
+            form = domain_of_vectors("input_", input_rank, *vectors)
         raw = None if output is None else [_checked(map_)._raw for map_ in output]
         self._bare = made_maps(form, raw)
 
@@ -204,6 +204,17 @@ class IndexTransform(FormValue, Indexed):
 
 
 name_keywords(IndexTransform.__init__)
+
+
+def transform_of(form: Form) -> IndexTransform:
+    """Return the transform of a form.
+
+    Examples
+    --------
+    >>> transform_of(Form.of_shape((4,))) == IndexTransform(input_shape=[4])
+    True
+    """
+    return IndexTransform._of(form)
 
 
 def _checked(map_: Any) -> OutputIndexMap:

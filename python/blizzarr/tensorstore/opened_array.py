@@ -1,4 +1,4 @@
-"""Arrays that are read and written with no more threads than a context allows."""
+"""Arrays as specs open them: bound to the engine with the limits of a context, and by elements or by their bytes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from blizzarr import _native
 from blizzarr.array import Array
+from blizzarr.array.binding import bind
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
@@ -43,43 +44,64 @@ class _LimitedHandle:
         return getattr(self.handle, name)
 
 
-class LimitedArray(Array):
-    """An array that uses so many threads at most.
+class OpenedArray(Array):
+    """An array that a spec has opened, which uses at most `threads` threads for one request; None sets no limit.
 
     Examples
     --------
     >>> import blizzarr
     >>> z = blizzarr.create_array({}, data=[1, 2, 3])
-    >>> LimitedArray.of(z.store, z.path, z.metadata, 1)[1:]
+    >>> OpenedArray.of(z.store, z.path, z.metadata, 1)[1:]
     array([2, 3])
     """
 
-    __slots__ = ("_threads",)
+    __slots__ = ("_by_bytes", "_threads")
 
-    _threads: int
+    _threads: int | None
+    _by_bytes: tuple[ArrayMeta, Binding] | None
 
     @classmethod
-    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int) -> Self:
+    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None) -> Self:
         """Return the array at a path."""
         array = cls(store, path, metadata)
         array._threads = threads
+        array._by_bytes = None
         return array
 
-    def _in(self, store: Store) -> Self:
+    @property
+    def binding(self) -> Binding:
+        """The array as the engine knows it."""
+        return self._binding or self._bind()
+
+    @property
+    def binding_by_bytes(self) -> Binding:
+        """The array as the engine knows it, with the bytes of its elements as a last axis."""
+        metadata, bound = self._metadata, self._by_bytes
+        if bound is None or bound[0] is not metadata:
+            bound = self._by_bytes = metadata, self._limited(bind(self._store, self._path, metadata, by_bytes=True))
+        return bound[1]
+
+    def adopt(self, metadata: ArrayMeta) -> None:
+        """Take over metadata that was just read or stored."""
+        self._adopt(metadata)
+
+    def in_store(self, store: Store) -> Self:
+        """Return the same array, reached through another store."""
         return self.of(store, self._path, self._metadata, self._threads)
 
+    _in = in_store
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return LimitedArray.of, (self._store, self._path, self._metadata, self._threads)
+        return OpenedArray.of, (self._store, self._path, self._metadata, self._threads)
 
     def _bind(self) -> Binding:
-        binding = self.limited(super()._bind())
+        binding = self._limited(super()._bind())
         if self._binding is not None:
             self._binding = binding
         return binding
 
-    def limited(self, binding: Binding) -> Binding:
-        """Return the binding with the limit on its threads."""
+    def _limited(self, binding: Binding) -> Binding:
         # Objects are made by the calling thread anyway.
-        if not isinstance(binding.handle, _native.ArrayHandle):
+        if self._threads is None or not isinstance(binding.handle, _native.ArrayHandle):
             return binding
         return replace(binding, handle=_LimitedHandle(binding.handle, self._threads))
