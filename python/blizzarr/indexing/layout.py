@@ -128,7 +128,8 @@ def lay_out(
         kind = type(term)
         if kind is int:
             sources[dim] = term
-            if not all_lower[dim] <= term < all_upper[dim]:
+            # An infinite bound is no index.
+            if not all_lower[dim] <= term < all_upper[dim] or term == INF or term == -INF:
                 outside.append(dim)
         elif term is WHOLE:
             sources[dim] = len(made), 0, 1
@@ -158,7 +159,7 @@ def lay_out(
                 made += [(0, length, False, False, "") for length in (term.shape if joint is None else joint)]
                 end = len(made)
             placed.append((term, dim, end))
-    lower, upper, open_below, open_above, labels = zip(*made, strict=True) if made else _NO_DIMENSIONS
+    lower, upper, open_below, open_above, labels = zip(*made) if made else _NO_DIMENSIONS  # noqa: B905
     if (outside or placed) and not is_empty(lower, upper, open_below, open_above):
         for dim in outside:
             doing = f"Checking bounds of constant output index map for dimension {dim}"

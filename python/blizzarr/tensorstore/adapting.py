@@ -13,8 +13,9 @@ from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import derived
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.memory_array import array_driver
-from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.views import form_of
 
 S = TypeVar("S", TensorStore, Spec)

@@ -33,6 +33,7 @@ class StoreFacts(Indexable):
 
     @classmethod
     def _made(cls, driver: Driver, form: Form) -> Self:
+        """Return the store of a driver and a form."""
         store = cls.__new__(cls)
         store._driver = driver
         store._bare = form
@@ -191,6 +192,11 @@ class StoreFacts(Indexable):
                 raise unknown_keywords(StoreFacts.spec, unknown)
             spec.update(**changes)
         return spec
+
+
+def driver_of(store: StoreFacts) -> Driver:
+    """Return the driver of a store."""
+    return store._driver
 
 
 _CHANGES: Final = (

@@ -43,7 +43,7 @@ class InFlight:
     Examples
     --------
     >>> import blizzarr.tensorstore as ts
-    >>> from blizzarr.tensorstore.store import driver_of
+    >>> from blizzarr.tensorstore.facts import driver_of
     >>> from blizzarr.views import form_of
     >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
     >>> store = ts.open(spec, dtype="uint8", shape=[9], create=True).result()
@@ -179,7 +179,7 @@ def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
     Examples
     --------
     >>> import blizzarr.tensorstore as ts
-    >>> from blizzarr.tensorstore.store import driver_of
+    >>> from blizzarr.tensorstore.facts import driver_of
     >>> from blizzarr.views import form_of
     >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
     >>> layout = ts.ChunkLayout(chunk_shape=[50_000])

@@ -31,10 +31,11 @@ from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.part_driver import stored_driver
-from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import form_of
 from blizzarr.views.compose import compose

@@ -21,10 +21,11 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import units_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, with_transaction
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.in_flight import overlapping
 from blizzarr.tensorstore.parts import Box, Part, Points
 from blizzarr.tensorstore.stack_partition import StackPartition
-from blizzarr.tensorstore.store import TensorStore, driver_of
+from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of

@@ -18,9 +18,10 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
-from blizzarr.tensorstore.store import TensorStore, driver_of, store_of
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.operations import Translation, added, translate

@@ -34,9 +34,10 @@ from blizzarr.tensorstore.casting import cast_driver
 from blizzarr.tensorstore.copying import as_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.facts import StorageStatistics as Statistics
-from blizzarr.tensorstore.facts import StoreFacts
+from blizzarr.tensorstore.facts import StoreFacts, driver_of
 from blizzarr.tensorstore.in_flight import in_flight
 from blizzarr.transactions import Transaction, delaying
+from blizzarr.views import form_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
@@ -126,9 +127,9 @@ class TensorStore(StoreFacts):
         driver, form = self._driver, self._bare
         # The work has a view of its own, so that this one can be collected before it is done.
         if batch is None and driver.decodes:
-            return in_flight(driver, form, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
+            return in_flight(driver, form, lambda shared: store_of(driver, form)._read_now(order, shared))
         shared = None if batch is None else shared_state(batch)
-        work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
+        work = lambda: store_of(driver, form)._read_now(order, shared)  # noqa: E731
         if driver.transaction is not None:
             work = self._in_transaction(work)
         if batch is not None:
@@ -179,7 +180,7 @@ class TensorStore(StoreFacts):
         if batch is not None:
             future = add_work(batch, work)
         elif self._driver.is_quick_to_write(self._bare) and (
-            not isinstance(source, TensorStore) or source._driver.is_quick(source._bare)
+            not isinstance(source, TensorStore) or driver_of(source).is_quick(form_of(source))
         ):
             future = at_once(work)
         elif not isinstance(source, TensorStore) and self._driver.is_quick(self._bare):
@@ -221,7 +222,7 @@ class TensorStore(StoreFacts):
             driver = self._driver
             if not driver.writable:
                 raise NotWritableError("Destination does not support writing.")
-            copy_view(source._driver, source._bare, driver, driver.current(self._bare))
+            copy_view(driver_of(source), form_of(source), driver, driver.current(self._bare))
 
         return copy
 
@@ -351,7 +352,7 @@ class TensorStore(StoreFacts):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
-        return TensorStore._made, (self._driver, self._bare)
+        return store_of, (self._driver, self._bare)
 
 
 class _Assignable(Subscript[TensorStore]):
@@ -373,8 +374,3 @@ def _refusing(error: Exception) -> Callable[[], Any]:
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:
     """Return the store of a view of a driver's elements; by default, of all of them."""
     return TensorStore._made(driver, driver.whole if form is None else form)
-
-
-def driver_of(store: TensorStore) -> Driver:
-    """Return the driver of a store."""
-    return store._driver

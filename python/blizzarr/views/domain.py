@@ -14,11 +14,11 @@ from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 from blizzarr.views.dim import Dim, merged_dims
-from blizzarr.views.dim_expression import DimExpression, DimSelection
+from blizzarr.views.dim_expression import DimExpression, DimSelection, apply_expression
 from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims
 from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_domain
-from blizzarr.views.movable import Movable
+from blizzarr.views.movable import Movable, form_of
 from blizzarr.views.to_json import domain_to_json
 
 
@@ -225,11 +225,11 @@ class IndexDomain(FormValue, Movable):
         """
         form = self._bare
         if isinstance(key, IndexDomain):
-            return IndexDomain._of(cut(form, key._form))
+            return IndexDomain._of(cut(form, key._bare))
         if isinstance(key, DimExpression) and not isinstance(key, DimSelection):
-            return IndexDomain._of(key._applied_to(form))
+            return IndexDomain._of(apply_expression(key, form))
         if isinstance(key, Movable):
-            return IndexDomain._of(compose(form, key._form))
+            return IndexDomain._of(compose(form, form_of(key)))
         specs = as_dim_specs(key)
         if specs is None:
             raise TypeError(f"expected dimensions, a domain, a transform or a dimension expression, found {key!r}")
