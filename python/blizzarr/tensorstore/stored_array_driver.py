@@ -339,7 +339,7 @@ class StoredArrayDriver(Driver):
         except ViewOutOfBoundsError:
             # The array has become smaller: elements that are gone count as not stored, where bounds are implicit.
             lower_form(self.current(form), self._shape)
-            lowered = lower_form(form, (INF,) * self.rank)
+            lowered = lower_form(form, (INF + 1,) * self.rank)
         return stored_of(self._array, self._on_grid(lowered))
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:

@@ -254,7 +254,7 @@ class VirtualDriver(Driver):
         if 0 not in form.shape:
             grid = zip(form.maps, self._origin, self.chunk_shape, strict=True)
             first = tuple([(reach(map_, form)[0] - origin) // length for map_, origin, length in grid])
-        return lower_form(shifted(form, [-start for start in self._start(first)]), (INF,) * rank), first
+        return lower_form(shifted(form, [-start for start in self._start(first)]), (INF + 1,) * rank), first
 
     def _start(self, position: Position) -> list[int]:
         grid = zip(position, self.chunk_shape, self._origin, strict=True)
