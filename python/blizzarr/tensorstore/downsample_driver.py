@@ -275,14 +275,14 @@ def _scattered(
     return ArrayMap(0, 1, elements.reshape(extent), (dim,), UNBOUNDED), edges
 
 
-def _moved(axis: Axis, places: npt.NDArray[np.int64]) -> Axis:
-    """Return the axis with positions looked up in `places`, for blocks that are not read in adjacent places."""
+def _moved(axis: Axis, positions: npt.NDArray[np.int64]) -> Axis:
+    """Return the axis with other positions of the blocks, which are not read side by side."""
     if isinstance(axis, int):
-        return int(places[axis])
+        return int(positions[axis])
     if len(axis) == 2:
-        return axis[0], places[axis[1]]
+        return axis[0], positions[axis[1]]
     dim, start, sign = axis
-    return dim, int(places[start]), sign * int(places[1] - places[0]) if len(places) > 1 else sign
+    return dim, int(positions[start]), sign * int(positions[1] - positions[0]) if len(positions) > 1 else sign
 
 
 def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:
@@ -293,5 +293,5 @@ def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.
         dim, _, stride = map_
         listed = index.reshape(-1)
         return (listed, (dim, 0, 1)) if stride > 0 else (listed[::-1], (dim, len(listed) - 1, -1))
-    distinct, place = np.unique(index, return_inverse=True)
-    return distinct, (tuple(range(form.rank)), np.broadcast_to(place.reshape(index.shape), form.shape))
+    distinct, order = np.unique(index, return_inverse=True)
+    return distinct, (tuple(range(form.rank)), np.broadcast_to(order.reshape(index.shape), form.shape))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy.typing as npt
@@ -17,13 +17,14 @@ from blizzarr.errors import (
     UnsupportedOperationError,
     ViewOutOfBoundsError,
 )
-from blizzarr.indexing.form import ArrayMap, Form, identity_maps
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.parts import reach
 from blizzarr.transactions import Transaction, is_committed
 from blizzarr.views import IndexDomain, form_of
 from blizzarr.views.compose import compose
@@ -49,8 +50,20 @@ class Source(NamedTuple):
     chunk_bytes: int
 
     def chunks(self) -> tuple[range, ...]:
-        """Return the range of chunks along each dimension, which for index arrays includes those in between."""
-        return tuple(chunks_of(self.form, self.chunk_shape))
+        """Return the range of chunks along each dimension, which for index arrays includes those in between.
+
+        Examples
+        --------
+        >>> form = Form((0,), (10,), (False,), (False,), ("",), ((0, 18, -2), 3))
+        >>> Source("a", form, (8, 2), 16).chunks()
+        (range(0, 3), range(1, 2))
+        """
+        if 0 in self.form.shape:
+            return (range(0),) * len(self.chunk_shape)
+        ends = [reach(map_, self.form) for map_ in self.form.maps]
+        return tuple(
+            [range(first // side, last // side + 1) for (first, last), side in zip(ends, self.chunk_shape, strict=True)]
+        )
 
 
 class Driver(ABC):
@@ -201,28 +214,6 @@ class Driver(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "reads"}
-
-
-def chunks_of(form: Form, chunk_shape: tuple[int, ...]) -> Iterator[range]:
-    """Along each dimension the chunks between the first and the last index of a view.
-
-    Examples
-    --------
-    >>> from blizzarr.views import IndexTransform, form_of
-    >>> list(chunks_of(form_of(IndexTransform(input_shape=[20, 9])[::-2, 3]), (8, 2)))
-    [range(0, 3), range(1, 2)]
-    """
-    for map_, length in zip(form.maps, chunk_shape, strict=True):
-        if isinstance(map_, int):
-            ends = map_, map_
-        elif isinstance(map_, ArrayMap):
-            array = map_.array
-            least, most = (int(array.min()), int(array.max())) if array.size else (0, -1)
-            ends = map_.offset + map_.stride * least, map_.offset + map_.stride * most
-        else:
-            dim, offset, stride = map_
-            ends = offset + stride * form.lower[dim], offset + stride * (form.upper[dim] - 1)
-        yield range(min(ends) // length, max(ends) // length + 1)
 
 
 def with_bounds_of(driver: Driver, form: Form) -> Form:

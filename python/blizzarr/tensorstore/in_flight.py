@@ -18,7 +18,7 @@ from blizzarr.caching import CachePool
 from blizzarr.futures import Future, at_once, keep_alive, submit
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axes
-from blizzarr.tensorstore.driver import Driver, Shared, Source, chunks_of
+from blizzarr.tensorstore.driver import Driver, Shared, Source
 from blizzarr.transfer import Binding
 
 T = TypeVar("T")
@@ -27,9 +27,9 @@ KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
 
 _MOST: Final = 1 << 12
-"""Chunks of one read of which is noted that it needs them."""
+"""The most chunks of one read that are recorded as needed."""
 _REMEMBERED: Final = 1 << 14
-"""Chunks of which is remembered that a read needed them."""
+"""The number of recorded chunks above which all of them are forgotten."""
 
 
 class InFlight:
@@ -55,7 +55,7 @@ class InFlight:
     __slots__ = ("__weakref__", "_driver", "_first", "_needed", "_shared")
 
     _needed: set[Any]
-    """Chunks, and the sets of chunks that reads have needed together."""
+    """The chunks that the reads have needed."""
 
     def __init__(self, driver: Driver, form: Form) -> None:
         self._driver = driver
@@ -76,16 +76,10 @@ class InFlight:
         needed = self._needed
         if len(needed) >= _REMEMBERED:
             needed.clear()
-        boxes = [(array, *chunks_of(form, shape)) for array, form, shape, _ in sources]
-        if len(boxes) == 1 and boxes[0] in needed:
-            return True
-        chunks = _chunks(boxes, sources)
-        known = not chunks.isdisjoint(needed)
-        if chunks:
-            needed |= chunks
-            # Most reads need exactly what another one has needed, which one lookup tells.
-            needed.update(boxes)
-        return known
+        chunks = _chunks(sources)
+        is_shared = not chunks.isdisjoint(needed)
+        needed |= chunks
+        return is_shared
 
     def _share(self) -> Shared:
         shared = self._shared
@@ -117,16 +111,17 @@ class InFlight:
         return {**shared, "since": _engine(shared["pool"]).now()}
 
 
-def _chunks(boxes: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> set[Any]:
+def _chunks(sources: Sequence[Source]) -> set[Any]:
     """Return the chunks of a read; none if there are too many to be kept."""
     room, most = KEPT_BYTES, _MOST
-    for (_, *ranges), source in zip(boxes, sources, strict=True):
+    boxes = [(source.array, source.chunks()) for source in sources]
+    for (_, ranges), source in zip(boxes, sources, strict=True):
         count = prod(map(len, ranges))
         room -= count * source.chunk_bytes
         most -= count
     if room < 0 or most < 0:
         return set()
-    return {(array, position) for array, *ranges in boxes for position in product(*ranges)}
+    return {(array, position) for array, ranges in boxes for position in product(*ranges)}
 
 
 _last: weakref.ref[CachePool] | None = None
@@ -166,11 +161,8 @@ def in_flight(driver: Driver, form: Form, work: Callable[[Shared | None], T]) ->
     return future
 
 
-_COUNTED = 1 << 14
-"""The most chunks for which the reads that need them are recorded; beyond that, looking costs as much as it saves."""
-
 _WORTH = 1 << 16
-"""Bytes that would be decoded again for it to be worth keeping them."""
+"""The number of bytes that must be decoded again for it to be worth keeping them."""
 
 
 def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
@@ -188,36 +180,19 @@ def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
     >>> sorted(overlapping([(driver_of(view), form_of(view)) for view in views]))
     [1, 2]
     """
-    users: dict[Any, list[tuple[int, Source]]] = {}
-    count = 0
-    for number, (driver, form) in enumerate(views):
-        for source in driver.sources(form):
-            users.setdefault(source.array, []).append((number, source))
-            count += 1
-    found: set[int] = set()
-    if len(users) < count:
-        for several in users.values():
-            if len(several) > 1:
-                found |= _of_array(several)
-    return found
-
-
-def _of_array(several: list[tuple[int, Source]]) -> set[int]:
-    first: dict[tuple[int, ...], int] = {}
-    found: set[int] = set()
-    again, left = 0, _COUNTED
-    for number, source in several:
-        ranges = source.chunks()
-        left -= prod(map(len, ranges))
-        if left < 0:
-            return set()
-        for chunk in product(*ranges):
-            owner = first.setdefault(chunk, number)
-            if owner != number:
-                found.add(owner)
-                found.add(number)
-                again += source.chunk_bytes
-    return found if again >= _WORTH else set()
+    sources = [driver.sources(form) for driver, form in views]
+    arrays = [source.array for several in sources for source in several]
+    first: dict[Any, int] = {}
+    shared: set[int] = set()
+    again = 0
+    for number, several in enumerate(sources if len(set(arrays)) < len(arrays) else ()):
+        for source in several:
+            for chunk in _chunks([source]):
+                owner = first.setdefault(chunk, number)
+                if owner != number:
+                    shared |= {owner, number}
+                    again += source.chunk_bytes
+    return shared if again >= _WORTH else set()
 
 
 class _SinceHandle:

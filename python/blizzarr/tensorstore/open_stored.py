@@ -17,11 +17,10 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
-from blizzarr.tensorstore.opened_array import OpenedArray
+from blizzarr.tensorstore.opened_array import OpenedArray, undocumented
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
-from blizzarr.tensorstore.undocumented import undocumented
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
 

@@ -10,8 +10,36 @@ from blizzarr.array import Array
 from blizzarr.array.binding import bind
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import Store
+from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores.handle import StoreHandle
 from blizzarr.transfer import Binding
+
+
+class _Undocumented(StoreHandle):
+    """A store of arrays that are not compared with their documents."""
+
+    has_documents = False
+
+
+class _Unlocked(StoreWrapper):
+    """A store whose locks exclude threads only: those against processes are on the document, which may be missing."""
+
+    has_documents = False
+
+    @property
+    def locks(self) -> None:
+        """None: documents are not locked."""
+        return
+
+
+def undocumented(store: Store) -> Store:
+    """Return the store for arrays that are not compared with their documents."""
+    return _Undocumented(store)
+
+
+def unlocked(store: Store) -> Store:
+    """Return the store without locks on documents: only threads of this process exclude each other."""
+    return _Unlocked(store)
 
 
 class _LimitedHandle:

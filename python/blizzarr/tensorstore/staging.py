@@ -24,8 +24,8 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
+from blizzarr.tensorstore.opened_array import undocumented, unlocked
 from blizzarr.tensorstore.pieces import Listed, Points, Where
-from blizzarr.tensorstore.undocumented import undocumented, unlocked
 from blizzarr.tensorstore.write_buffer import WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.naming import place_in
@@ -325,10 +325,10 @@ class Staged:
         if all(new >= old for new, old in zip(shape, self._shape, strict=True)):
             return None
         for position, chunk in list(self.buffer.chunks.items()):
-            place = chunk.first_outside(self._within(position, shape))
-            if place is not None:
-                found = zip(place, self._start(position), strict=True)
-                return tuple([index + start for index, start in found][: len(shape)])
+            outside = chunk.first_outside(self._within(position, shape))
+            if outside is not None:
+                indices = zip(outside, self._start(position), strict=True)
+                return tuple([index + start for index, start in indices][: len(shape)])
         return None
 
     def _write_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
@@ -359,7 +359,7 @@ class _Twofold(View):
     """A store that reads values as they will be, and writes to an overlay."""
 
     def __init__(self, below: View, into: Overlay) -> None:
-        super().__init__(below.base, below.prefix, into, below.seen)
+        super().__init__(below.base, below.prefix, into, below.generations)
         self._lower = below
 
     def get(self, key: str) -> Any:

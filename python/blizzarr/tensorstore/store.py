@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
@@ -30,6 +31,7 @@ from blizzarr.futures import (
 from blizzarr.indexing.form import Form
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
+from blizzarr.spec.spec import Spec
 from blizzarr.tensorstore.casting import cast_driver
 from blizzarr.tensorstore.copying import as_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared, resolved_view, with_bounds_of, with_transaction
@@ -37,7 +39,7 @@ from blizzarr.tensorstore.facts import StorageStatistics as Statistics
 from blizzarr.tensorstore.facts import StoreFacts, driver_of
 from blizzarr.tensorstore.in_flight import in_flight
 from blizzarr.transactions import Transaction, delaying
-from blizzarr.views import form_of
+from blizzarr.views import IndexTransform, form_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
@@ -374,3 +376,20 @@ def _refusing(error: Exception) -> Callable[[], Any]:
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:
     """Return the store of a view of a driver's elements; by default, of all of them."""
     return TensorStore._made(driver, driver.whole if form is None else form)
+
+
+class Indexable(ABC):  # noqa: B024
+    """Transforms, specs and stores. A `Schema` can be indexed, too, but TensorStore does not count it.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> isinstance(ts.IndexTransform(2), Indexable), isinstance(ts.Schema(), Indexable)
+    (True, False)
+    """
+
+    __slots__ = ()
+
+
+for _kind in (IndexTransform, Spec, TensorStore):
+    Indexable.register(_kind)

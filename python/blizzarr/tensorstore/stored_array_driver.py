@@ -28,13 +28,12 @@ from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
 from blizzarr.tensorstore.in_flight import read_since
-from blizzarr.tensorstore.opened_array import OpenedArray
+from blizzarr.tensorstore.opened_array import OpenedArray, unlocked
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.tensorstore.stored_statistics import stored_of
-from blizzarr.tensorstore.undocumented import without_document
 from blizzarr.transactions import Transaction, check_open
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, transform_of
@@ -203,7 +202,11 @@ class StoredArrayDriver(Driver):
         if self.transaction is not None:
             self._staged().write(lowered, source, self._write_empty)
             return
-        binding = self._binding(without_document(self._array) if self._stored.assumed else self._array)
+        array = self._array
+        if self._stored.assumed:
+            # Its document may be missing.
+            array = array.in_store(unlocked(array.store))
+        binding = self._binding(array)
         if self._write_empty:
             binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
         write(binding, lowered, source)

@@ -292,23 +292,12 @@ class VirtualDriver(Driver):
         origin, shape = (", ".join(map(str, numbers)) for numbers in (domain.origin, domain.shape))
         return f"virtual chunk {{origin={{{origin}}}, shape={{{shape}}}}}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        functions = self._reader, self._writer
-        given = functions, self._domain, self.dtype, self._layout, self._units, self._resources, self._node
-        return _made_again, given
+    def __getstate__(self) -> dict[str, Any]:
+        # Event loops cannot be pickled.
+        return super().__getstate__() | {"_loop": None}
 
-
-def _made_again(
-    functions: tuple[ReadFunction | None, WriteFunction | None],
-    domain: IndexDomain,
-    dtype: DType,
-    layout: ChunkLayout,
-    units: tuple[Unit | None, ...],
-    resources: dict[str, Resource],
-    node: SpecNode | None,
-) -> VirtualDriver:
-    """Make the driver again with the event loop of this thread, as loops cannot be pickled."""
-    return VirtualDriver(functions, domain, dtype, layout, units, resources, running_loop(), node)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _loop=running_loop())
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -16,7 +16,7 @@ from blizzarr.stores.generation_writes import set_value
 from blizzarr.transactions.guarded import GuardedStore
 from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.outcome import Outcome
-from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
+from blizzarr.transactions.overlay import Generations, Overlay, View, behind, in_range
 from blizzarr.transactions.transaction import Transaction, check_open, participant, refuse, require_one_step
 
 _ATTEMPTS = 100
@@ -83,12 +83,12 @@ class Changes:
         self._operations: dict[object, Operation] = {}
         """In order. Changes that set one key are stored under its name, as only the last one of each counts."""
         self._overlay = Overlay()
-        self._seen: Seen = {}
+        self._generations: Generations = {}
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
         """By name, the generation that a value must have at commit; None if no generation can satisfy the conditions
         any more.
         """
-        self.watched: Seen = {}
+        self.watched: Generations = {}
         """The values that were read, in a transaction in which they must not change."""
         self._elements: dict[str, Elements] = {}
         self._stamps: dict[str, int] = {}
@@ -111,20 +111,22 @@ class Changes:
 
     def _update(self) -> None:
         """Apply all changes again if a value that they depend on has changed."""
-        if any(generation_of(store, key) != before for store, key, before in self._seen.values()):
-            self._overlay, self._seen = self._played()
+        if any(generation_of(store, key) != before for store, key, before in self._generations.values()):
+            self._overlay, self._generations = self._played()
 
-    def _played(self) -> tuple[Overlay, Seen]:
-        overlay, seen = Overlay(), Seen()
+    def _played(self) -> tuple[Overlay, Generations]:
+        overlay, generations = Overlay(), Generations()
         for operation in self._operations.values():
-            overlay, _ = self._made(operation, overlay, seen)
-        return overlay, seen
+            overlay, _ = self._made(operation, overlay, generations)
+        return overlay, generations
 
-    def _made(self, operation: Operation, overlay: Overlay, seen: Seen) -> tuple[Overlay, BlizzarrError | None]:
+    def _made(
+        self, operation: Operation, overlay: Overlay, generations: Generations
+    ) -> tuple[Overlay, BlizzarrError | None]:
         # Setting one key cannot fail halfway, so it needs no copy.
         after = overlay if operation.is_plain else overlay.copy()
         try:
-            operation.apply(View(operation.store, place_in(operation.store)[1], after, seen))
+            operation.apply(View(operation.store, place_in(operation.store)[1], after, generations))
         except BlizzarrError as error:
             overlay.errors.update(dict.fromkeys(operation.names, error))
             return overlay, error
@@ -135,7 +137,7 @@ class Changes:
         with self.lock:
             check_open(self._transaction)
             self._update()
-            self._overlay, error = self._made(operation, self._overlay, self._seen)
+            self._overlay, error = self._made(operation, self._overlay, self._generations)
             self._operations[operation.names[0] if operation.is_plain else operation] = operation
             if error is not None:
                 raise error
@@ -316,18 +318,18 @@ class Changes:
             # Values with elements are taken from this memory without a copy.
             made = MemoryStore()
             for _ in range(_ATTEMPTS):
-                overlay, seen = self._played()
+                overlay, generations = self._played()
                 for error in overlay.errors.values():
                     raise error
                 taken: dict[str, None] = {}
                 for elements in self._elements.values():
-                    taken.update(dict.fromkeys(elements.put(View(memory, "", overlay, seen), made)))
+                    taken.update(dict.fromkeys(elements.put(View(memory, "", overlay, generations), made)))
                 hidden = [key for key in memory.list() if overlay.hides(key)] if overlay.ranges else []
                 changes = [*((key, None) for key in hidden if key not in overlay.values), *overlay.values.items()]
                 names = [*(key for key, _ in changes if key not in taken), *taken]
                 expected = [
                     (key, None if generation == NO_VALUE else generation[1:])
-                    for _, key, generation in (*seen.values(), *self.watched.values(), *self.needed.values())
+                    for _, key, generation in (*generations.values(), *self.watched.values(), *self.needed.values())
                     if generation is not None
                 ]
                 if memory.native.exchange(expected, changes, made.native, list(taken)) is None:
@@ -341,7 +343,7 @@ class Changes:
     def abort(self) -> None:
         """Forget everything."""
         with self.lock:
-            self._operations, self._overlay, self._seen = {}, Overlay(), {}
+            self._operations, self._overlay, self._generations = {}, Overlay(), {}
             self._elements, self.needed, self.watched = {}, {}, {}
 
 

@@ -14,7 +14,7 @@ from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import slice_ranges
 
-Seen = dict[str, tuple[Store, str, bytes]]
+Generations = dict[str, tuple[Store, str, bytes]]
 """By name: the store and key of a value that was read, and its generation at that time."""
 
 
@@ -83,15 +83,15 @@ class View(BaseStore):
     Parameters
     ----------
     base
-        What is stored.
+        The stored values.
     prefix
-        What makes names of its keys.
+        The prefix that turns keys of the store into names.
     overlay
-        What is to be.
-    seen
-        Where to note what was looked at.
+        The values that are to be stored.
+    generations
+        The generations of the values that are read are recorded in it.
     above
-        What lies over all that.
+        Values that lie on top of the overlay.
 
     Examples
     --------
@@ -108,12 +108,17 @@ class View(BaseStore):
     has_documents = False  # those that matter are compared when the transaction is committed
 
     def __init__(
-        self, base: Store, prefix: str, overlay: Overlay, seen: Seen | None = None, above: Above | None = None
+        self,
+        base: Store,
+        prefix: str,
+        overlay: Overlay,
+        generations: Generations | None = None,
+        above: Above | None = None,
     ) -> None:
         self.base = base
         self.prefix = prefix
         self.overlay = overlay
-        self.seen = seen
+        self.generations = generations
         self.above = above
         self._allow_what(base)
 
@@ -140,8 +145,8 @@ class View(BaseStore):
         return self.base.get(key)
 
     def _note(self, name: str, key: str) -> None:
-        if self.seen is not None and name not in self.seen:
-            self.seen[name] = self.base, key, generation_of(self.base, key)
+        if self.generations is not None and name not in self.generations:
+            self.generations[name] = self.base, key, generation_of(self.base, key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of the value as it will be."""

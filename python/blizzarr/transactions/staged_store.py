@@ -13,7 +13,7 @@ from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.requests import each
 from blizzarr.transactions.changes import Changes, changes_in
 from blizzarr.transactions.naming import place_in, shown
-from blizzarr.transactions.overlay import Seen, View
+from blizzarr.transactions.overlay import Generations, View
 from blizzarr.transactions.transaction import Transaction
 
 
@@ -83,14 +83,14 @@ class StagedStore(BaseStore):
 class _WatchedStore(StoreWrapper):
     """A store that records the generation of each value that is read."""
 
-    def __init__(self, store: Store, seen: Seen) -> None:
+    def __init__(self, store: Store, generations: Generations) -> None:
         super().__init__(store)
-        self._seen = seen
+        self._generations = generations
         self._prefix = place_in(store)[1]
 
     def _note(self, key: str) -> None:
         now = generation_of(self.store, key)
-        before = self._seen.setdefault(self._prefix + key, (self.store, key, now))[2]
+        before = self._generations.setdefault(self._prefix + key, (self.store, key, now))[2]
         if before != now:
             raise GenerationMismatchError(f"Error reading {shown(self.store, key)}: Generation mismatch")
 
@@ -109,6 +109,6 @@ class _WatchedStore(StoreWrapper):
         return super().get_ranges(key, ranges)
 
 
-def watched(store: Store, seen: Seen) -> Store:
+def watched(store: Store, generations: Generations) -> Store:
     """Return the store; a value that is read from it is recorded, and must not have changed when it is read again."""
-    return _WatchedStore(store, seen)
+    return _WatchedStore(store, generations)
