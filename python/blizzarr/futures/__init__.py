@@ -2,7 +2,7 @@
 
 from blizzarr.futures.batch import Batch, add_work, shared_state
 from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, keep_alive, pending, resolved, run
-from blizzarr.futures.pool import Pace, at_once, deferred, do_all, submit
+from blizzarr.futures.pool import Pace, at_once, do_all, submit
 from blizzarr.futures.promise import Promise
 from blizzarr.futures.write_futures import WriteFutures, write_futures
 
@@ -15,7 +15,6 @@ __all__ = [
     "WriteFutures",
     "add_work",
     "at_once",
-    "deferred",
     "do_all",
     "fail",
     "failed",

@@ -48,10 +48,6 @@ class WriteFutures:
         """Cancel the write if it has not started; see `Future.cancel`."""
         return self.commit.cancel()
 
-    def _force(self) -> None:
-        """Start deferred work now; otherwise do nothing."""
-        self.commit.force()
-
     def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
         """Call `callback` with `commit` when that is done."""
         self.commit.add_done_callback(callback)

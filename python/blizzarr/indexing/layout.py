@@ -126,7 +126,18 @@ def lay_out(
     for place, term in enumerate(terms):
         dim = place if dims is None else dims[place]
         kind = type(term)
-        if kind is int:
+        if (
+            kind is slice
+            and term.step is None
+            and (first := term.start) is not None
+            and (stop := term.stop) is not None
+            and all_lower[dim] <= first < stop <= all_upper[dim]
+            and stop < INF
+        ):
+            # The most frequent slices.
+            sources[dim] = len(made), 0, 1
+            made.append((first, stop, False, False, all_labels[dim]))
+        elif kind is int:
             sources[dim] = term
             # An infinite bound is no index.
             if not all_lower[dim] <= term < all_upper[dim] or term == INF or term == -INF:
@@ -135,21 +146,7 @@ def lay_out(
             sources[dim] = len(made), 0, 1
             made.append((all_lower[dim], all_upper[dim], all_open_below[dim], all_open_above[dim], all_labels[dim]))
         elif kind is slice or kind is tuple:
-            if kind is slice:
-                first, stop = term.start, term.stop
-                if (
-                    term.step is None
-                    and first is not None
-                    and stop is not None
-                    and all_lower[dim] <= first < stop <= all_upper[dim]
-                    and stop < INF
-                ):
-                    # The most frequent slices.
-                    sources[dim] = len(made), 0, 1
-                    made.append((first, stop, False, False, all_labels[dim]))
-                    continue
-                term = sliced(form, dim, term)
-            first, stop, open_below, open_above, offset, stride = term
+            first, stop, open_below, open_above, offset, stride = sliced(form, dim, term) if kind is slice else term
             sources[dim] = len(made), offset, stride
             made.append((first, stop, open_below, open_above, all_labels[dim]))
         elif term is None:

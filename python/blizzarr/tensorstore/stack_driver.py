@@ -116,8 +116,12 @@ class StackDriver(Driver):
 
     def sources(self, form: Form) -> Sequence[Source]:
         """Return the sources of all layers that a view needs."""
-        parts = self._few_parts(form)
-        return () if parts is None else [source for _, driver, own in parts for source in driver.sources(own)]
+        try:
+            parts = () if self._opens else self._parts(form)
+        except SpecError:
+            # The read that follows raises it again.
+            return ()
+        return [source for _, driver, own in parts for source in driver.sources(own)]
 
     def write(self, form: Form, source: Elements) -> None:
         """Write to each layer the elements that no later one has."""

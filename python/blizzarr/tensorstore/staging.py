@@ -93,7 +93,6 @@ class Staged:
         self._meta = array.metadata
         self._assumed = assumed
         self._by_bytes = by_bytes
-        self._repeatable = repeatable
         self._prefix = place_in(store)[1]
         self.under = self._prefix + self._path
         self._binding: Binding | None = None

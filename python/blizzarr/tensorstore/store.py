@@ -86,7 +86,9 @@ class TensorStore(StoreFacts):
 
     def __getitem__(self, key: Any) -> TensorStore:
         """Return a view; see `blizzarr.views.Indexable`."""
-        return self._made(self._driver, index(self._bare, key))
+        view = object.__new__(TensorStore)
+        view._driver, view._bare = self._driver, index(self._bare, key)
+        return view
 
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
