@@ -65,7 +65,7 @@ DimSelectionLike: _TypeAlias = _Any
 """Dimensions: numbers, labels, slices, sequences of these, or a `DimSelection`."""
 
 with _suppress(ImportError):
-    # Then NumPy knows its data types by name.
+    # With this package, NumPy knows further data types by name.
     import ml_dtypes as _ml_dtypes  # noqa: F401
 
 newaxis = None

@@ -44,7 +44,7 @@ class ChunkBuffer:
         self.data: npt.NDArray[Any] | None = None
         """The chunk; elements that were not written are undefined."""
         self.box: _Box = ((0, 0),) * len(shape)
-        """Nothing outside of the box was written, and all in it, unless there is a mask."""
+        """The box of the written elements. Without a mask, every element in the box was written."""
         self.mask: npt.NDArray[np.bool_] | None = None
         """The written elements of the chunk, where they are no box."""
 

@@ -198,7 +198,7 @@ class DownsampleDriver(Driver):
                 blocks, axis = _distinct(map_, index, form)
                 first, last = int(blocks[0]), int(blocks[-1])
                 if 2 * len(blocks) > last - first:
-                    # Those between are read, too, rather than each wanted one alone.
+                    # The blocks in between are read, too, which is faster than reading each wanted block alone.
                     own, begins = _neighbours(first, last, factor, bounds)
                     axis = _moved(axis, blocks - first)
                 else:

@@ -209,7 +209,7 @@ name_keywords(StoreFacts.spec, _CHANGES)
 
 
 class StorageStatistics:
-    """Whether none and whether all of a view is stored; None for what was not asked.
+    """The answers to whether none and whether all of a view is stored; None for a question that was not asked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What this process has read, written and found in caches, under TensorStore's names where they mean the same."""
+"""Metrics: reads, writes and cache hits of this process, under TensorStore's names where these mean the same."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _counted() -> Iterator[tuple[str, str, int]]:
         rows += [
             (f"/tensorstore/kvstore/{kind}/{what}", about, remote.get((kind, what), 0))
             for what, about in _REMOTE.items()
-            # Nothing is written by HTTP.
+            # HTTP stores are read-only.
             if kind != "http" or not what.endswith(("write", "written"))
         ]
     yield from sorted(rows)

@@ -87,7 +87,7 @@ class Pieces:
                 continue
             order.append(axis[0] if isinstance(axis[0], int) else axis[0][0])
             key.append(slice(None, None, -1 if len(axis) == 3 and axis[2] < 0 else None))
-        # Those that no axis has are of length 1.
+        # Dimensions that no axis has are of length 1.
         others = [dim for dim in range(len(self._shape)) if dim not in order]
         return elements.transpose(*others, *order)[(0,) * len(others) + (...,)][(*key, ...)]
 

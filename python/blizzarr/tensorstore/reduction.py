@@ -74,7 +74,7 @@ def reduce_blocks(
         result[...] = elements
     elif dtype.name in _NATIVE:
         by = "mean" if dtype.name == "bool" and method in ("median", "mode") else method
-        # Only where all results are side by side.
+        # The engine writes results side by side only.
         reduced = result if result.flags.c_contiguous else np.empty(result.shape, result.dtype)
         _reduce(elements, edges, by, dtype.name, reduced)
         if reduced is not result:

@@ -33,16 +33,16 @@ from blizzarr.transactions.overlay import Overlay, View, in_range
 from blizzarr.transfer import Binding, read, write, write_parts
 
 _TOGETHER = 16
-"""Chunks that are made at the same time, by several threads."""
+"""The number of chunks that several threads encode at the same time."""
 
 _SMALL = 1 << 15
-"""Bytes of a chunk below which handing it to another thread takes longer."""
+"""The size in bytes below which encoding a chunk takes less time than handing it to another thread."""
 
 
 def staged_in(
     transaction: Transaction, store: Store, array: Array, *, assumed: bool = False, by_bytes: bool = False
 ) -> Staged:
-    """Return what a transaction has gathered for an array, which is stored in `store`."""
+    """Return the elements that a transaction has gathered for an array, which is stored in `store`."""
     changes = changes_in(transaction, store)
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
     if part := format_of(array.metadata).part:
@@ -106,7 +106,7 @@ class Staged:
         self._shape = self._meta.shape
         """The greatest shape that the array has had."""
         self._final: set[str] = set()
-        """Chunks that were made, whatever others do."""
+        """The names of chunks that are final, whatever others store."""
 
     @property
     def _tail(self) -> tuple[int, ...]:
@@ -219,7 +219,7 @@ class Staged:
             for name, position in some:
                 chunk = self.buffer.chunks[position]
                 if chunk.data is None:
-                    # It was computed from a value that others have replaced since.
+                    # The chunk was computed from a value that others have replaced since.
                     self._take_back(binding, position, chunk)
                 if chunk.is_whole:
                     self._final.add(name)
@@ -233,12 +233,12 @@ class Staged:
         return list(names)
 
     def _move_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
-        """Write a chunk to where its elements are kept from now on."""
+        """Write a chunk, and release its elements."""
         self._write_chunk(binding, position)
         self.buffer.chunks[position].data = None
 
     def _take_back(self, binding: Binding, position: tuple[int, ...], chunk: ChunkBuffer) -> None:
-        """Read the elements of a chunk again that were moved."""
+        """Read the elements of a chunk back that were released."""
         lowered, where = self._lowered(position, chunk)
         chunk.fill(where, read(binding, lowered))
 
@@ -256,7 +256,7 @@ class Staged:
         write_parts(binding, parts)
 
     def locked(self) -> tuple[Store, str] | None:
-        """The store, and the document by which writers exclude each other."""
+        """Return the store, and the document by which writers exclude each other."""
         return None if not self.buffer.chunks else (self._store, lock_key(self._path, self._meta))
 
     def commit(self, outcome: Outcome) -> None:
@@ -282,7 +282,7 @@ class Staged:
                 outcome.fail([name], failure)
 
     def _move_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
-        """Write the chunks of one stored value to where their elements are kept from now on."""
+        """Write the chunks of one stored value, and release their elements."""
         if len(positions) == 1:
             self._move_chunk(binding, positions[0])
             return
@@ -291,7 +291,7 @@ class Staged:
             self.buffer.chunks[position].data = None
 
     def _written_to(self, store: Store) -> Binding:
-        """Return the binding of the array with room for all written elements, which others may have cut off."""
+        """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""
         if self._assumed and not isinstance(store, View):
             store = unlocked(store)
         binding = self._bind(store, self._meta.with_shape(self._shape))
@@ -362,9 +362,7 @@ class _Twofold(View):
         self._lower = below
 
     def get(self, key: str) -> Any:
-        """Return the value as the transaction will leave it."""
         return self._lower.get(key)
 
     def get_ranges(self, key: str, ranges: Any) -> Any:
-        """Return parts of the value as the transaction will leave it."""
         return self._lower.get_ranges(key, ranges)

@@ -118,7 +118,7 @@ class StoredArray:
             When the array is gone, or another is in its place: its chunks would mean something else.
         """
         array = self.array
-        # That very array of its document, whatever a spec would choose by now.
+        # The array that was opened, although the spec might choose another one of the document by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
         found = find_one(array.store, array.path, forms)
         if found is None or not isinstance(found.meta, ArrayMeta):

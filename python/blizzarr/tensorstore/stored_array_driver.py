@@ -42,7 +42,7 @@ _SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
 
 _FEW_CHUNKS = 64
-"""Of how many chunks at most a change of shape is a matter of moments."""
+"""The most chunks that a change of shape can erase without keeping the caller waiting."""
 
 _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""

@@ -105,7 +105,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
             asked._merge_grid("read", asked._grids["write"])
         shape = choose_shape(asked._grids["read"], bounds)
-    # So that it is in the first chunk of positive indices.
+    # The usual origin is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
     given = asked._origin.values or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]

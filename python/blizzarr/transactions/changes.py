@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, Protocol
 
 from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
-from blizzarr.stores import MemoryStore, Store
+from blizzarr.stores import MemoryStore, Store, check_writable
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
 from blizzarr.stores.generation_writes import set_value
 from blizzarr.transactions.guarded import GuardedStore
@@ -28,15 +28,15 @@ class Operation:
 
     store: Store
     apply: Callable[[Store], None]
-    """Makes it. May be called more than once, with whatever is at the same place as `store`."""
+    """Makes the change; may be called more than once, with whatever store is at the same place as `store`."""
     names: tuple[str, ...] = ()
-    """The names of the values that it changes, which are unknown when it fails."""
+    """The names of the values that the change affects, which are unknown when the change fails."""
     under: str | None = None
-    """Elements of an array with this name are nothing without it."""
+    """The name of the array whose elements are not stored if the change fails."""
     checks: bool = False
-    """True if it changes nothing and can only fail."""
+    """True if the operation changes nothing and can only fail."""
     is_plain: bool = False
-    """True if it only sets or deletes the value of one key."""
+    """True if the change only sets or deletes the value of one key."""
 
 
 class Elements(Protocol):
@@ -46,11 +46,11 @@ class Elements(Protocol):
     """The name of the array."""
 
     def names(self) -> dict[str, Any]:
-        """The names of the values that they are in, and where these are."""
+        """Return the names of the values that the elements are in, with the positions of the chunks."""
         ...
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """Return the value of this name with the elements in it, in a tuple; None if it has none of them."""
+        """Return the value of this name with the elements in it, in a tuple; None if it has no such elements."""
         ...
 
     def forget(self, least: str, end: str) -> None:
@@ -66,7 +66,7 @@ class Elements(Protocol):
         """Write the elements."""
 
     def locked(self) -> tuple[Store, str] | None:
-        """The store, and the key by which writers of the array exclude each other; None if there are no elements."""
+        """Return the store, and the key by which writers of the array exclude each other; None without elements."""
         ...
 
 
@@ -81,7 +81,7 @@ class Changes:
         self.at_once = at_once
         self.lock = threading.RLock()
         self._operations: dict[object, Operation] = {}
-        """In order. Changes that set one key are stored under its name, as only the last one of each counts."""
+        """The changes in their order. Changes that set one key are under its name, as only the last of them counts."""
         self._overlay = Overlay()
         self._generations: Generations = {}
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
@@ -190,7 +190,7 @@ class Changes:
                 self._operations.pop(name, None)
 
     def stamp(self, name: str, with_elements: bool) -> bytes:
-        """The generation of a change; that of elements is never twice the same."""
+        """Return the generation of a changed value; with elements, it is new each time."""
         number = next(self._count) if with_elements else self._stamps.get(name, 0)
         return b"\4" + number.to_bytes(8, "little")
 
@@ -230,7 +230,7 @@ class Changes:
             require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """The value of a name with the elements that are to be in it, if there are any."""
+        """Return the value of a name with the elements that are to be in it, in a tuple; None without such elements."""
         for elements in list(self._elements.values()):
             found = elements.made(name)
             if found is not None:
@@ -238,7 +238,7 @@ class Changes:
         return None
 
     def names(self, prefix: str) -> dict[str, bool]:
-        """The names of values with elements that are to be written, and whether they have a value then."""
+        """Return the names of values with elements that are to be written, each with whether it will have a value."""
         found = {}
         for elements in list(self._elements.values()):
             for name in elements.names():
@@ -269,7 +269,7 @@ class Changes:
                 self._commit_each(outcome)
 
     def guarded(self, store: Store, *, holds_locks: bool = False) -> Store:
-        """Return the store to commit to: one that refuses to replace what is not as it must be; see `GuardedStore`."""
+        """Return the store to commit to, which refuses to replace values that others have changed (`GuardedStore`)."""
         if not (self.needed or self.watched):
             return store
         return GuardedStore(store, (self.needed, self.watched), holds_locks=holds_locks)
@@ -311,7 +311,7 @@ class Changes:
             return
         memory = unwrapped(stores[0])
         assert isinstance(memory, MemoryStore), "what can be exchanged at once"
-        memory._check_writable("")
+        check_writable(memory, "")
         with ExitStack() as stack:
             locks = memory.native.lock_for_deletion([key for _, key in locked])
             stack.callback(locks.release)

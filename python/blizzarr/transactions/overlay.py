@@ -126,7 +126,6 @@ class View(BaseStore):
         return str(self.base)
 
     def get(self, key: str) -> Value | None:
-        """Return the value as it will be."""
         name = self.prefix + check_key(key)
         made = None if self.above is None else self.above.made(name)
         if made is not None:
@@ -149,7 +148,6 @@ class View(BaseStore):
             self.generations[name] = self.base, key, generation_of(self.base, key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value as it will be."""
         name = self.prefix + check_key(key)
         overlay = self.overlay
         made = None if self.above is None else self.above.made(name)
@@ -160,21 +158,17 @@ class View(BaseStore):
         return None if value is None else slice_ranges(value, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Set the value."""
         self.overlay.values[self.prefix + check_key(key)] = bytes(value)
 
     def delete(self, key: str) -> object:
-        """Delete the value."""
         self.overlay.values[self.prefix + check_key(key)] = None
         return None
 
     def delete_prefix(self, prefix: str) -> None:
-        """Delete all values below a prefix."""
         below = self.prefix + check_prefix(prefix)
         self.overlay.delete_range(below, behind(below))
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value if it is as expected."""
         found = self.get(key)
         if (None if found is None else bytes(found)) != (None if expected is None else bytes(expected)):
             return False
@@ -182,7 +176,6 @@ class View(BaseStore):
         return True
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value if it is as expected."""
         found = self.get(key)
         if found is None or bytes(found) != bytes(expected):
             return False
@@ -190,7 +183,6 @@ class View(BaseStore):
         return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """The keys under the prefix that are to have values."""
         below = self.prefix + check_prefix(prefix)
         size = len(self.prefix)
         hidden = self.overlay
@@ -208,7 +200,6 @@ class View(BaseStore):
         return sorted(found)
 
     def others(self, prefix: str, limit: int) -> builtins.list[str]:
-        """Return names of files under the prefix that are not valid keys."""
         others = getattr(self.base, "others", None)
         below = self.prefix + check_prefix(prefix)
         if others is None or any(

@@ -59,24 +59,19 @@ class StagedStore(BaseStore):
         return changes.view(base)
 
     def get(self, key: str) -> Value | None:
-        """Return the value as it will be."""
         return self._view().get(key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value as it will be."""
         return self._view().get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Set the value with the transaction."""
         self.changes.write(self.base, key, bytes(value))
 
     def delete(self, key: str) -> object:
-        """Delete the value with the transaction."""
         self.changes.write(self.base, key, None)
         return None
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """The keys under the prefix that are to have values."""
         return self._view().list(prefix)
 
 
@@ -95,16 +90,13 @@ class _WatchedStore(StoreWrapper):
             raise GenerationMismatchError(f"Error reading {shown(self.store, key)}: Generation mismatch")
 
     def get(self, key: str) -> Value | None:
-        """The value, which is the one that was read before."""
         self._note(key)
         return super().get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys."""
         return each(self, self.get, keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value."""
         self._note(key)
         return super().get_ranges(key, ranges)
 

@@ -255,7 +255,7 @@ def apply_expression(expression: DimExpression, form: Form) -> Form:
         raise SelectionError("Must specify at least one operation in dimension expression")
     first, *others = expression._operations
     if first.function is _chained:
-        # It may make the dimensions that the selection names.
+        # The first operation may make the dimensions that the selection names.
         form, dims = index_initial(form, first.arguments[0], expression._selection)
     else:
         form, dims = first.apply(form, normalize_dims(expression._selection, form.labels))

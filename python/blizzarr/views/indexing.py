@@ -16,7 +16,7 @@ from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
 
 _KEYS: Final = (tuple, int, slice, list)
-"""Of these types, nothing but NumPy's terms is."""
+"""The types of the most frequent keys, all of which are terms of NumPy."""
 
 
 def index(form: Form, key: Any) -> Form:
