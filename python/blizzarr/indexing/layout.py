@@ -113,29 +113,27 @@ def lay_out(
     for place, term in enumerate(terms):
         dim = place if dims is None else dims[place]
         kind = type(term)
-        if kind is int:
+        if (
+            kind is slice
+            and term.step is None
+            and (first := term.start) is not None
+            and (stop := term.stop) is not None
+            and all_lower[dim] <= first < stop <= all_upper[dim]
+            and stop < INF
+        ):
+            # The most frequent slices.
+            sources[dim] = len(made), 0, 1
+            made.append((first, stop, False, False, all_labels[dim]))
+        elif kind is int:
             sources[dim] = term
-            if not all_lower[dim] <= term < all_upper[dim]:
+            # An infinite bound is no index.
+            if not all_lower[dim] <= term < all_upper[dim] or term == INF or term == -INF:
                 outside.append(dim)
         elif term is WHOLE:
             sources[dim] = len(made), 0, 1
             made.append((all_lower[dim], all_upper[dim], all_open_below[dim], all_open_above[dim], all_labels[dim]))
         elif kind is slice or kind is tuple:
-            if kind is slice:
-                first, stop = term.start, term.stop
-                if (
-                    term.step is None
-                    and first is not None
-                    and stop is not None
-                    and all_lower[dim] <= first < stop <= all_upper[dim]
-                    and stop < INF
-                ):
-                    # The most frequent slices.
-                    sources[dim] = len(made), 0, 1
-                    made.append((first, stop, False, False, all_labels[dim]))
-                    continue
-                term = sliced(form, dim, term)
-            first, stop, open_below, open_above, offset, stride = term
+            first, stop, open_below, open_above, offset, stride = sliced(form, dim, term) if kind is slice else term
             sources[dim] = len(made), offset, stride
             made.append((first, stop, open_below, open_above, all_labels[dim]))
         elif term is None:
@@ -145,7 +143,7 @@ def lay_out(
                 made += [(0, length, False, False, "") for length in (term.shape if joint is None else joint)]
                 end = len(made)
             placed.append((term, dim, end))
-    lower, upper, open_below, open_above, labels = zip(*made, strict=True) if made else _NO_DIMENSIONS
+    lower, upper, open_below, open_above, labels = zip(*made) if made else _NO_DIMENSIONS  # noqa: B905
     if (outside or placed) and not is_empty(lower, upper, open_below, open_above):
         for dim in outside:
             doing = f"Checking bounds of constant output index map for dimension {dim}"
@@ -310,6 +308,25 @@ def _checked(map_: ArrayMap, constants: bool = True) -> Map:
     if not INT64_MIN <= index <= INT64_MAX:
         raise SelectionError("Integer overflow computing offset for output dimension.")
     return index
+
+
+def shifted(form: Form, by: Sequence[int]) -> Form:
+    """Return the same view of an array whose indices are these numbers higher.
+
+    Examples
+    --------
+    >>> shifted(Form.of_shape((5, 6)), (10, 20)).maps
+    ((0, 10, 1), (1, 20, 1))
+    """
+    maps: list[Map] = []
+    for map_, number in zip(form.maps, by, strict=True):
+        if isinstance(map_, int):
+            maps.append(map_ + number)
+        elif isinstance(map_, tuple):
+            maps.append((map_[0], map_[1] + number, map_[2]))
+        else:
+            maps.append(ArrayMap(map_.offset + number, map_.stride, map_.array, map_.dims, map_.bounds))
+    return form._replace(maps=tuple(maps))
 
 
 def permute(form: Form, order: Sequence[int]) -> Form:

@@ -23,7 +23,7 @@ from blizzarr.spec.kvstore_values import bytes_of
 from blizzarr.spec.opened_place import open_place
 from blizzarr.spec.pretty import pretty
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.transactions import Transaction
+from blizzarr.transactions import Transaction, delaying, is_committed
 
 T = TypeVar("T")
 
@@ -134,7 +134,7 @@ class KvStore:
         TransactionError
             When it has a transaction that is not committed.
         """
-        if self._transaction is not None and not self._transaction._is_committed:
+        if self._transaction is not None and not is_committed(self._transaction):
             raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
         return KvStore._of(self._node, transaction)
 
@@ -290,7 +290,7 @@ class KvStore:
     def _submit(self, work: Callable[[], T]) -> Future[T]:
         if self._transaction is not None:
             try:
-                work = self._transaction._held(work)
+                work = delaying(self._transaction, work)
             except TransactionError as error:
                 return failed(error)
         # Memory answers at once; slow stores are accessed by another thread.

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from blizzarr import _native
-from blizzarr.array import Array
 from blizzarr.caching import CachedStore, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
 from blizzarr.model import ArrayMeta
@@ -17,12 +16,11 @@ from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
-from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
+from blizzarr.tensorstore.opened_array import OpenedArray, undocumented
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
-from blizzarr.tensorstore.undocumented import undocumented
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
 
@@ -174,10 +172,8 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> Stored
     if pool.native is not None:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
-    threads = _threads(place)
-    if threads is not None:
-        return StoredArray(node, LimitedArray.of(store, place.path, meta, threads), moment, known)
-    return StoredArray(node, Array(store, place.path, meta), moment, known)
+    array = OpenedArray.of(store, place.path, meta, _threads(place))
+    return StoredArray(node, array, moment, known, type(node.options["metadata"]))
 
 
 def _threads(place: StoredPlace) -> int | None:
