@@ -79,7 +79,7 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        path = root if type(root) is str else os.fsdecode(root)
+        path = self.given = root if type(root) is str else os.fsdecode(root)
         # Of a path from the root, normalizing is all that `abspath` does, except on Windows, where it adds the drive.
         from_root = path.startswith("/") and os.sep == "/"
         self._root = os.path.normpath(path) if from_root else os.path.abspath(os.path.expanduser(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,6 +28,12 @@ DEFAULT_FILL_VALUE: Final = _DefaultFillValue()
 
 IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array")
 """Keywords of zarr-python 2 that have no effect in zarr-python 3 either."""
+
+ZSTD: Final[Mapping[str, Any]] = {"id": "zstd", "level": 0}
+"""The default compressor of v2 in functions."""
+
+BLOSC: Final[Mapping[str, Any]] = {"id": "blosc"}
+"""The default compressor of v2 in the methods of groups that create one array."""
 
 
 class ArrayConfig(NamedTuple):
@@ -75,13 +82,26 @@ def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
     return int(found) if isinstance(found, int) else found
 
 
-def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str, Any], ArrayConfig]:
+def array_options(
+    given: Mapping[str, Any], zarr_format: int, compressor: Mapping[str, Any] = ZSTD
+) -> tuple[dict[str, Any], ArrayConfig]:
     """Return the keywords of `blizzarr.create_array` for those of ``zarr.create`` and ``zarr.create_array``.
+
+    Parameters
+    ----------
+    given
+        The keywords.
+    zarr_format
+        The format of the array.
+    compressor
+        The default compressor of v2.
 
     Raises
     ------
     ValueError
         If keywords exclude each other, or are for another format.
+    TypeError
+        If a length is no integer.
     """
     options = {name: value for name, value in given.items() if name not in IGNORED}
     warn_ignored(given)
@@ -89,7 +109,7 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     if options.pop("read_only", None):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
     settings = _settings(options, is_v2)
-    _take_codecs(options, is_v2)
+    _take_codecs(options, is_v2, compressor)
     shape = options.pop("chunk_shape", None)
     if shape is not None:
         if options.get("chunks") is not None:
@@ -116,6 +136,8 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     data = options.get("data")
     if data is not None:
         options["data"] = engine_data(data)
+    for name in ("shape", "chunks", "shards"):
+        _check_integers(name, options.get(name))
     choose_chunks(options)
     for name in ("attributes", "chunks", "shards"):
         if name in options and options[name] is None:
@@ -128,6 +150,35 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
         is_one = isinstance(chunks, int)
         options["chunks"] = (chunks or 1) if is_one else tuple(1 if length == 0 else length for length in chunks)
     return options, settings
+
+
+def _check_integers(name: str, lengths: Any) -> None:
+    if isinstance(lengths, bool | str | Mapping | None):
+        return
+    for length in (lengths,) if np.ndim(lengths) == 0 else lengths:
+        if not isinstance(length, Integral | None):
+            raise TypeError(f"expected integers as {name}=, found {lengths!r:.80}")
+
+
+def check_data(given: Mapping[str, Any]) -> None:
+    """Check that either the data or what they would say is given, as zarr-python does.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` or ``dtype`` is given beside ``data``, or missing without.
+    """
+    for name in ("shape", "dtype"):
+        if given.get("data") is not None and given.get(name) is not None:
+            raise ValueError(
+                f"The data parameter was used, but the {name} parameter was also used. This is an error. Either use "
+                f"the data parameter, or the {name} parameter, but not both."
+            )
+        if given.get("data") is None and given.get(name) is None:
+            raise ValueError(
+                f"The data parameter was set to None, but {name} was not specified. Either provide an array-like value "
+                f"for data, or specify {name}."
+            )
 
 
 def warn_ignored(given: Mapping[str, Any]) -> None:
@@ -197,7 +248,7 @@ def _as_dict(settings: Any) -> Mapping[str, Any]:
     return found
 
 
-def _take_codecs(options: dict[str, Any], is_v2: bool) -> None:
+def _take_codecs(options: dict[str, Any], is_v2: bool, usual: Mapping[str, Any]) -> None:
     """Bring the codecs under the keywords of `blizzarr.create_array`."""
     compressor = options.pop("compressor", "auto")
     if not _is_auto(compressor):
@@ -209,7 +260,7 @@ def _take_codecs(options: dict[str, Any], is_v2: bool) -> None:
             )
         options["compressors"] = compressor
     elif is_v2 and _is_auto(options.get("compressors", "auto")):
-        options["compressors"] = make({"id": "zstd", "level": 0})
+        options["compressors"] = make(dict(usual))
     if options.get("codecs") is None:
         options.pop("codecs", None)
     elif is_v2:

@@ -93,6 +93,15 @@ class ZDType(Metadata):
         """Return the fill value that new arrays get."""
         return DataType.parse(self.engine).default_fill
 
+    def to_json_scalar(self, data: Any, *, zarr_format: int = 3) -> Any:
+        """Return a value as the JSON of a fill value."""
+        kind = DataType.parse(self.engine)
+        return kind.fill_to_json(kind.fill(data))
+
+    def from_json_scalar(self, data: Any, *, zarr_format: int = 3) -> Any:
+        """Return the scalar for the JSON of a fill value."""
+        return DataType.parse(self.engine).fill_from_json(data)
+
     def cast_scalar(self, data: Any) -> Any:
         """Return a value as a scalar of this data type."""
         return self._native.type(data)

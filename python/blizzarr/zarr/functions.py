@@ -10,7 +10,7 @@ import numpy as np
 
 import blizzarr
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.arguments import IGNORED, array_options, choose_format, engine_data, warn_ignored
+from blizzarr.zarr.arguments import IGNORED, array_options, check_data, choose_format, engine_data, warn_ignored
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
@@ -195,17 +195,24 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     if isinstance(chunks, tuple | list) and not isinstance(shape, int):
         # Axes behind those that are named are not divided.
         options["chunks"] = (*chunks, *[None] * (len(shape) - len(chunks)))
-    return create_array(store, shape=shape, **options)
+    return _created(store, shape=shape, **options)
 
 
-def create_array(store: Any = None, *, name: str | None = None, write_data: bool = True, **options: Any) -> Array:
+def create_array(store: Any = None, **options: Any) -> Array:
     """Create an array, filled with ``data`` if given.
 
     Raises
     ------
     ContainsGroupError, ContainsArrayError
         If something is there.
+    ValueError
+        If ``shape`` or ``dtype`` is given beside ``data``.
     """
+    check_data(options)
+    return _created(store, **options)
+
+
+def _created(store: Any = None, *, name: str | None = None, write_data: bool = True, **options: Any) -> Array:
     data = options.get("data")
     if data is not None and not write_data:
         options |= {"data": None, "shape": data.shape, "dtype": data.dtype}
@@ -223,13 +230,13 @@ def from_array(store: Any = None, *, data: Any, name: str | None = None, **optio
     kept = {option: value for option, value in options.items() if not (isinstance(value, str) and value == "keep")}
     if not isinstance(data, Array):
         data = np.asarray(data)
-        return create_array(store, name=name, data=data, **kept)
+        return _created(store, name=name, data=data, **kept)
     kept = {option: value for option, value in kept.items() if option == "fill_value" or value is not None}
     write = kept.pop("write_data", True)
     made = like_options(data, {"zarr_format": data.metadata.zarr_format, "attributes": dict(data.attrs), **kept})
     if write:
         made["data"] = data
-    return create_array(store, name=name, **made)
+    return _created(store, name=name, **made)
 
 
 def array(data: Any, **options: Any) -> Array:
@@ -241,7 +248,7 @@ def array(data: Any, **options: Any) -> Array:
         options["chunks"] = getattr(data, "chunks", None)
     if options.get("dtype") is None:
         options["dtype"] = values.dtype
-    return create_array(options.pop("store", None), data=values, **options)
+    return _created(options.pop("store", None), data=values, **options)
 
 
 def full(shape: Any, fill_value: Any, **options: Any) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from blizzarr import stores
 from blizzarr.zarr.abc.store import Store
-from blizzarr.zarr.storage.stores import as_zarr_store
+from blizzarr.zarr.storage.stores import MemoryStore, as_zarr_store
 
 StoreLike: TypeAlias = Any
 """A store, a `StorePath`, a path, a URL, or a mapping."""
@@ -114,6 +114,8 @@ def engine_place(
                 "an FSSpec URI string."
             )
         store = stores.FsspecStore.from_url(store, storage_options)
+    if type(store) is dict:
+        store = MemoryStore(store)
     if isinstance(store, bytes | int | float):
         raise TypeError(f"Unsupported type for store_like: '{type(store).__name__}'")
     return stores.resolve(store, mode, inner)
