@@ -11,10 +11,12 @@ import numpy as np
 
 from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
+from blizzarr.errors import UnknownExtensionError
+from blizzarr.formats import format_named
 from blizzarr.zarr.chunks import choose_chunks
 from blizzarr.zarr.config import config
 from blizzarr.zarr.dtype import ZDType
-from blizzarr.zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
+from blizzarr.zarr.errors import MetadataValidationError, ZarrDeprecationWarning, ZarrRuntimeWarning, ZarrUserWarning
 
 
 class _DefaultFillValue:
@@ -65,18 +67,33 @@ class ArrayConfig(NamedTuple):
         return self._asdict()
 
 
-def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
-    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`.
+def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
+    """Return the format that is asked for under one of its two names; None if it is left open.
 
     Raises
     ------
     ValueError
-        If there is no such format, or two are given.
+        If two are given, or one that there is not.
     """
-    given, old = options.pop("zarr_format", None), options.pop("zarr_version", None)
-    if given is not None and old is not None and given != old:
-        raise ValueError(f"zarr_format {given} does not match zarr_version {old}, please only set one")
-    found = given if given is not None else old
+    if zarr_version is not None:
+        if zarr_format not in (None, zarr_version):
+            raise ValueError(
+                f"zarr_format {zarr_format} does not match zarr_version {zarr_version}, please only set one"
+            )
+        _warn("zarr_version is deprecated, use zarr_format", ZarrDeprecationWarning)
+        zarr_format = zarr_version
+    try:
+        format_named(zarr_format)
+    except UnknownExtensionError as error:
+        raise MetadataValidationError(
+            f"Invalid value for 'zarr_format'. Expected '2, 3, or None'. Got {zarr_format!r}."
+        ) from error
+    return zarr_format
+
+
+def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
+    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`."""
+    found = given_format(options.pop("zarr_format", None), options.pop("zarr_version", None))
     if found is None:
         found = config.get("default_zarr_format") if usual is None else usual
     return int(found) if isinstance(found, int) else found

@@ -243,7 +243,9 @@ class Array(Node):
         return partial(lower, block_shape=self.engine.metadata.write_shape) if way == "block" else lower
 
     def _read(self, way: str, selection: Any, fields: Any = None, out: Any = None) -> Any:
-        into = out if out is None or isinstance(out, np.ndarray) else out.as_numpy_array()
+        into = out if out is None or isinstance(out, np.ndarray) else getattr(out, "as_numpy_array", lambda: None)()
+        if into is None and out is not None:
+            raise TypeError(f"expected a NumPy array, or an NDBuffer, as out=, found {type(out).__name__}")
         # Elements that are to be converted are read first.
         is_same = into is not None and fields is None and into.dtype == self.engine.dtype
         if way == "numpy_style":

@@ -10,7 +10,15 @@ import numpy as np
 
 import blizzarr
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.arguments import IGNORED, array_options, check_data, choose_format, engine_data, warn_ignored
+from blizzarr.zarr.arguments import (
+    IGNORED,
+    array_options,
+    check_data,
+    choose_format,
+    engine_data,
+    given_format,
+    warn_ignored,
+)
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
@@ -59,7 +67,7 @@ def open(
     if "shape" in options:
         return open_array(store, mode=mode, zarr_format=zarr_format, path=path, **options)
     found, place = engine_place(store, path, mode, options.pop("storage_options", None))
-    zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
+    zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     if mode in ("r", "r+", "a"):
         try:
             engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
@@ -81,7 +89,7 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
         If there is nothing to open.
     """
     mode = _mode(store, mode)
-    zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
+    zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     config = options.get("config")
     found, place = _place(options, store, mode)
     with translated(ArrayNotFoundError, found):
@@ -122,7 +130,7 @@ def open_group(
         If an array is there.
     """
     _check(open_group, ignored)
-    zarr_format = zarr_version if zarr_format is None else zarr_format
+    zarr_format = given_format(zarr_format, zarr_version)
     found, place = engine_place(store, path, mode, storage_options)
 
     def opened(mode: Any) -> Group:
@@ -317,8 +325,7 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
 def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
     """Read a whole array into memory."""
     found, place = engine_place(store, path, "r")
-    number = zarr_version if zarr_format is None else zarr_format
-    node = blizzarr.open(found, mode="r", path=place, zarr_format=number)
+    node = blizzarr.open(found, mode="r", path=place, zarr_format=given_format(zarr_format, zarr_version))
     if isinstance(node, blizzarr.Array):
         return Array(node)[...]
     return {name: Array(member)[...] for name, member in node.arrays()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, cast
@@ -89,7 +89,7 @@ class _NodeMetadata(Metadata):
     zarr_format: int
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _text(self.to_dict()) == _text(other.to_dict())
+        return type(self) is type(other) and _members(self) == _members(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -244,13 +244,13 @@ class ArrayV2Metadata(ArrayMetadata):
     @cached_property
     def filters(self) -> tuple[Any, ...] | None:
         """The filters, as codecs of numcodecs."""
-        found = self.document["filters"]
+        found = self.document.get("filters")
         return tuple(map(make, found)) if found else None
 
     @cached_property
     def compressor(self) -> Any:
         """The compressor, as a codec of numcodecs."""
-        found = self.document["compressor"]
+        found = self.document.get("compressor")
         return None if found is None else make(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,6 +276,7 @@ class ConsolidatedMetadata(Metadata):
         for name, node in self.metadata.items():
             found[name] = node
             if isinstance(node, GroupMetadata) and node.consolidated_metadata is not None:
+                found[name] = GroupMetadata(node.attributes, node.zarr_format, ConsolidatedMetadata({}))
                 below = node.consolidated_metadata.flattened_metadata
                 found |= {f"{name}/{path}": inner for path, inner in below.items()}
         return found
@@ -403,5 +404,5 @@ def _json(value: Any) -> Any:
     return value.to_dict() if hasattr(value, "to_dict") else value.tolist()
 
 
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True, default=str)
+def _members(node: Any) -> str:
+    return json.dumps({member.name: getattr(node, member.name) for member in fields(node)}, sort_keys=True, default=str)

@@ -55,6 +55,8 @@ def test_elements_are_converted_into_memory_of_the_user() -> None:
     assert out.tolist() == [[0, 1], [3, 4]]
     with pytest.raises(ValueError, match=r"out= of shape \(1, 3\), found \(2, 2\)"):
         z.get_basic_selection(slice(1), out=out)
+    with pytest.raises(TypeError, match="or an NDBuffer, as out="):
+        z.get_basic_selection(out=[])
 
 
 def test_metadata_print_as_in_zarr_python() -> None:
@@ -170,3 +172,29 @@ def test_settings_are_printed_where_the_user_likes() -> None:
     text = io.StringIO()
     zarr.config.pprint(stream=text, width=60)
     assert "'default_zarr_format': 3" in text.getvalue()
+
+
+@pytest.mark.parametrize("open_it", [zarr.open, zarr.open_group, zarr.create_group])
+def test_a_format_that_there_is_not(open_it: Any) -> None:
+    with pytest.raises(zarr.errors.MetadataValidationError, match=r"Expected '2, 3, or None'\. Got '3\.0'"):
+        open_it({}, zarr_format="3.0")
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning, match="use zarr_format"):
+        assert zarr.zeros(3, zarr_version=2).metadata.zarr_format == 2
+
+
+def test_a_place_is_opened_by_its_mode() -> None:
+    async def check() -> None:
+        path = zarr.storage.StorePath
+        store = zarr.storage.MemoryStore()
+        zarr.create_array(store, name="a/x", shape=2, dtype="i1")
+        assert (await path.open(store, "a", "r")).read_only
+        with pytest.raises(FileExistsError, match="is not empty"):
+            await path.open(store, "a", "w-")
+        with pytest.raises(ValueError, match="Store is read-only but mode is 'w'"):
+            await path.open(store.with_read_only(True), "a", "w")
+        with pytest.raises(ValueError, match="Invalid mode: x"):
+            await path.open(store, "a", "x")
+        await path.open(store, "a/x", "w")
+        assert [key async for key in store.list()] == ["a/zarr.json", "zarr.json"]
+
+    asyncio.run(check())
