@@ -13,6 +13,7 @@ import pytest
 
 import blizzarr
 from blizzarr import zarr
+from blizzarr.zarr import installing
 
 
 @pytest.mark.parametrize(
@@ -198,3 +199,10 @@ def test_a_place_is_opened_by_its_mode() -> None:
         assert [key async for key in store.list()] == ["a/zarr.json", "zarr.json"]
 
     asyncio.run(check())
+
+
+def test_a_module_that_is_not_here_has_advice() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"no module named 'zarr\.experimental'.*; use blizzarr\.CachePool"):
+        installing._Finder().find_spec("zarr.experimental")
+    with pytest.raises(ModuleNotFoundError, match=r"has no such module$"):
+        installing._Finder().find_spec("zarr.nothing")
