@@ -38,6 +38,9 @@ class _View:
     kind: ClassVar[Any] = None
     """The class that it is a view of."""
 
+    def __class_getitem__(cls, item: object) -> type[Self]:
+        return cls
+
     @classmethod
     def view(cls, kind: type[Any]) -> None:
         """Make this the view of a class: every method of that becomes one to be awaited."""

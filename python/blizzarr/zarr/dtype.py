@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -206,6 +207,10 @@ class Structured(ZDType):
     """Records."""
 
     _zarr_v3_name, _shown = "structured", ("fields",)
+
+    def __init__(self, native: Any = None, *, fields: Sequence[tuple[str, ZDType]] = (), **rest: Any) -> None:
+        records = [(name, kind.to_native_dtype()) for name, kind in fields]
+        super().__init__(records if native is None else native, **rest)
 
     @property
     def fields(self) -> tuple[tuple[str, ZDType], ...]:

@@ -115,4 +115,7 @@ def install() -> None:
         if name == _OURS or name.startswith(f"{_OURS}."):
             sys.modules[_THEIRS + name.removeprefix(_OURS)] = module
     for theirs, ours in _ELSEWHERE.items():
-        sys.modules[theirs] = importlib.import_module(ours)
+        module = sys.modules[theirs] = importlib.import_module(ours)
+        above, _, name = theirs.rpartition(".")
+        if not hasattr(sys.modules[above], name):
+            setattr(sys.modules[above], name, module)

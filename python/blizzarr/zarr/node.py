@@ -29,6 +29,9 @@ class Node:
     passed: ClassVar[frozenset[str]]
     """The names that are those of blizzarr's class."""
 
+    def __class_getitem__(cls, item: object) -> type[Self]:
+        return cls
+
     @property
     def metadata(self) -> Any:
         """The content of the metadata document."""

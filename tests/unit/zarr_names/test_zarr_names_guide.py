@@ -206,3 +206,9 @@ def test_a_module_that_is_not_here_has_advice() -> None:
         installing._Finder().find_spec("zarr.experimental")
     with pytest.raises(ModuleNotFoundError, match=r"has no such module$"):
         installing._Finder().find_spec("zarr.nothing")
+
+
+def test_classes_have_parameters_for_annotations() -> None:
+    assert (zarr.Array[Any], zarr.AsyncArray[Any]) == (zarr.Array, zarr.AsyncArray)
+    records = zarr.dtype.Structured(fields=(("a", zarr.dtype.Int16()), ("b", zarr.dtype.RawBytes(length=3))))
+    assert records.to_native_dtype() == np.dtype([("a", "<i2"), ("b", "V3")])
