@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from blizzarr.zarr.errors import (
 )
 from blizzarr.zarr.group import Group, node_of
 from blizzarr.zarr.likes import like_options
+from blizzarr.zarr.node import described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place
 
 __all__ = [
@@ -270,34 +271,19 @@ def full_like(a: Any, **options: Any) -> Array:
     return create(made.pop("shape"), **made)
 
 
-def empty(shape: Any, **options: Any) -> Array:
-    """Create an array without setting its elements."""
-    return create(shape, **options)
+def _filled(name: str, function: Callable[..., Array], value: int, text: str) -> Callable[..., Array]:
+    def call(first: Any, **options: Any) -> Array:
+        return function(first, **{**options, "fill_value": value})
+
+    made: Callable[..., Array] = described(call, name, text)
+    return made
 
 
-def empty_like(a: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type and layout of another one."""
-    return full_like(a, **options)
-
-
-def zeros(shape: Any, **options: Any) -> Array:
-    """Create an array of zeros."""
-    return full(shape, **{**options, "fill_value": 0})
-
-
-def ones(shape: Any, **options: Any) -> Array:
-    """Create an array of ones."""
-    return full(shape, **{**options, "fill_value": 1})
-
-
-def zeros_like(a: Any, **options: Any) -> Array:
-    """Create an array of zeros with the shape, data type and layout of another one."""
-    return full_like(a, **{**options, "fill_value": 0})
-
-
-def ones_like(a: Any, **options: Any) -> Array:
-    """Create an array of ones with the shape, data type and layout of another one."""
-    return full_like(a, **{**options, "fill_value": 1})
+empty, empty_like = create, full_like
+zeros = _filled("zeros", create, 0, "Create an array of zeros.")
+ones = _filled("ones", create, 1, "Create an array of ones.")
+zeros_like = _filled("zeros_like", full_like, 0, "Create an array of zeros like another one.")
+ones_like = _filled("ones_like", full_like, 1, "Create an array of ones like another one.")
 
 
 def open_like(a: Any, path: str, **options: Any) -> Array:
