@@ -146,10 +146,13 @@ def array_options(
         raise ValueError("Zarr format 2 arrays do not support dimension names.")
     dtype = options.get("dtype")
     if dtype is not None:
-        options["dtype"] = _element_type(dtype)
+        options["dtype"] = dtype = _element_type(dtype)
     fill = options.get("fill_value", DEFAULT_FILL_VALUE)
     if fill is DEFAULT_FILL_VALUE or (fill is None and not is_v2):
         options.pop("fill_value", None)
+    elif isinstance(fill, bytes) and getattr(dtype, "kind", str(dtype).strip("|")[:1]) == "V":
+        # As NumPy does with raw bytes.
+        options["fill_value"] = fill.ljust(np.dtype(dtype).itemsize, b"\0")
     data = options.get("data")
     if data is not None:
         options["data"] = engine_data(data)

@@ -75,7 +75,9 @@ class Group(Node):
     passed = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
 
     def __init__(self, engine: Any) -> None:
-        self.engine: blizzarr.Group = engine._sync.engine if isinstance(engine, AsyncGroup) else engine
+        if isinstance(engine, AsyncGroup):
+            engine, self._shown = engine._sync.engine, (engine._sync.engine.metadata, engine._sync.metadata)
+        self.engine: blizzarr.Group = engine
 
     @classmethod
     def from_store(

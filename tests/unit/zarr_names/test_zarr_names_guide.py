@@ -212,3 +212,14 @@ def test_classes_have_parameters_for_annotations() -> None:
     assert (zarr.Array[Any], zarr.AsyncArray[Any]) == (zarr.Array, zarr.AsyncArray)
     records = zarr.dtype.Structured(fields=(("a", zarr.dtype.Int16()), ("b", zarr.dtype.RawBytes(length=3))))
     assert records.to_native_dtype() == np.dtype([("a", "<i2"), ("b", "V3")])
+
+
+@pytest.mark.parametrize("dtype", ["|V4", np.dtype("V4")])
+def test_raw_bytes_are_padded(dtype: Any) -> None:
+    z = zarr.create_array({}, shape=2, dtype=dtype, fill_value=b"a")
+    assert z[0].tobytes() == b"a\0\0\0"
+
+
+def test_a_group_has_the_metadata_of_its_view() -> None:
+    view = zarr.AsyncGroup(zarr.create_group({}))
+    assert zarr.Group(view).metadata is view.metadata
