@@ -7,9 +7,6 @@ import sys
 from importlib import import_module
 from typing import Any, Final
 
-from blizzarr.stores.cache_invalidation import value_changed
-from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key
 from blizzarr.stores.known import known_store
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
@@ -98,24 +95,11 @@ def native_store(store: Any) -> Store | None:
 class _BufferStore(MappingStore):
     """The memory of a `zarr.storage.MemoryStore`, whose values are buffers of zarr-python."""
 
-    def __reduce__(self) -> tuple[object, ...]:
-        _, arguments, state = super().__reduce__()
-        return _BufferStore, arguments, state
+    def _taken(self, value: Any) -> Value:
+        return memoryview(value.as_numpy_array().view("u1"))
 
-    def get(self, key: str) -> Value | None:
-        check_key(key)
-        with failures("read", key, self):
-            try:
-                buffer = self.mapping[key]
-            except KeyError:
-                return None
-            return memoryview(buffer.as_numpy_array().view("u1"))
-
-    def set(self, key: str, value: Value) -> None:
-        self._check_writable(check_key(key))
-        with failures("write", key, self):
-            self.mapping[key] = import_module("zarr.core.buffer.cpu").Buffer.from_bytes(bytes(value))
-        value_changed(self, key)
+    def _put(self, value: bytes) -> Any:
+        return import_module("zarr.core.buffer.cpu").Buffer.from_bytes(value)
 
 
 def _of_zip_file(store: Any) -> Store | None:

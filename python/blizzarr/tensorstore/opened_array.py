@@ -11,7 +11,7 @@ from blizzarr.array.binding import bind
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.handle import StoreHandle
+from blizzarr.stores.wrapper import StoreHandle
 from blizzarr.transfer import Binding
 
 
