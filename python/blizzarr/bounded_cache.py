@@ -15,8 +15,6 @@ V = TypeVar("V")
 class BoundedCache(dict[K, V]):
     """A dictionary of at most `most` results: when it is full, the older half is dropped.
 
-    Examples
-    --------
     >>> kept = BoundedCache(most=4)
     >>> for number in range(5):
     ...     kept.keep(number, str(number))

@@ -26,8 +26,6 @@ EXACT: Final = Tolerance()
 def is_number(dtype: np.dtype[Any]) -> bool:
     """Return whether elements of this type are numbers that can be subtracted.
 
-    Examples
-    --------
     >>> [is_number(np.dtype(name)) for name in ("int8", "complex64", "bool", "S3", "M8[s]")]
     [True, True, False, False, False]
     """
@@ -62,8 +60,6 @@ def _have_common_unit(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
 def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = EXACT) -> Mask:
     """Return a mask of the elements that differ. NaN equals NaN.
 
-    Examples
-    --------
     >>> differing(np.array([1.0, np.nan, 2.0]), np.array([1.0, np.nan, 2.5]))
     array([False, False,  True])
     """
@@ -99,8 +95,6 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
 def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
     """The largest absolute difference of numbers; None where there is none because all are not a number.
 
-    Examples
-    --------
     >>> largest(np.array([-128, 0], np.int8), np.array([127, 1], np.int8))
     255
     """

@@ -22,8 +22,8 @@ def _others_import() -> bool:
     # CPython has no public interface for this; where it has no such table, forks do not wait.
     locks = dict(getattr(_bootstrap, "_module_locks", {}))
     own = __name__.partition(".")[0]
-    held = (ref() for name, ref in locks.items() if name.partition(".")[0] == own)
-    return any(getattr(lock, "owner", None) not in (None, get_ident()) for lock in held)
+    own_locks = (ref() for name, ref in locks.items() if name.partition(".")[0] == own)
+    return any(getattr(lock, "owner", None) not in (None, get_ident()) for lock in own_locks)
 
 
 def _wait_for_imports() -> None:
@@ -39,8 +39,6 @@ if hasattr(os, "register_at_fork"):
 class ForkedLock:
     """A reentrant lock that is free in a forked child, where the thread that had it does not exist.
 
-    Examples
-    --------
     >>> locked = ForkedLock()
     >>> with locked.lock, locked.lock:
     ...     pass

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError
-from blizzarr.formats import Child, format_of, read_node, settled
+from blizzarr.formats import Child, format_of, read_node, with_separator
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.keywords import nearest
@@ -224,7 +224,7 @@ class GroupMembers(Node, ABC):
         if isinstance(meta, ArrayMeta):
             if self._metadata.consolidated is not None:
                 # A copy of a document may leave something open that only the chunks tell, like their separator.
-                meta = settled(self._store, path, meta)
+                meta = with_separator(self._store, path, meta)
             return Array(self._store, path, meta)
         if self._metadata.consolidated is not None:
             meta = meta.with_consolidated(consolidated_below(self._metadata.consolidated, name))

@@ -34,17 +34,9 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     Objects are converted by their method `to_json`, if they have one; sequences and arrays become lists, and names of
     members become text.
 
-    Raises
-    ------
-    SpecError
-        If it is nested too deeply, or text is not valid Unicode.
-    TypeError
-        If an object has no equivalent.
-    OverflowError
-        If an integer does not fit into 64 bits.
+    Raise `SpecError` if it is nested too deeply, or text is not valid Unicode. Raise `TypeError` if an object has no
+    equivalent. Raise `OverflowError` if an integer does not fit into 64 bits.
 
-    Examples
-    --------
     >>> plain({"shape": (2, np.int64(3)), 1: True})
     {'shape': [2, 3], '1': True}
     """
@@ -84,8 +76,6 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
 def within_64_bits(value: Any) -> Any:
     """Return a stored JSON value with longer integers as floating-point numbers, which is what TensorStore reads.
 
-    Examples
-    --------
     >>> within_64_bits({"a": [2**64 - 1, 2**64, -(10**400)]})
     {'a': [18446744073709551615, 1.8446744073709552e+19, -inf]}
     """
@@ -103,8 +93,6 @@ def within_64_bits(value: Any) -> Any:
 def copied(value: Any) -> Any:
     """Return a deep copy of a JSON value.
 
-    Examples
-    --------
     >>> given = {"headers": ["a"]}
     >>> copied(given)["headers"].append("b")
     >>> given
@@ -137,8 +125,6 @@ def _text(value: str) -> str:
 def dump(value: Any) -> str:
     """Return the value as JSON in one line, with sorted members; NaN and infinity become null.
 
-    Examples
-    --------
     >>> dump({"b": 1.0, "a": [None, True, float("nan")]})
     '{"a":[null,true,null],"b":1.0}'
     """
@@ -158,8 +144,6 @@ def _finite(value: Any) -> Any:
 def alike(value: Any, other: Any) -> bool:
     """Return whether two JSON values are equal: 1 equals 1.0, but not `true`.
 
-    Examples
-    --------
     >>> alike({"a": [1, None]}, {"a": [1.0, None]}), alike(1, True)
     (True, False)
     """
@@ -173,8 +157,6 @@ def alike(value: Any, other: Any) -> bool:
 def quote(text: str, mark: str = '"') -> str:
     r"""Return the text in quotation marks, with all bytes that are not ASCII escaped.
 
-    Examples
-    --------
     >>> print(quote('a"\n'), quote("é", "'"))
     "a\"\n" '\xc3\xa9'
     """
@@ -206,8 +188,6 @@ def _escaped(text: str) -> str:
 def shown_bytes(text: str) -> bytes:
     """Return the bytes of a text to show, also if it has lone surrogates.
 
-    Examples
-    --------
     >>> shown_bytes("é"), shown_bytes("\\udcff"), shown_bytes("\\ud800")
     (b'\\xc3\\xa9', b'\\xff', b'\\xed\\xa0\\x80')
     """
@@ -220,8 +200,6 @@ def shown_bytes(text: str) -> bytes:
 def expected(value: Any, what: str) -> SpecError:
     """Make the error that something else was expected where `value` was found.
 
-    Examples
-    --------
     >>> expected(5, "object"), expected(MISSING, "string")
     (SpecError('Expected object, but received: 5'), SpecError('Expected string, but member is missing'))
     """

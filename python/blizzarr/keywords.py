@@ -29,15 +29,8 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
 def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[str, Any] = ()) -> None:
     """Make a function that takes any keyword show, in its signature, only those that it understands.
 
-    Parameters
-    ----------
-    function
-        The function.
-    names
-        The keywords; with a mapping, each has its value as the default, otherwise None.
+    - `names`: the keywords; with a mapping, each has its value as the default, otherwise None.
 
-    Examples
-    --------
     >>> def paint(wall, **how): ...
     >>> name_keywords(paint, {"colour": "white"})
     >>> signature(paint)
@@ -61,8 +54,6 @@ def exact_keywords(function: F) -> F:
 
     A wrapper could refuse unknown keywords for all functions, but every call would take the time to go through it.
 
-    Examples
-    --------
     >>> @exact_keywords
     ... def paint(wall, *, colour="white", **unknown):
     ...     if unknown:
@@ -77,8 +68,6 @@ def exact_keywords(function: F) -> F:
 def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
     """Give a function the signature of another one, for display: its own takes ``*args`` and ``**named``.
 
-    Examples
-    --------
     >>> def paint(*args, **named): ...
     >>> def shown(wall, colour="white"): ...
     >>> show_as(paint, shown)
@@ -94,19 +83,11 @@ def unknown_keywords(
 ) -> TypeError:
     """Make the error about keywords that a function does not understand.
 
-    Parameters
-    ----------
-    function
-        The function, whose signature has the keywords that there are.
-    unknown
-        The keywords that it does not have.
-    name
-        The name of the function in the text, if users know it by another one.
-    more
-        Keywords that are understood although they are not in the signature.
+    - `function`: the function, whose signature has the keywords that there are.
+    - `unknown`: the keywords that it does not have.
+    - `name`: the name of the function in the text, if users know it by another one.
+    - `more`: keywords that are understood although they are not in the signature.
 
-    Examples
-    --------
     >>> def paint(wall, *, colour=None): ...
     >>> unknown_keywords(paint, ["color"])
     TypeError("paint(): unexpected keyword arguments: color; did you mean 'colour'?")
@@ -133,8 +114,6 @@ def _hint(name: str, known: list[str]) -> str:
 def hint(name: str, known: Collection[str]) -> str:
     """Return which of the known names was probably meant, or all of them.
 
-    Examples
-    --------
     >>> hint("color", ["colour", "size"]), hint("x", ["colour", "size"])
     ("did you mean 'colour'?", 'there are colour, size')
     """
@@ -145,8 +124,6 @@ def hint(name: str, known: Collection[str]) -> str:
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name that was probably meant, or None.
 
-    Examples
-    --------
     >>> nearest("Zar", ["zarr", "zarr3"]), nearest("tiles", ["zarr"])
     ('zarr', None)
     """
@@ -159,8 +136,6 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 def what_there_is(name: str, names: Iterable[str]) -> str:
     """Return the end of a sentence about a name that is none of these: the nearest of them, and all of them.
 
-    Examples
-    --------
     >>> what_there_is("Zarr3", ["zarr", "zarr3"]), what_there_is("tiles", ["zarr", "zarr3"])
     ('; did you mean "zarr3"? There are "zarr", "zarr3"', '; there are "zarr", "zarr3"')
     """

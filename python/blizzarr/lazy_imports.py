@@ -19,13 +19,8 @@ T = TypeVar("T")
 class LazyTable(Mapping[str, T]):
     """A read-only mapping whose values are imported on first access.
 
-    Parameters
-    ----------
-    places
-        The places of the values by key.
+    - `places`: the places of the values by key.
 
-    Examples
-    --------
     >>> rows = LazyTable({"whole": "fractions:Fraction", "part": "decimal:Decimal"})
     >>> list(rows), rows["whole"], rows.get("none")
     (['whole', 'part'], <class 'fractions.Fraction'>, None)
@@ -60,14 +55,9 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` (PEP 562) for a package whose names are at these places.
 
-    Parameters
-    ----------
-    package
-        The name of the package.
-    places
-        The places of its names.
-    instead
-        The table of `blizzarr.renamed` that has advice on names of zarr-python, if there is one.
+    - `package`: the name of the package.
+    - `places`: the places of its names.
+    - `instead`: the table of `blizzarr.renamed` that has advice on names of zarr-python, if there is one.
     """
     found = {place.partition(":")[2]: place for place in places}
 

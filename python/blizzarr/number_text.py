@@ -19,8 +19,6 @@ _DIGITS = 4000
 def integer_of_text(text: str) -> int | None:
     """Return the integer that a text spells; `None` if it is not an integer.
 
-    Examples
-    --------
     >>> integer_of_text(" -12"), integer_of_text("1_0"), integer_of_text("1.0")
     (-12, None, None)
     """
@@ -31,8 +29,6 @@ def integer_of_text(text: str) -> int | None:
 def float_of_text(text: str) -> float | None:
     """Return the float that a text spells; `None` if it is not a number.
 
-    Examples
-    --------
     >>> float_of_text("1e400"), float_of_text("-0x1.8p1"), float_of_text("Infinity"), float_of_text("1,5")
     (inf, -3.0, inf, None)
     """

@@ -13,16 +13,10 @@ T = TypeVar("T")
 class OpenTable(LazyTable[T]):
     """A lazy table that programs add rows to, and installed packages by their entry points.
 
-    Parameters
-    ----------
-    group
-        The group of the entry points. They are read once in a process: when a name is looked up that has no row, or
-        when all names are listed.
-    places
-        The places of the values by name.
+    - `group`: the group of the entry points. They are read once in a process: when a name is looked up that has no row,
+      or when all names are listed.
+    - `places`: the places of the values by name.
 
-    Examples
-    --------
     >>> table = OpenTable[type]("example.numbers", {"whole": "fractions:Fraction"})
     >>> table.register("real", float)
     >>> table["whole"], table["real"], "complex" in table
@@ -39,10 +33,7 @@ class OpenTable(LazyTable[T]):
     def register(self, name: str, value: T) -> None:
         """Add a row.
 
-        Raises
-        ------
-        ValueError
-            There is another row of this name.
+        Raise `ValueError` if there is another row of this name.
         """
         if name in self and self[name] is not value:
             raise ValueError(f"expected a name that is free in the group {self._group}, found {name!r}; choose another")

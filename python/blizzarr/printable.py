@@ -14,8 +14,6 @@ _HARMLESS = "\u200c\u200d\u00a0\u3000"
 def printable(text: str) -> str:
     """Return the text on one line, with escapes for control characters and others that a terminal would not show.
 
-    Examples
-    --------
     >>> print(printable(f"a{chr(0x1b)}[2J{chr(0x0a)}"))
     a\\x1b[2J\\n
     """
@@ -30,8 +28,6 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return the same, but with the line breaks of the text, which are then ours.
 
-    Examples
-    --------
     >>> print(printable_lines(f"two lines:{chr(0x0a)}a{chr(0x0d)}"))
     two lines:
     a\\r

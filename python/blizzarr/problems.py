@@ -54,13 +54,8 @@ def warn(text: str, stacklevel: int = 2) -> None:
 class Problems:
     """The problems and notices collected while a document is decoded.
 
-    Parameters
-    ----------
-    notices
-        The list to which notices are added; by default a new one.
+    - `notices`: the list to which notices are added; by default a new one.
 
-    Examples
-    --------
     >>> problems = Problems()
     >>> problems.add("shape[0]", "an integer >= 0", -1)
     >>> problems.add("codecs", "a list", MISSING)
@@ -92,8 +87,6 @@ class Problems:
     def adopt(self, part: Problems, place: str) -> None:
         """Take over the problems and notices of the part of the document that is at `place`.
 
-        Examples
-        --------
         >>> part, whole = Problems(), Problems()
         >>> part.add("shape[0]", "an integer >= 0", -1)
         >>> whole.adopt(part, "metadata.x")
@@ -122,8 +115,6 @@ def decoder(decode: D) -> D:
     What a value makes Python or NumPy raise is one more problem, and what only a mistake of ours can is an
     `InternalError`. So a document that nobody thought of affects its node only, and no listing ends with it.
 
-    Examples
-    --------
     >>> @decoder
     ... def scaled(value: Any, problems: Problems) -> float | None:
     ...     return 1.5 * value
@@ -152,8 +143,6 @@ def decoder(decode: D) -> D:
 def describe(value: Any) -> str:
     """Return a JSON value as text for a message, shortened if it is long.
 
-    Examples
-    --------
     >>> describe(True), describe(None), describe("64"), describe(MISSING)
     ('true', 'null', '"64"', 'nothing')
     """

@@ -196,8 +196,6 @@ STORE_KEYWORDS: Final[Mapping[str, str]] = {
 def no_attribute(owner: object, shown: str, name: str, instead: Mapping[str, str]) -> AttributeError:
     """Make the error about an attribute that `owner`, which is `shown` like that in the text, does not have.
 
-    Examples
-    --------
     >>> no_attribute(None, "'Array' object", "compressor", ARRAY)
     AttributeError("'Array' object has no attribute 'compressor'; use compressors")
     """

@@ -10,8 +10,6 @@ _UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 def bytes_text(count: int) -> str:
     """Return a number of bytes in the largest unit that fits, with at least three digits.
 
-    Examples
-    --------
     >>> bytes_text(17), bytes_text(1536), bytes_text(8_675_289)
     ('17 bytes', '1.50 KiB', '8.27 MiB')
     """

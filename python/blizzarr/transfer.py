@@ -103,25 +103,13 @@ class Binding:
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None, order: Order = "C") -> Any:
     """Read a selection: a new array, a scalar where NumPy gives one, or `out` itself when that is given.
 
-    Parameters
-    ----------
-    binding
-        The array.
-    lowered
-        The selection.
-    out
-        Where to put the elements; any strides, but exactly this shape and the array's data type.
-    order
-        The memory order of a new array.
+    Raise `LimitError` when there is no memory for the result. Raise `OutOfBoundsError` when the array has become
+    shorter since the selection was lowered. Raise `ValueError` or `TypeError` when `out` does not fit.
 
-    Raises
-    ------
-    LimitError
-        When there is no memory for the result.
-    OutOfBoundsError
-        When the array has become shorter since the selection was lowered.
-    ValueError, TypeError
-        When `out` does not fit.
+    - `binding`: the array.
+    - `lowered`: the selection.
+    - `out`: where to put the elements; any strides, but exactly this shape and the array's data type.
+    - `order`: the memory order of a new array.
     """
     shape, axes, scalar = lowered
     if out is None:
@@ -160,8 +148,6 @@ def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order = "C
 
     Memory that is used again is not cleared by the operating system.
 
-    Examples
-    --------
     >>> empty_result((2, 3), np.dtype("int8"), "F").strides
     (1, 2)
     """
@@ -177,10 +163,7 @@ def write(binding: Binding, lowered: Lowered, value: npt.ArrayLike) -> None:
 
     Where a selection has an element more than once, the last value counts.
 
-    Raises
-    ------
-    OutOfBoundsError
-        When the array has become shorter since the selection was lowered; nothing is written.
+    Raise `OutOfBoundsError` when the array has become shorter since the selection was lowered; nothing is written.
     """
     shape, axes, scalar = lowered
     # An object may be a list or an array itself.
@@ -228,8 +211,6 @@ def _refuse_cut_off(error: IndexError) -> NoReturn:
 def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """The value as an array of this shape and data type, as NumPy makes it in an assignment; repeated by strides of 0.
 
-    Examples
-    --------
     >>> as_source([[1.9, 2]], (3, 2), np.dtype("int16"))
     array([[1, 2],
            [1, 2],

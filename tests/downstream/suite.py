@@ -11,6 +11,7 @@
 ``plugin``     a module in `plugins/`, which pytest imports with ``-p`` before the tests
 ``variables``  environment variables that are set with the plugin (optional)
 ``differs``    tests that fail with the plugin, by their identifier or its beginning, each with the reason
+``like``       the name of a suite with the tests of another version, whose reasons hold for this one, too (optional)
 =============  ====================================================================================================
 """
 
@@ -39,6 +40,7 @@ class Suite:
     extra: list[str] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
     differs: dict[str, str] = field(default_factory=dict)
+    like: str = ""
 
     @property
     def environment(self) -> str:
@@ -59,4 +61,9 @@ class Suite:
 
 def suites() -> list[Suite]:
     """Return all suites."""
-    return [Suite(**entry) for entry in json.loads((HERE / "suites.json").read_text(encoding="utf-8"))]
+    entries = json.loads((HERE / "suites.json").read_text(encoding="utf-8"))
+    reasons = {entry["name"]: entry["differs"] for entry in entries}
+    return [
+        Suite(**{**entry, "differs": {**entry["differs"], **reasons.get(entry.get("like", ""), {})}})
+        for entry in entries
+    ]

@@ -259,10 +259,7 @@ def _plan_group(
 ) -> tuple[list[ArrayCopy], dict[str, GroupMeta], list[str]]:
     """Return the copies of all arrays, the metadata of all groups by path, and the groups to consolidate.
 
-    Raises
-    ------
-    MetadataError
-        With all problems of all nodes.
+    Raise `MetadataError`: with all problems of all nodes.
     """
     from blizzarr.copying.array import ArrayCopy
     from blizzarr.copying.layout import check_layout, layout_for

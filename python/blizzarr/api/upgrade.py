@@ -128,8 +128,6 @@ def upgrade(
 def _copy_command(place: str, form: str) -> str:
     """Return the command line that writes a copy in another format beside a store.
 
-    Examples
-    --------
     >>> _copy_command("my data.zip", "v3")
     "blizzarr copy 'my data.zip' 'my data-v3.zip' --format v3"
     """

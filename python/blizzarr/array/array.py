@@ -489,3 +489,8 @@ class Array(AsNumpy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Array, (self._store, self._path, self._metadata)
+
+
+def binding_of(array: Array) -> Binding:
+    """Return the engine's handle of an array with its layout, made on the first call."""
+    return array._binding or array._bind()

@@ -29,10 +29,7 @@ def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False
 
     Without `watch`, the engine does not look whether the stored document is still that of this array.
 
-    Raises
-    ------
-    LimitError
-        If its elements are longer than `config.element_bytes`.
+    Raise `LimitError` if its elements are longer than `config.element_bytes`.
     """
     try:
         return _bound(store, path, metadata, by_bytes, watch)

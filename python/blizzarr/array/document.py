@@ -66,10 +66,8 @@ class _Decode:
 def find_same(store: Store, path: str, metadata: ArrayMeta) -> Found:
     """Read the documents of an array that was opened with this metadata; its shape and attributes may have changed.
 
-    Raises
-    ------
-    ConflictError
-        If it was removed, or replaced by a group or by an array with other chunks, codecs or another data type.
+    Raise `ConflictError` if it was removed, or replaced by a group or by an array with other chunks, codecs or another
+    data type.
     """
     forms = forms_again(metadata)
     # Of documents in several formats the newest counts, as for whoever opens the array.
@@ -84,10 +82,8 @@ def find_same(store: Store, path: str, metadata: ArrayMeta) -> Found:
 def check_same(store: Store, path: str, metadata: ArrayMeta, stored: ArrayMeta | GroupMeta | None) -> None:
     """Check that the array with this metadata is still what is stored; its shape and attributes may differ.
 
-    Raises
-    ------
-    ConflictError
-        If it was removed, or replaced by a group or by an array with other chunks, codecs or another data type.
+    Raise `ConflictError` if it was removed, or replaced by a group or by an array with other chunks, codecs or another
+    data type.
     """
     if stored is None:
         opened, now = _text(metadata), "nothing: somebody has removed the array"

@@ -23,8 +23,6 @@ _REMEMBERED = 64
 def chain_of_bytes(metadata: ArrayMeta) -> _native.Chain:
     """Return the engine's codec chain for chunks of bytes.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> z = blizzarr.create_array({}, shape=(4,), chunks=(2,), dtype=[("a", "u1"), ("b", "i2")])
     >>> chain_of_bytes(z.metadata).length
@@ -38,8 +36,6 @@ def chain_of_bytes(metadata: ArrayMeta) -> _native.Chain:
 def swap_of_bytes(metadata: ArrayMeta) -> Swap:
     """Return how the stored bytes of an element differ from those in memory; 0 if they do not.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> swap_of_bytes(blizzarr.create_array({}, shape=1, dtype=[("a", "u1"), ("b", ">i2")]).metadata)
     ((1, 0), (2, 2))
@@ -84,8 +80,6 @@ def _of_grid(steps: list[Any], rank: int) -> list[Any]:
 def _swapped(element: bytes, swap: Swap) -> bytes:
     """Return the bytes of an element in stored order.
 
-    Examples
-    --------
     >>> _swapped(bytes([1, 2, 3, 4, 5]), ((4, 2), (1, 0)))
     b'\\x02\\x01\\x04\\x03\\x05'
     """

@@ -27,8 +27,8 @@ from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.confined import confined_directory
 from blizzarr.stores.requests import each
-from blizzarr.stores.within import kept_within
 from blizzarr.transfer import Binding, read
 
 ENUMERATED = 1000
@@ -67,7 +67,7 @@ def erase_outside(
         (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
     )
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
-        if getattr(chunks, "native", None) is not None and kept_within(store) is None:
+        if getattr(chunks, "native", None) is not None and confined_directory(store) is None:
             cells_there = _present(chunks, dict(cells_there))
     elif getattr(chunks, "supports_list", True):
         cells_there = stored_chunks(store, path, metadata)

@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager, suppress
 
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
+from blizzarr.stores.confined import open_directory, opened
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
-from blizzarr.stores.within import open_directory, opened
 
 _locks = NamedLocks("changing the shape of an array")
 
@@ -32,10 +32,7 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
 
     `key` is the key of the array's document. Entering it waits until no other thread or process holds the lock.
 
-    Raises
-    ------
-    ConflictError
-        On entering, if this thread holds the lock already: it would wait for itself.
+    Raise `ConflictError` on entering, if this thread holds the lock already: it would wait for itself.
     """
     while isinstance(store, StoreWrapper):
         store = store.store
@@ -140,10 +137,7 @@ _held = _Held()
 def _open(store: LocalStore, path: str, prefix: str) -> int:
     """Open the directory, and return its descriptor, which `_unlock` closes.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be opened.
+    Raise `StoreError` if it cannot be opened.
     """
     try:
         with _held.changing:
@@ -169,10 +163,7 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
 def _lock(descriptor: int, store: LocalStore, path: str) -> None:
     """Lock the directory, waiting for other processes.
 
-    Raises
-    ------
-    StoreError
-        If the file system cannot lock it.
+    Raise `StoreError` if the file system cannot lock it.
     """
     import fcntl
 

@@ -112,8 +112,6 @@ class ArrayInfo:
 def _size(count: int) -> str:
     """Return a number of bytes, from a kibibyte on also in a larger unit.
 
-    Examples
-    --------
     >>> _size(40), _size(3_145_728)
     ('40', '3,145,728 (3.00 MiB)')
     """

@@ -115,10 +115,7 @@ class ObjectHandle:
 def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:
     """Check that an array of objects can hold these elements; arrays of other data types are not checked.
 
-    Raises
-    ------
-    TypeError
-        If it cannot hold one; the text names the first.
+    Raise `TypeError` if it cannot hold one; the text names the first.
     """
     if metadata.dtype.kind is Kind.OBJECT:
         codec = _object_codec(metadata)

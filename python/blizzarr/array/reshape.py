@@ -38,10 +38,7 @@ Adopt: TypeAlias = Callable[[ArrayMeta], object]
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
     """Return the metadata, if it is that of an array.
 
-    Raises
-    ------
-    NodeTypeError
-        If it is that of a group.
+    Raise `NodeTypeError` if it is that of a group.
     """
     if isinstance(metadata, ArrayMeta):
         return metadata
@@ -63,10 +60,7 @@ def resize(
     With `metadata_only`, nothing is erased: elements that are cut off, now or earlier, come back when the array grows.
     `adopt` is as for `reshape`.
 
-    Raises
-    ------
-    ConflictError
-        If the stored shape changed since `metadata` was read.
+    Raise `ConflictError` if the stored shape changed since `metadata` was read.
     """
     check_writable(store, path)
     old = metadata.shape
@@ -130,12 +124,8 @@ def append(
     stores, fill values at their places are what an interrupted append left, and are replaced. `adopt` is as for
     `reshape`.
 
-    Raises
-    ------
-    ValueError
-        If there is no such axis, or the shape of the data does not fit.
-    ConflictError
-        If another array is stored there, or one that contradicts `at`.
+    Raise `ValueError` if there is no such axis, or the shape of the data does not fit. Raise `ConflictError` if another
+    array is stored there, or one that contradicts `at`.
     """
     adopt = adopt or _nobody
     check_writable(store, path)

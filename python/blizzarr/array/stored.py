@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.confined import confined_directory, refuse_out
 from blizzarr.stores.requests import each
-from blizzarr.stores.within import kept_within, refuse_out
 
 
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -20,7 +20,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     keys = metadata.chunk_keys
     # The longest prefix that all of them have, so that documents and nodes beside them are not listed.
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
-    kept = kept_within(store)
+    kept = confined_directory(store)
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
         position = keys.position(key[len(prefix) :], len(metadata.shape)) if key.startswith(prefix) else None
         if position is not None:

@@ -62,8 +62,6 @@ _KINDS = {np.dtype(code): code for code in ("b1", "i1", "i2", "i4", "i8", "u1", 
 def scalar_of(dtype: np.dtype[Any]) -> tuple[str, Callable[[Any], Any]]:
     """Return how the engine makes a scalar: from a Python number where that holds all bits, else from bytes.
 
-    Examples
-    --------
     >>> scalar_of(np.dtype("int16"))
     ('i2', <class 'numpy.int16'>)
     >>> kind, make = scalar_of(np.dtype("M8[D]"))
@@ -82,8 +80,6 @@ _numbers = count(1)
 class Lifetime:
     """A reference to an object with a number that no other object ever gets.
 
-    Examples
-    --------
     >>> values = {}
     >>> Lifetime.of(values) is Lifetime.of(values)
     True

@@ -36,8 +36,6 @@ if the last check is longer ago than so many seconds. `Since`: if the last check
 def check_recheck(recheck: Recheck) -> Recheck:
     """Check that a value is a valid `Recheck`.
 
-    Examples
-    --------
     >>> check_recheck(5)
     5
     """
@@ -53,8 +51,6 @@ def check_recheck(recheck: Recheck) -> Recheck:
 def native_recheck(recheck: Recheck) -> tuple[str, float]:
     """Return the argument for the engine, for an array that is opened now.
 
-    Examples
-    --------
     >>> native_recheck(2.5), native_recheck(False), native_recheck(Since(12))
     (('age', 2.5), ('never', 0.0), ('since', 12.0))
     """

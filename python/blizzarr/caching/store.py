@@ -9,7 +9,7 @@ from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
 from blizzarr.stores import Replaced, Store, Value
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
-from blizzarr.stores.handle import StoreHandle
+from blizzarr.stores.wrapper import StoreHandle
 
 
 class CachedStore(StoreHandle):
@@ -59,21 +59,18 @@ class CachedStore(StoreHandle):
         return type(self), (self.store, self.pool, self.recheck)
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         try:
             self.store.set(key, value)
         finally:
             self._changed(key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it still is `expected`."""
         try:
             return super().replace(key, expected, value)
         finally:
             self._changed(key)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it still is `expected`."""
         try:
             return super().discard(key, expected)
         finally:
@@ -81,8 +78,7 @@ class CachedStore(StoreHandle):
 
     @property
     def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
-        """The store's method that replaces a value only if it is of a certain version, if it has one."""
-        method = super().set_if_version
+        method: Callable[[str, Value, str | None], bool] = self.store.set_if_version  # type: ignore[attr-defined]
 
         def set_if_version(key: str, value: Value, version: str | None) -> bool:
             try:
@@ -93,14 +89,12 @@ class CachedStore(StoreHandle):
         return set_if_version
 
     def delete(self, key: str) -> object:
-        """Remove the value."""
         try:
             return self.store.delete(key)
         finally:
             self._changed(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         try:
             super().delete_prefix(prefix)
         finally:

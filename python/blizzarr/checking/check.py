@@ -11,16 +11,15 @@ from blizzarr.checking.chunks import verify
 from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
-from blizzarr.checking.leftovers import find_leftovers
 from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
-from blizzarr.checking.survey import Survey, survey
+from blizzarr.checking.survey import Survey, survey, unwrapped
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, Found, format_of, read_node
-from blizzarr.stores import Store
+from blizzarr.stores import LocalStore, Store
 
 Progress: TypeAlias = Callable[[int, int], None]
 """A callback with the number of stored objects that are done, and their total number."""
@@ -114,3 +113,20 @@ def _add_beside(store: Store, path: str, surveyed: Survey) -> None:
             with suppress(BlizzarrError):
                 surveyed.keys += [key] if store.get(key) is not None else []
     surveyed.keys.sort()
+
+
+def find_leftovers(store: Store, surveyed: Survey, keys: Sorted) -> list[Finding]:
+    """Return a finding for each leftover in a local directory; other stores hide theirs or have none."""
+    local = unwrapped(store)
+    names: set[str] = set()
+    if not isinstance(local, LocalStore):
+        return []
+    for directory in surveyed.temporary:
+        # The survey has already reported directories that cannot be listed.
+        with suppress(BlizzarrError):
+            names.update(local.leftovers(directory))
+    message = "a writer that died has left it; nobody reads it"
+    return [
+        Finding("leftover", named(keys.owner_of(name) or ""), message, key=name, repairable=True)
+        for name in sorted(names)
+    ]

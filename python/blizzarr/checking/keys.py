@@ -20,7 +20,7 @@ from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
-from blizzarr.stores.within import OUT
+from blizzarr.stores.confined import OUT
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
 

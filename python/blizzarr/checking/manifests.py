@@ -18,8 +18,7 @@ from blizzarr.formats import chunk_prefix, node_of
 from blizzarr.recording.file import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
-from blizzarr.stores.place import place_of
-from blizzarr.stores.same_file import is_inside
+from blizzarr.stores.place import is_inside, place_of
 from blizzarr.transformers import ArrayKeys
 
 _MESSAGES = {
@@ -40,10 +39,7 @@ def check_and_record(
 ) -> Report:
     """Check a node, and record the checksums of all its objects in a file unless something is damaged.
 
-    Raises
-    ------
-    PathError
-        The file would lie inside the data.
+    Raise `PathError` if the file would lie inside the data.
     """
     file = os.fsdecode(file)
     _refuse_inside(store, path, file)
@@ -69,12 +65,8 @@ def check_against(
 ) -> Report:
     """Check a node, and compare its objects with the checksums in a manifest.
 
-    Raises
-    ------
-    MetadataError
-        The file is not a manifest, or is truncated.
-    ConflictError
-        The manifest was recorded for another node.
+    Raise `MetadataError` if the file is not a manifest, or is truncated. Raise `ConflictError` if the manifest was
+    recorded for another node.
     """
     file = os.fsdecode(file)
     manifest = read_manifest(file)

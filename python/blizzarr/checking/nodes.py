@@ -88,8 +88,6 @@ def find_quietly(
 def named(path: str) -> str:
     """Return a path as reports show it.
 
-    Examples
-    --------
     >>> named("a/b"), named("")
     ('/a/b', '/')
     """

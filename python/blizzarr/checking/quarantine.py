@@ -22,8 +22,6 @@ _KEPT: Final = re.compile(rf"(?:^|/)[^/]+{re.escape(_ENDING)}/\d{{4}}-\d\d-\d\dT
 def is_kept(key: str) -> bool:
     """Return whether a key is in a quarantine that lies beside the data, where a repair puts it by default.
 
-    Examples
-    --------
     >>> is_kept("data.zarr.quarantine/2026-11-22T222346/a/c/0"), is_kept("data.quarantine/a/c/0")
     (True, False)
     """

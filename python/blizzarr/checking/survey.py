@@ -12,10 +12,10 @@ from pathlib import Path
 
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore, ReadOnlyStore, Store
-from blizzarr.stores.within import Entry, entries, opened
+from blizzarr.stores.confined import Entry, entries, opened
 
 _RESERVED = ".blizzarr-"
-"""The prefix of temporary files; see `blizzarr.checking.leftovers`."""
+"""The prefix of temporary files; see `blizzarr.checking.check`."""
 _NAME = "a name that no key can have"
 _NO_NAME = re.compile(r"[\\\0\ud800-\udfff]")
 

@@ -24,10 +24,7 @@ SchedulerOption: TypeAlias = Annotated[
 def executor_of(scheduler: str | None) -> Iterator[Any]:
     """A context with a client of the cluster that has this scheduler; None of None.
 
-    Raises
-    ------
-    UnsupportedOperationError
-        If Dask is not installed.
+    Raise `UnsupportedOperationError` if Dask is not installed.
     """
     if scheduler is None:
         yield None

@@ -71,8 +71,6 @@ UpgradeOption: TypeAlias = Annotated[
 def parse_lengths(text: str | None, option: str) -> Any:
     """Parse lengths, a size, or ``"auto"``; `None` if the option was not given.
 
-    Examples
-    --------
     >>> parse_lengths("64,-1", "--chunks"), parse_lengths("8MB", "--chunks"), parse_lengths("()", "--shape")
     ([64, -1], '8MB', [])
     """
@@ -88,8 +86,6 @@ def parse_lengths(text: str | None, option: str) -> Any:
 def parse_layout(texts: list[str] | None, option: str) -> Any:
     """Parse lengths for all arrays; or mappings from the names of dimensions and the paths of arrays to lengths.
 
-    Examples
-    --------
     >>> parse_layout(["64,-1"], "--chunks"), parse_layout(["none"], "--shards"), parse_layout(None, "--chunks")
     ([64, -1], None, None)
     >>> parse_layout(["time=31,lat=45", "/rain:8MB", "/snow:time=7"], "--chunks")
@@ -131,8 +127,6 @@ def _lengths_or_names(text: str, option: str) -> Any:
 def parse_value(text: str) -> Any:
     """Parse a JSON value; other text is returned unchanged.
 
-    Examples
-    --------
     >>> parse_value("1.5"), parse_value("NaN"), parse_value('{"a": [1]}'), parse_value("mm")
     (1.5, 'NaN', {'a': [1]}, 'mm')
     """
@@ -145,8 +139,6 @@ def parse_value(text: str) -> Any:
 def parse_codec(text: str) -> Any:
     """Parse a codec into its JSON form; a value without a name is that of the codec's main option.
 
-    Examples
-    --------
     >>> parse_codec("zstd:5")
     {'name': 'zstd', 'configuration': {'level': 5}}
     >>> parse_codec("blosc:cname=zstd,clevel=3")
@@ -188,8 +180,6 @@ def _main_option(name: str) -> str:
 def codec_arguments(texts: list[str] | None) -> dict[str, Any]:
     """Return the arguments of `create_array` for these codecs, sorted by kind.
 
-    Examples
-    --------
     >>> codec_arguments(["transpose:order=1;0", "zstd:level=3", "crc32c"])
     {'filters': [TransposeCodec(order=(1, 0))], 'compressors': [ZstdCodec(level=3, checksum=False), Crc32cCodec()]}
     >>> codec_arguments(["none"]), codec_arguments(None)

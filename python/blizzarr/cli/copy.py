@@ -108,9 +108,9 @@ def run(
                 **options,
             )
     except KeyboardInterrupt:
-        said = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
-        said["scheduler"] = scheduler
-        again = _again(source, destination, threads, **said) + (" --skip-damaged" if skip_damaged else "")
+        given = {"chunks": chunks, "shards": shards, "codec": codec, "memory": memory, "format": zarr_format}
+        given["scheduler"] = scheduler
+        again = _again(source, destination, threads, **given) + (" --skip-damaged" if skip_damaged else "")
         _list(lost)
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -155,10 +155,10 @@ def _source(text: str) -> Any:
     return open_node(place)
 
 
-def _again(source: str, destination: str, threads: int, **said: list[str] | str | None) -> str:
+def _again(source: str, destination: str, threads: int, **given: list[str] | str | None) -> str:
     """Return the command line that finishes the copy."""
     parts = ["blizzarr", "copy", "--resume", source, destination]
-    for name, values in said.items():
+    for name, values in given.items():
         for value in [values] if isinstance(values, str) else values or []:
             parts += [f"--{name}", value]
     parts += ["--threads", str(threads)] if threads else []

@@ -36,8 +36,6 @@ def say(colour: str, message: object) -> None:
 def as_options(text: str) -> str:
     """Replace advice about arguments and settings of Python by commands and their options.
 
-    Examples
-    --------
     >>> as_options("blizzarr.upgrade does; resume=True goes on; pass zarr_format='v2'; quarantine= is the place")
     'blizzarr upgrade does; --resume goes on; pass --format v2; --quarantine is the place'
     """

@@ -48,8 +48,6 @@ class Place:
     def parse(cls, text: str, selection: str | None = None) -> Place:
         """Parse a path and a selection.
 
-        Examples
-        --------
         >>> place = Place.parse("data.zarr/t1[0, ::2]")
         >>> place.text, place.key
         ('data.zarr/t1', (0, slice(None, None, 2)))
@@ -114,8 +112,6 @@ def _has_document(directory: Path, *, groups: bool) -> bool:
 def parse_selection(text: str) -> Key:
     """Parse a selection as written between brackets: integers, slices and ``...``.
 
-    Examples
-    --------
     >>> parse_selection("0:10, ::-2, ..., -1")
     (slice(0, 10, None), slice(None, None, -2), Ellipsis, -1)
     """

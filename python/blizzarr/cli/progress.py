@@ -25,8 +25,6 @@ _SHARE: Final = 0.05
 def duration_text(seconds: float) -> str:
     """Format a duration.
 
-    Examples
-    --------
     >>> duration_text(0.41), duration_text(75), duration_text(7265)
     ('0.4 s', '1:15', '2:01:05')
     """
@@ -43,8 +41,6 @@ class Meter:
     If something other than bytes is counted, `unit` names it. With `is_copy`, it also moves between two calls, of which
     each says that a part has been read and then written: by how much the engine has decoded and encoded meanwhile.
 
-    Examples
-    --------
     >>> with Meter("copy") as meter:
     ...     meter(50, 100)
     >>> meter.done
@@ -125,13 +121,13 @@ class Meter:
         if now - self._started < _QUIET or now - self._said < _PAUSE or not total:
             return
         self._said = now
-        said = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
+        text = f"{self._what}: {100 * done / total:.0f} %, {self._ratio(done, total)}"
         came = done - (self._before or 0)
         # The first few steps say nothing about the remaining time.
         if came > (_TELLING * (total - (self._before or 0)) if self._unit else 0):
             speed = max(1.0, came / (now - self._started))
-            said += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
-        print(said, file=sys.stderr, flush=True)
+            text += f", {self._text(int(speed))}/s, {duration_text((total - done) / speed)} left"
+        print(text, file=sys.stderr, flush=True)
 
     def _ratio(self, done: int, total: int) -> str:
         return f"{done:,} of {self._text(total)}" if self._unit else f"{self._text(done)} of {self._text(total)}"

@@ -18,8 +18,6 @@ def facts_lines(rows: Sequence[tuple[str, str]], width: int | None) -> Iterator[
 
     Names that would take half of the width have a line to themselves.
 
-    Examples
-    --------
     >>> rows = [("Shape", "4"), ("Codecs", "bytes, gzip, crc32c"), ("Attribute of a long name", "1")]
     >>> for line in facts_lines(rows, 24):
     ...     print(line)

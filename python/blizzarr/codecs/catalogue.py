@@ -70,8 +70,6 @@ _KNOWN: Final[dict[str, str]] = {
 def supplier(name: str) -> str:
     """Return a text about a codec that is not in the catalogue: what it does, and which library reads it.
 
-    Examples
-    --------
     >>> supplier("zarrs.gdeflate")
     'an experimental codec of zarrs; zarrs reads it'
     """

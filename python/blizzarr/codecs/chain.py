@@ -314,10 +314,7 @@ def _check_filters(filters: Sequence[Codec], order: list[tuple[Stage, str, str]]
 def resolve(codecs: Any, chunk: Chunk) -> CodecChain:
     """Return the chain for a user's list of codecs, with open options chosen.
 
-    Raises
-    ------
-    MetadataError
-        If there is not exactly one serializer, or the order is wrong.
+    Raise `MetadataError` if there is not exactly one serializer, or the order is wrong.
     """
     from blizzarr.codecs import user
 

@@ -88,13 +88,13 @@ def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's scalars as Python's: documents are made of them, and codecs are compared and hashed by them."""
+    """Return NumPy's scalars as Python's, and lists as tuples: codecs are compared and hashed by their options."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
         return tuple(value.tolist()) if value.ndim == 1 else value
-    if isinstance(value, list | tuple) and any(isinstance(item, np.generic) for item in value):
-        return type(value)(map(_plain, value))
+    if isinstance(value, list) or (isinstance(value, tuple) and any(isinstance(item, np.generic) for item in value)):
+        return tuple(map(_plain, value))
     return value
 
 
@@ -215,6 +215,7 @@ class Codec:
         return {"name": self.name, "configuration": configuration} if configuration else {"name": self.name}
 
     def configuration(self) -> dict[str, Any]:
-        """Return the options that are set."""
+        """Return the options that are set, with lists as documents have them."""
         values = {option.name: getattr(self, option.name) for option in self.options}
-        return {name: value for name, value in values.items() if value is not None}
+        plain = {name: list(value) if type(value) is tuple else value for name, value in values.items()}
+        return {name: value for name, value in plain.items() if value is not None}

@@ -48,22 +48,13 @@ class TransposeCodec(Codec):
 
     order: tuple[int, ...]
 
-    def __post_init__(self) -> None:
-        if isinstance(self.order, list):
-            object.__setattr__(self, "order", tuple(self.order))
-        Codec.__post_init__(self)
-
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         order = configuration.get("order")
         if order in ("C", "F") and chunk.shape is not None:
             axes = range(len(chunk.shape))
             configuration = {**configuration, "order": list(axes if order == "C" else reversed(axes))}
-        values = cls.read_options(configuration, path, problems)
-        if values is None:
-            return None
-        codec = cls(tuple(values["order"]))
-        return codec if codec.fits(chunk, path, problems) else None
+        return super(TransposeCodec, cls).from_json(configuration, path, problems, chunk)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.shape is None or sorted(self.order) == list(range(len(chunk.shape))):
@@ -84,6 +75,3 @@ class TransposeCodec(Codec):
 
     def step(self, chunk: Chunk) -> Step:
         return ("transpose", self.order)
-
-    def configuration(self) -> dict[str, Any]:
-        return {"order": list(self.order)}

@@ -13,9 +13,8 @@ from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
 from blizzarr.codecs.codec import Chunk, Codec, Stage
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
-from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
-from blizzarr.codecs.numcodecs.user_codec import UserCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
 from blizzarr.dtypes import DataType, Kind
@@ -88,18 +87,10 @@ def codecs_of(value: Any) -> list[Codec]:
 def codec_of(value: Any) -> Codec:
     """Return a user's codec as one of ours.
 
-    Parameters
-    ----------
-    value
-        A codec of ours, of numcodecs or of zarr-python, a name, or an object as in documents of any format.
+    Raise `MetadataError` if it has options that it should not have; `UnknownExtensionError` if there is no such codec.
 
-    Raises
-    ------
-    MetadataError
-        If it has options that it should not have; `UnknownExtensionError` if there is no such codec.
+    - `value`: a codec of ours, of numcodecs or of zarr-python, a name, or an object as in documents of any format.
 
-    Examples
-    --------
     >>> codec_of("crc32c"), codec_of({"name": "gzip", "configuration": {"level": 3}})
     (Crc32cCodec(), GzipCodec(level=3))
     """

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
+from blizzarr.array.array import binding_of
 from blizzarr.comparing.comparison import Difference, Elements
 from blizzarr.comparing.parts import Parts, cut, plan, stored_alike
 from blizzarr.copying.regions import Cell, Region, Regions
@@ -65,7 +66,7 @@ class _Comparing:
         for side, array in (("A", self.a), ("B", self.b)):
             try:
                 # Bytes that are alike were not decoded, and where nothing is stored, nothing was read.
-                (array._binding or array._bind()).compare(array.shape)
+                binding_of(array).compare(array.shape)
             except BlizzarrError as error:
                 self.unreadable[side, error.key, None] = Difference("unreadable", self.path, f"{side}: {error}")
         return total, list(self.unreadable.values())

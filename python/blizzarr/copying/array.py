@@ -53,12 +53,8 @@ class ArrayCopy:
     def plan(cls, source: Source, store: Store, path: str, options: dict[str, Any]) -> ArrayCopy:
         """Return the copy with these options of `create_array`; nothing is stored.
 
-        Raises
-        ------
-        MetadataError
-            If the format of the copy cannot express something; `problems` lists everything.
-        TypeError
-            If the elements cannot be converted to its data type.
+        Raise `MetadataError` if the format of the copy cannot express something; `problems` lists everything. Raise
+        `TypeError` if the elements cannot be converted to its data type.
         """
         attributes = options.get("attributes")
         arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
@@ -100,12 +96,8 @@ class ArrayCopy:
 
         With `lost`, chunks that cannot be decoded are left as the fill value; it is called once with each error.
 
-        Raises
-        ------
-        NodeExistsError, NodeTypeError
-            If something else is there, and not `overwrite`.
-        ConflictError
-            With `resume`, if the source has changed since the copy began, or the copy was begun with other options.
+        Raise `NodeExistsError` or `NodeTypeError` if something else is there, and not `overwrite`. With `resume`, raise
+        `ConflictError` if the source has changed since the copy began, or the copy was begun with other options.
         """
         target = Array(self.store, self.path, self.metadata)
         record = Record(self.store, self.path)

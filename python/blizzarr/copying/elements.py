@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
+from blizzarr.array.array import binding_of
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
@@ -70,15 +71,10 @@ def copy_elements(
 ) -> None:
     """Copy all elements, from the region with number `done` on.
 
-    Parameters
-    ----------
-    cells
-        The cells of the regions to copy, if not all; see `cells_for`.
-    after
-        Called after each region with the number of regions that are done and the bytes of this one.
-    lost
-        If given, chunks that cannot be decoded are left as the fill value of the target (of the source, where that of
-        the target is null), and this is called with the errors; otherwise, the first one is raised.
+    - `cells`: the cells of the regions to copy, if not all; see `cells_for`.
+    - `after`: called after each region with the number of regions that are done and the bytes of this one.
+    - `lost`: if given, chunks that cannot be decoded are left as the fill value of the target (of the source, where
+      that of the target is null), and this is called with the errors; otherwise, the first one is raised.
     """
     if regions is None:
         if isinstance(source, np.ndarray):
@@ -105,7 +101,7 @@ def copy_elements(
             after(number, came)
     if isinstance(source, Array):
         # Where nothing is stored, nothing was read.
-        (source._binding or source._bind()).compare(source.shape)
+        binding_of(source).compare(source.shape)
 
 
 def _copy_region(

@@ -17,13 +17,8 @@ _OPTIONS: Final = ("chunks", "shards")
 def check_layout(options: Mapping[str, Any], sources: Iterable[tuple[str, Any]]) -> None:
     """Check that what `chunks` and `shards` name is there: dimensions, and the paths of arrays.
 
-    Raises
-    ------
-    ValueError
-        If an array or a dimension is not there; the text says what was probably meant.
+    Raise `ValueError` if an array or a dimension is not there; the text says what was probably meant.
 
-    Examples
-    --------
     >>> check_layout({"chunks": {"/ran": 5}}, [("rain", np.zeros(3))])
     Traceback (most recent call last):
     ...
@@ -51,14 +46,9 @@ def layout_for(options: Mapping[str, Any], name: str, source: Any) -> dict[str, 
 
     What a mapping does not mention stays as it is in the source.
 
-    Parameters
-    ----------
-    options
-        The options of the copy.
-    name
-        The path of the array, relative to what is copied.
-    source
-        A blizzarr or NumPy array.
+    - `options`: the options of the copy.
+    - `name`: the path of the array, relative to what is copied.
+    - `source`: a blizzarr or NumPy array.
     """
     made = dict(options)
     for option in _OPTIONS:

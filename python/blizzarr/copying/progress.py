@@ -41,8 +41,6 @@ from blizzarr.stores import Store
 def fingerprint(*parts: Any) -> str:
     """Return a short text that is the same for the same parts.
 
-    Examples
-    --------
     >>> fingerprint("a", (1, 2)) == fingerprint("a", [1, 2]), fingerprint("a", (1, 2)) == fingerprint("a", (2, 1))
     (True, False)
     """
@@ -77,10 +75,7 @@ class Record:
     def done(self, mark: str, state: str | None, count: int) -> int:
         """Return the number of regions that are done, of the copy with this fingerprint and state of the source.
 
-        Raises
-        ------
-        ConflictError
-            If the record is that of another copy, or the source has changed.
+        Raise `ConflictError` if the record is that of another copy, or the source has changed.
         """
         found = self.read()
         if found is None:

@@ -22,8 +22,6 @@ Cell: TypeAlias = tuple[int, ...]
 class Regions:
     """Regions of one shape that cover an array, in C order; those at its ends are clipped to it.
 
-    Examples
-    --------
     >>> regions = Regions((5, 4), (3, 4))
     >>> len(regions), list(regions)
     (2, [(slice(0, 3, None), slice(0, 4, None)), (slice(3, 5, None), slice(0, 4, None))])
@@ -53,8 +51,6 @@ class Regions:
     def reached(self, position: Cell, chunk_shape: Sequence[int]) -> Iterator[Cell]:
         """Return the cells of the regions that a chunk at a position in its own grid overlaps.
 
-        Examples
-        --------
         >>> list(Regions((100,), (30,)).reached((1,), (50,)))
         [(1,), (2,), (3,)]
         """
@@ -83,8 +79,6 @@ class Regions:
 def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: Sequence[int], limit: int) -> Regions:
     """Return regions of at most `limit` elements (or of one `write_shape`, if that has more).
 
-    Examples
-    --------
     >>> plan_regions((100, 100), write_shape=(10, 10), read_shape=(1, 100), limit=2000).region_shape
     (20, 100)
     >>> plan_regions((100, 100), write_shape=(10, 10), read_shape=(100, 1), limit=2000).region_shape
@@ -129,8 +123,6 @@ def _best(
 def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Sequence[int]) -> float:
     """Return about how many times each source chunk is decoded when the source is read in such regions.
 
-    Examples
-    --------
     >>> amplification((10, 100), (1, 100), (100, 100)), amplification((10, 50), (1, 100), (100, 100))
     (1.0, 2.0)
     """

@@ -13,6 +13,7 @@ from math import prod
 from typing import Final
 
 from blizzarr.array import Array
+from blizzarr.array.array import binding_of
 from blizzarr.array.stored import stored_chunks
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell
@@ -110,4 +111,4 @@ def _copy_some(source: Array, target: Array, batch: Sequence[Cell], advance: Cal
 def _compare(*arrays: Array) -> None:
     """Raise an error if another array has taken the place of one of these: bytes would have another meaning there."""
     for array in arrays:
-        (array._binding or array._bind()).compare(array.shape)
+        binding_of(array).compare(array.shape)

@@ -38,13 +38,8 @@ _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 def parse_bytes(text: str) -> int:
     """Return the number of bytes that a text gives: in powers of 1000 (kB, MB, GB) or of 1024 (KiB, MiB, GiB).
 
-    Raises
-    ------
-    ValueError
-        If it is not a number with a unit.
+    Raise `ValueError` if it is not a number with a unit.
 
-    Examples
-    --------
     >>> parse_bytes("8MB"), parse_bytes("1.5 MiB"), parse_bytes("512B")
     (8000000, 1572864, 512)
     """
@@ -62,8 +57,6 @@ def auto_chunks(
 
     `shards` are lengths that the chunks must divide, with None for an axis along which they are free.
 
-    Examples
-    --------
     >>> auto_chunks((10_000, 10_000), 4)
     (313, 625)
     >>> auto_chunks((100,), 8)
@@ -96,8 +89,6 @@ def _smallest_divisor(length: int) -> int:
 def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim: int | None = None) -> tuple[int, ...]:
     """Return a shard shape of whole chunks and at most `aim` bytes, by default `config.shard_bytes`; see the module.
 
-    Examples
-    --------
     >>> auto_shards((10_000, 10_000), (500, 500), 4)
     (4000, 4000)
     >>> auto_shards((100, 100), (50, 100), 4)
@@ -123,13 +114,8 @@ def auto_shards(shape: Sequence[int], chunks: Sequence[int], itemsize: int, aim:
 def index_location_of(shards: ShardsLike) -> tuple[Any, Any]:
     """Return the shards without the location of their index, and that.
 
-    Raises
-    ------
-    MetadataError
-        If a mapping has no shape, or something else than a shape and a location.
+    Raise `MetadataError` if a mapping has no shape, or something else than a shape and a location.
 
-    Examples
-    --------
     >>> index_location_of({"shape": (4, 4), "index_location": "start"}), index_location_of(8)
     (((4, 4), 'start'), (8, 'end'))
     """
@@ -148,13 +134,8 @@ def resolve_chunks(
 ) -> tuple[int, ...]:
     """Return the chunk shape for a user's argument; where it leaves the lengths open, they divide those of the shards.
 
-    Raises
-    ------
-    MetadataError
-        If there is another number of lengths than axes, or one is not an integer of at least 1.
+    Raise `MetadataError` if there is another number of lengths than axes, or one is not an integer of at least 1.
 
-    Examples
-    --------
     >>> resolve_chunks(100, (1000, 1000), 4), resolve_chunks((10, -1), (1000, 1000), 4)
     ((100, 100), (10, 1000))
     >>> resolve_chunks(None, (100,), 4), resolve_chunks(False, (1000, 1000), 4)
@@ -177,13 +158,8 @@ def resolve_shards(
 ) -> tuple[int, ...] | None:
     """Return the shard shape for a user's argument, in whole chunks; None for no shards.
 
-    Raises
-    ------
-    MetadataError
-        If a length is not a multiple of that of the chunk, or not valid otherwise.
+    Raise `MetadataError` if a length is not a multiple of that of the chunk, or not valid otherwise.
 
-    Examples
-    --------
     >>> resolve_shards((100, -1), (10, 30), (1000, 100), 4)
     (100, 120)
     """

@@ -79,17 +79,9 @@ DEFAULTS: Final[ArrayOptions] = {
 def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptions]) -> ArrayMeta:
     """Return the metadata of an array; see `create_array` for the parameters.
 
-    Raises
-    ------
-    MetadataError
-        If the arguments do not make a valid array.
-    TypeError
-        If there is no such option.
-    ValueError
-        If `codecs` is given along with what it replaces.
+    Raise `MetadataError` if the arguments do not make a valid array. Raise `TypeError` if there is no such option.
+    Raise `ValueError` if `codecs` is given along with what it replaces.
 
-    Examples
-    --------
     >>> meta = describe_array(shape=(1000, 1000), dtype="uint16", chunks=(100, -1), shards=(500, -1), order="F")
     >>> meta.chunk_shape, meta.shard_shape, meta.order
     ((100, 1000), (500, 1000), 'F')
@@ -157,13 +149,8 @@ def check_option_names(names: Collection[str], name: str = "create_array") -> No
 
     The error is about the function called `name`.
 
-    Raises
-    ------
-    TypeError
-        The text says which option was probably meant.
+    Raise `TypeError`: the text says which option was probably meant.
 
-    Examples
-    --------
     >>> check_option_names(["chunk"])
     Traceback (most recent call last):
     ...
@@ -179,8 +166,6 @@ def check_option_names(names: Collection[str], name: str = "create_array") -> No
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:
     """Return the metadata of a group with these attributes.
 
-    Examples
-    --------
     >>> describe_group({"title": "brain"}).attributes
     {'title': 'brain'}
     """
@@ -190,8 +175,6 @@ def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: Zar
 def lengths_of(shape: ShapeLike) -> tuple[int, ...]:
     """Return the shape as a tuple, unchecked; a single number is the length of one axis.
 
-    Examples
-    --------
     >>> lengths_of(3), lengths_of([3, 4])
     ((3,), (3, 4))
     """
@@ -252,10 +235,7 @@ def _with_order(filters: Any, order: str | None, rank: int) -> Any:
 def _check_alone(**arguments: Any) -> None:
     """Check that none of the arguments is given that `codecs`, the whole chain, replaces.
 
-    Raises
-    ------
-    ValueError
-        If one is.
+    Raise `ValueError` if one is.
     """
     for name, value in arguments.items():
         if value is not None and not (isinstance(value, str) and value in ("auto", "C")):

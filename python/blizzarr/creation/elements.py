@@ -26,8 +26,6 @@ _ADVICE = "dtype='string', dtype='bytes', or a codec for the objects, like filte
 def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) -> Array | npt.NDArray[Any]:
     """Return data as a blizzarr or NumPy array; lists have the data type, if it is given, else text becomes objects.
 
-    Examples
-    --------
     >>> as_data(["a", "bcd"]), as_data(np.array(["a", "bcd"]))
     (array(['a', 'bcd'], dtype=object), array(['a', 'bcd'], dtype='<U3'))
     >>> as_data([(1, 2)], [("a", "int8"), ("b", "int8")]).shape
@@ -54,8 +52,6 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
 def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
     """Return the data type of an array with these elements.
 
-    Examples
-    --------
     >>> type_of(np.array(["a", "bcd"], object)), type_of(np.zeros(2))
     (DataType('string'), DataType('float64'))
     """
@@ -73,13 +69,8 @@ def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
 def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     """Return the data type; for objects, that of the codec for objects among the user's codecs.
 
-    Raises
-    ------
-    MetadataError
-        If the elements are objects, and no codec for them is given.
+    Raise `MetadataError` if the elements are objects, and no codec for them is given.
 
-    Examples
-    --------
     >>> decide_type(DataType.parse(object), "vlen-utf8")
     DataType('string')
     """
@@ -96,8 +87,6 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
 def given_object_codec(*codecs: Any) -> ObjectCodec | None:
     """Return the codec for objects among those that a user gives for an array; None if there is none.
 
-    Examples
-    --------
     >>> given_object_codec("auto", {"id": "vlen-utf8"}, None)
     VlenUtf8Codec()
     """
@@ -108,8 +97,6 @@ def given_object_codec(*codecs: Any) -> ObjectCodec | None:
 def can_hold(dtype: DataType, wanted: DataType, exact: bool = False) -> bool:
     """Return whether elements of type `wanted` can be cast safely to those of an array; if `exact`, are the same.
 
-    Examples
-    --------
     >>> short, long = DataType.parse("int16"), DataType.parse("int32")
     >>> can_hold(long, short), can_hold(long, short, exact=True), can_hold(short, long)
     (True, False, False)
@@ -128,10 +115,7 @@ def check_convertible(found: DataType, wanted: DataType) -> None:
 
     Whether text and objects can become something of a fixed size, only the elements say.
 
-    Raises
-    ------
-    TypeError
-        If text would have to become bytes, or numbers either of them, or the reverse.
+    Raise `TypeError` if text would have to become bytes, or numbers either of them, or the reverse.
     """
     if found == wanted or (found.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT):
         return
@@ -147,10 +131,7 @@ def check_fill(fill_value: Any, chain: CodecChain) -> Any:
 
     It must, in chunks with other elements. Documents have any objects as JSON: an array becomes a list.
 
-    Raises
-    ------
-    MetadataError
-        If it cannot, or the document would give back what the codec stores as another element.
+    Raise `MetadataError` if it cannot, or the document would give back what the codec stores as another element.
     """
     codec = _object_codec(chain.all)
     if codec is None:

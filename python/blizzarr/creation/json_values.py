@@ -31,13 +31,8 @@ def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attribut
     bytes, dates, keys that are not strings, and NaN and infinity (unless they are `AsZarrPython`), which are not JSON
     and prevent other readers from opening the node at all.
 
-    Raises
-    ------
-    MetadataError
-        If JSON cannot express some values; `problems` lists all of them.
+    Raise `MetadataError` if JSON cannot express some values; `problems` lists all of them.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> check_attributes({"scale": np.float32(0.5), "axes": ("z", "y")})
     {'scale': 0.5, 'axes': ['z', 'y']}
@@ -59,10 +54,7 @@ def check_attributes(attributes: Mapping[str, Any] | None, path: str = "attribut
 def check_value(value: Any, path: str, *, finite: bool = True) -> Any:
     """Return a deep copy of one value in plain types; see `check_attributes`.
 
-    Raises
-    ------
-    MetadataError
-        If JSON cannot express it.
+    Raise `MetadataError` if JSON cannot express it.
     """
     problems: list[Problem] = []
     plain = _plain(value, path, problems, MAX_DEPTH, finite)

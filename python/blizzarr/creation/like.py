@@ -37,8 +37,6 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     - with another format, all of this stays that the format has, except for chunk keys, storage transformers and the
       codecs of shard indexes.
 
-    Examples
-    --------
     >>> like(np.zeros((2, 3), "int16"), {"chunks": 1})
     {'shape': (2, 3), 'dtype': DataType('int16'), 'chunks': 1}
     """

@@ -115,10 +115,7 @@ def refuse_to_lose(source: Array, store: Store, path: str) -> None:
 
     The old node is removed first, so there would be nothing left to copy.
 
-    Raises
-    ------
-    ValueError
-        If the array is at `path` or below it.
+    Raise `ValueError` if the array is at `path` or below it.
     """
     if getattr(store, "supports_delete", True) and is_below(source.store, source.path, store, path):
         raise ValueError(

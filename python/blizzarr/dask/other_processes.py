@@ -16,13 +16,8 @@ from blizzarr.stores import Store
 def check_tasks_share(store: Store, collection: Any) -> None:
     """Check that the tasks of a collection, if they were computed now, could write to a store.
 
-    Raises
-    ------
-    UnsupportedOperationError
-        If the store is in the memory of this process, and Dask would work in others.
+    Raise `UnsupportedOperationError` if the store is in the memory of this process, and Dask would work in others.
 
-    Examples
-    --------
     >>> import dask.array as da
     >>> from blizzarr.stores import MemoryStore
     >>> check_tasks_share(MemoryStore(), da.ones(3))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from math import prod
+from typing import Any, Final
+from uuid import uuid4
 
 import dask.array as da
+from dask.base import tokenize
 
 from blizzarr.api import open_array
 from blizzarr.array import Array
-from blizzarr.dask.content import content_token
+from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
-from blizzarr.stores.storage_options import with_storage_options
+from blizzarr.stores import LocalStore, MemoryStore
+from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.generation import unwrapped
 
 
 def from_zarr(
@@ -81,3 +86,23 @@ def _opened(target: Any, component: str | None, storage_options: Mapping[str, An
         found = "a group" if isinstance(node, Group) else "an array, which has no component"
         raise NodeTypeError(f"expected an array, found {found}", array=node.name, store=str(node.store))
     return node
+
+
+_CHUNKS: Final = 10_000
+"""The largest number of chunks whose versions are compared: about as long as it takes Dask to make as many tasks."""
+
+
+def content_token(array: Array, *more: Any) -> str:
+    """Return a text that is equal for the same array only as long as nobody writes to it.
+
+    It is made of the version of each stored chunk: in a directory device, inode, time and size of a file. It is never
+    equal to another one for large arrays, in the first seconds after a write to a file, whose time may be that of the
+    next write, and in stores that do not tell versions without a request for each.
+    """
+    store, metadata = unwrapped(array.store), array.metadata
+    known = isinstance(store, LocalStore | MemoryStore) and not metadata.storage_transformers
+    if not known or metadata.chunk_keys.share_values or prod(metadata.chunk_grid.shape(array.shape)) > _CHUNKS:
+        return uuid4().hex
+    keys = sorted(key for key, _ in stored_chunks(store, array.path, metadata))
+    versions = [(key, store.version(key)) for key in keys]  # type: ignore[attr-defined]
+    return str(tokenize(array, versions, *more))

@@ -11,8 +11,6 @@ def sources(collection: Any) -> Iterator[Any]:
 
     Dask's functions that read arrays do so, unless they are told to put them into each task (``inline_array=True``).
 
-    Examples
-    --------
     >>> import dask.array as da
     >>> import numpy as np
     >>> import blizzarr

@@ -22,8 +22,6 @@ _PAPER: Final = 255
 class Canvas:
     """White paper of a given size; drawings beyond its edges are cut off.
 
-    Examples
-    --------
     >>> canvas = Canvas(20, 10)
     >>> canvas.fill(2, 3, 4, 1, (255, 0, 0))
     >>> canvas.pixels[3, 2:7, 1].tolist()
@@ -90,8 +88,6 @@ class Canvas:
 def ticks(low: float, high: float, wanted: int) -> list[float]:
     """About `wanted` round numbers from `low` to `high`.
 
-    Examples
-    --------
     >>> ticks(0, 232, 5)
     [0.0, 50.0, 100.0, 150.0, 200.0]
     >>> ticks(-0.13, 0.4, 4)
@@ -113,8 +109,6 @@ def ticks(low: float, high: float, wanted: int) -> list[float]:
 def tick_text(value: float) -> str:
     """The number of a tick as short text.
 
-    Examples
-    --------
     >>> tick_text(250.0), tick_text(0.30000000000000004), tick_text(1e9), tick_text(12_500.0)
     ('250', '0.3', '1e9', '12500')
     """

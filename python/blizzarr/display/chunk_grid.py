@@ -51,8 +51,6 @@ def draw(
 ) -> str:
     """The drawing as an ``<svg>`` element, with a caption about the parts that it leaves out.
 
-    Examples
-    --------
     >>> draw((100, 100), (50, 50)).startswith('<svg class="bzr-grid"')
     True
     """

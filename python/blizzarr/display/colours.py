@@ -24,8 +24,6 @@ MISSING_COLOUR: Final = (205, 205, 210)
 def colour_table(name: str) -> NDArray[np.uint8]:
     """The 256 colours of a colour map.
 
-    Examples
-    --------
     >>> colour_table("gray")[[0, 128, 255]].tolist()
     [[0, 0, 0], [128, 128, 128], [255, 255, 255]]
     >>> colour_table("viridis_r")[0].tolist()
@@ -67,8 +65,6 @@ class Range:
         `low` and `high` are numbers, or percentiles like ``"2%"``; by default ``0.2%`` and ``99.8%``, so that a
         few outliers do not take all the colours.
 
-        Examples
-        --------
         >>> Range.of(np.arange(101.0), "10%", "75")
         Range(low=10.0, high=75.0)
         """

@@ -44,8 +44,6 @@ class Coordinates:
     def of(cls, values: NDArray[Any], attributes: Mapping[str, Any]) -> Self:
         """Return the coordinates in an array with these attributes.
 
-        Examples
-        --------
         >>> Coordinates.of(np.array([0, 36]), {"units": "hours since 2001-01-01"}).text(1)
         '2001-01-02T12'
         >>> Coordinates.of(np.array([2, 4]), {"units": "m", "scale_factor": 0.5})
@@ -99,8 +97,6 @@ class Coordinates:
 def unpacked(values: NDArray[Any], attributes: Mapping[str, Any]) -> NDArray[Any]:
     """Return the numbers that are packed by the attributes ``scale_factor`` and ``add_offset``.
 
-    Examples
-    --------
     >>> unpacked(np.array([1, 2]), {"scale_factor": 0.5, "add_offset": 10}).tolist()
     [10.5, 11.0]
     """
@@ -129,8 +125,6 @@ _MOST_TIMES: Final = 1_000_000
 def time_ticks(first: Any, last: Any, wanted: int) -> list[tuple[Any, str]]:
     """Return at most so many pairs of a round time from the first to the last one, and its text; at least the first.
 
-    Examples
-    --------
     >>> [text for _, text in time_ticks(np.datetime64("1999-12-20T05"), np.datetime64("2000-03-28T07"), 5)]
     ['2000-01', '2000-02', '2000-03']
     """
@@ -157,8 +151,6 @@ def time_ticks(first: Any, last: Any, wanted: int) -> list[tuple[Any, str]]:
 def index_ticks(indices: range, wanted: int) -> list[tuple[float, int]]:
     """Return about so many pairs of a place among the indices, and a round index there.
 
-    Examples
-    --------
     >>> index_ticks(range(100, 200), 3)
     [(0.0, 100), (50.0, 150)]
     """

@@ -10,8 +10,6 @@ from blizzarr.printable import printable_lines
 def escape(text: str) -> str:
     """Return text as a part of HTML, without control characters and marks that change the direction of writing.
 
-    Examples
-    --------
     >>> escape(f"<b>{chr(0x202E)}")
     '&lt;b&gt;\\\\u202e'
     """

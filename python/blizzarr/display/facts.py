@@ -20,8 +20,6 @@ def raw_bytes(meta: ArrayMeta) -> int | None:
 def codec_text(document: Any) -> str:
     """A codec in a few words, from its JSON in a document.
 
-    Examples
-    --------
     >>> codec_text({"name": "zstd", "configuration": {"level": 3, "checksum": False}})
     'zstd(level 3)'
     >>> codec_text("crc32c")
@@ -81,8 +79,6 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
 def objects_text(found: Stored) -> str:
     """The number and size of the stored objects as text, if the largest possible number is unknown.
 
-    Examples
-    --------
     >>> objects_text(Stored(2, 3000, True)), objects_text(Stored(9, 3000, False))
     ('2.93 KiB in 2 objects', 'more than 2.93 KiB in more than 9 objects')
     """
@@ -143,8 +139,6 @@ def _fill_value(meta: ArrayMeta) -> Any:
 def _strict(value: Any) -> Any:
     """A value as JSON without the tokens NaN and Infinity, which attributes may have and other parsers refuse.
 
-    Examples
-    --------
     >>> _strict({"a": [1.5, float("nan"), -float("inf")]})
     {'a': [1.5, 'NaN', '-Infinity']}
     """

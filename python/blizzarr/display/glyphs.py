@@ -58,8 +58,6 @@ def _glyphs() -> NDArray[np.bool_]:
 def draw(text: str) -> NDArray[np.bool_]:
     """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become question marks.
 
-    Examples
-    --------
     >>> draw("ab").shape
     (15, 18)
     """

@@ -50,8 +50,6 @@ class Fit:
 def fit(lengths: list[int], size: int) -> list[Fit]:
     """One fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own.
 
-    Examples
-    --------
     >>> fit([200, 100], 400), fit([10_000, 100], 400)
     ([Fit(step=1, scale=2), Fit(step=1, scale=2)], [Fit(step=20, scale=1), Fit(step=1, scale=1)])
     """
@@ -67,14 +65,9 @@ def draw_image(
 ) -> None:
     """An image of given pixels, whose axes have coordinates or the indices of the array as labels.
 
-    Parameters
-    ----------
-    left, top
-        Of the image itself; the labels lie outside.
-    axes
-        The vertical and the horizontal one, before sampling.
-    lower
-        Whether index 0 of the vertical axis is at the bottom.
+    - `left`, `top`: of the image itself; the labels lie outside.
+    - `axes`: the vertical and the horizontal one, before sampling.
+    - `lower`: whether index 0 of the vertical axis is at the bottom.
     """
     height, width = image.shape[:2]
     canvas.paste(left, top, image[::-1] if lower else image)
@@ -122,8 +115,6 @@ def bar_room(dtype: np.dtype[Any]) -> int:
 def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
     """Pairs of a number and the text of its element.
 
-    Examples
-    --------
     >>> bar_ticks(np.dtype(bool), Range(0, 1), 5)
     [(0.0, 'False'), (1.0, 'True')]
     """

@@ -65,8 +65,6 @@ def render(
 ) -> NDArray[np.uint8]:
     """A picture of an array, or of the part that a basic key selects, as RGB pixels.
 
-    Examples
-    --------
     >>> render(np.arange(12).reshape(3, 4)).shape
     (268, 471, 3)
     """

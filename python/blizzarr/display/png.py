@@ -22,8 +22,6 @@ _UP: Final = 2
 class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
     """A NumPy array of pixels, which a notebook shows as a picture.
 
-    Examples
-    --------
     >>> np.zeros((2, 3, 3), np.uint8).view(Picture)._repr_png_()[1:4]
     b'PNG'
     """
@@ -36,13 +34,8 @@ class Picture(np.ndarray[Any, np.dtype[np.uint8]]):
 def encode(pixels: NDArray[np.uint8]) -> bytes:
     """The picture as the bytes of a PNG file.
 
-    Parameters
-    ----------
-    pixels
-        Height by width for grey, or height by width by 3 or 4 for RGB or RGBA.
+    - `pixels`: height by width for grey, or height by width by 3 or 4 for RGB or RGBA.
 
-    Examples
-    --------
     >>> encode(np.zeros((2, 3), np.uint8))[:8]
     b'\\x89PNG\\r\\n\\x1a\\n'
     """

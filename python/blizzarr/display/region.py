@@ -65,8 +65,6 @@ class Region:
     def of(cls, array: Pictured, key: Any = ..., coordinates: Mapping[int, Coordinates] | None = None) -> Self:
         """The region that a basic key (integers, slices, ``...``) picks.
 
-        Examples
-        --------
         >>> region = Region.of(np.zeros((10, 20)), (3, slice(None, None, 2)))
         >>> region.axes, region.fixed
         ((Axis(number=1, name='axis 1', indices=range(0, 20, 2), coordinates=None),), ((0, 3),))
@@ -180,8 +178,6 @@ def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]
 
     Those that are equal to `missing` become NaN, which is not drawn.
 
-    Examples
-    --------
     >>> as_numbers(np.array([3 + 4j, 0])).tolist(), as_numbers(np.array([1, -9]), -9).tolist()
     ([5.0, 0.0], [1.0, nan])
     """

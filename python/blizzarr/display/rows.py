@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from blizzarr.display.objects import json_of, text_of
 from blizzarr.display.region import Region
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.printable import printable
@@ -26,8 +25,6 @@ Texts: TypeAlias = NDArray[Any]
 def blocks(region: Region) -> Iterator[NDArray[Any]]:
     """The elements of a region in parts along its first axis, in order.
 
-    Examples
-    --------
     >>> [block.tolist() for block in blocks(Region.of(np.arange(6).reshape(3, 2)))]
     [[[0, 1], [2, 3], [4, 5]]]
     """
@@ -138,8 +135,6 @@ def _json(values: NDArray[Any]) -> str:
 def json_value(value: NDArray[Any]) -> str:
     """One element as JSON.
 
-    Examples
-    --------
     >>> json_value(np.array(0.1, "float32")), json_value(np.array(np.inf)), json_value(np.array(1 + 2j))
     ('0.1', '"Infinity"', '[1.0, 2.0]')
     >>> json_value(np.array((1, b"x"), [("i", "i4"), ("s", "S2")]))
@@ -164,3 +159,25 @@ def json_value(value: NDArray[Any]) -> str:
     if math.isfinite(number):
         return text
     return '"NaN"' if math.isnan(number) else '"Infinity"' if number > 0 else '"-Infinity"'
+
+
+def text_of(element: Any) -> str:
+    """An object as text: text as it is, any other object as JSON.
+
+    >>> text_of("a"), text_of(b"a\\xff"), text_of([1, None]), text_of(np.array([1, 2]))
+    ('a', 'a\\\\xff', '[1, null]', '[1, 2]')
+    """
+    if isinstance(element, str):
+        return element
+    return element.decode("utf-8", "backslashreplace") if isinstance(element, bytes) else json_of(element)
+
+
+def json_of(element: Any) -> str:
+    """An object as JSON; parts that JSON cannot express become text."""
+    return json.dumps(element, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return text_of(value) if isinstance(value, bytes) else str(value)

@@ -16,9 +16,9 @@ from blizzarr.formats import FORMATS, node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.stores import LocalStore
+from blizzarr.stores.confined import entries, opened
 from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.requests import is_remote
-from blizzarr.stores.within import entries, opened
 
 LOOKED_AT: Final = 20_000
 """The most objects whose sizes are added up by default."""
@@ -30,8 +30,6 @@ _OVER_NETWORK: Final = 2.0
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape as text.
 
-    Examples
-    --------
     >>> shape_text((10, 20_000)), shape_text(())
     ('10 \xd7 20,000', 'scalar')
     """
@@ -51,8 +49,6 @@ class Stored:
 def ratio_text(raw: int | None, found: Stored | None) -> str | None:
     """The raw size divided by the stored size, as text; None if one of them is unknown.
 
-    Examples
-    --------
     >>> ratio_text(1000, Stored(2, 400, True))
     '2.5\xd7'
     """
@@ -67,14 +63,10 @@ def stored(
 ) -> Stored | None:
     """The size of the chunks of a node; None if its store cannot tell without reading them.
 
-    Parameters
-    ----------
-    prefix
-        What the keys of its chunks begin with.
-    limit, seconds
-        Stop after so many objects, or so much time, and say so: the directory may be huge, or on a network after all.
-    over_network
-        Also ask a store that is far away, for a listing, which tells the sizes, too.
+    - `prefix`: what the keys of its chunks begin with.
+    - `limit`, `seconds`: stop after so many objects, or so much time, and say so: the directory may be huge, or on a
+      network after all.
+    - `over_network`: also ask a store that is far away, for a listing, which tells the sizes, too.
     """
     # A read-only handle is a wrapper of the store itself.
     store = unwrapped(store)

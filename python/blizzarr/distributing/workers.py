@@ -183,13 +183,8 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 def refuse_memory(store: Store, advice: str) -> None:
     """Raise an error, which ends with the advice, if a store is in the memory of this process.
 
-    Raises
-    ------
-    UnsupportedOperationError
-        If it is; workers in other processes could not open it.
+    Raise `UnsupportedOperationError` if it is; workers in other processes could not open it.
 
-    Examples
-    --------
     >>> from blizzarr.stores import LocalStore
     >>> refuse_memory(LocalStore("/"), "use a directory")
     """
@@ -222,8 +217,6 @@ def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
 def is_lost(error: BaseException | None) -> bool:
     """Return whether this error says that a worker was lost, and not that its work failed.
 
-    Examples
-    --------
     >>> is_lost(BrokenProcessPool()), is_lost(ValueError())
     (True, False)
     """

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 def in_order(data: bytes, swap: Swap, endian: str | None) -> bytes:
     """Convert an element between the machine's byte order and `endian` (`None`: the machine's), in either direction.
 
-    Examples
-    --------
     >>> in_order(bytes([1, 2, 3, 4, 5, 6]), ((2, 2), (1, 0), (3, 0)), "big" if sys.byteorder == "little" else "little")
     b'\\x02\\x01\\x03\\x04\\x05\\x06'
     """

@@ -68,8 +68,6 @@ def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: s
 def named_tokens(value: Any) -> Any:
     """Return the name of a non-finite number, or of each in a list, in place of its bare token.
 
-    Examples
-    --------
     >>> named_tokens(float("-inf")), named_tokens([float("nan"), 1.0])
     ('-Infinity', ['NaN', 1.0])
     """
@@ -115,8 +113,6 @@ def encode(dtype: DataType, value: Any, endian: str | None = None, problems: Pro
 
     A problem is added for a NaN with other bits than the canonical one.
 
-    Examples
-    --------
     >>> encode(DataType.parse("float32"), np.float32("nan")), encode(DataType.parse("S3"), np.bytes_(b"ab"))
     ('NaN', 'YWIA')
     """

@@ -74,13 +74,13 @@ def is_too_deep(depth: int, path: str, problems: Problems) -> bool:
 def make(listed: Sequence[Placed], path: str, problems: Problems, name: str = "struct") -> DataType | None:
     """Return the struct of these fields; `None` if a problem was added or there are no fields."""
     before = len(problems.items)
-    seen = set()
+    names_before = set()
     size = 0
     for place, (label, dtype, shape) in listed:
-        if type(label) is not str or not label or label in seen or not is_text(label):
+        if type(label) is not str or not label or label in names_before or not is_text(label):
             problems.add(f"{place}.name", "a name that is not empty and no other field has", label)
         else:
-            seen.add(label)
+            names_before.add(label)
         if dtype.kind is Kind.OBJECT:
             problems.add(f"{place}.data_type", "a data type of a fixed size", dtype.name)
         if 0 in shape:

@@ -23,11 +23,47 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes import fixed, known, ml, struct, time, variable
+from blizzarr.dtypes import fixed, ml, struct, time, variable
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import Problem
 from blizzarr.problems import Problems, extension
+
+_SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
+
+_KNOWN: Final[dict[str, str]] = {
+    "swapped": "fields of both byte orders in one struct; a copy of the array has one",
+    "subarray": "a field of several elements, which only v1, v2 and the draft have",
+    "object": "any objects of Python, which only v2 has (zarr_format=2), and the draft as zarr-python spelled it; "
+    "for texts and bytes there are string and bytes",
+    "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
+    "complex_float16": "a complex number with float16 parts; zarrs reads it",
+    "complex_float4_e2m1fn": _SUBBYTE,
+    "complex_float6_e2m3fn": _SUBBYTE,
+    "complex_float6_e3m2fn": _SUBBYTE,
+    "complex_float8_e3m4": _SUBBYTE,
+    "complex_float8_e4m3": _SUBBYTE,
+    "complex_float8_e4m3b11fnuz": _SUBBYTE,
+    "complex_float8_e4m3fnuz": _SUBBYTE,
+    "complex_float8_e5m2": _SUBBYTE,
+    "complex_float8_e5m2fnuz": _SUBBYTE,
+    "complex_float8_e8m0fnu": _SUBBYTE,
+}
+
+
+def supplier(name: str) -> str:
+    """Return advice about a data type that is not supported: where support for it comes from.
+
+    >>> supplier("complex_float16")
+    'a complex number with float16 parts; zarrs reads it'
+    """
+    return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")
+
+
+def is_known(name: str) -> bool:
+    """Return whether a data type of this name is registered."""
+    return name in _KNOWN
+
 
 MAX_RAW_BYTES: Final = 2**31 - 1
 """The size in bytes of the widest element that NumPy can hold."""
@@ -100,7 +136,7 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         if name in _TABLE or name in ml.ROWS or _is_raw(name):
             problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
         else:
-            problems.unknown(path, "data type", name, known.supplier(name))
+            problems.unknown(path, "data type", name, supplier(name))
         return None
     if (found := _TABLE.get(name)) is not None:
         return found
@@ -114,7 +150,7 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         else:
             _TABLE[name] = found
         return found
-    problems.unknown(path, "data type", name, known.supplier(name))
+    problems.unknown(path, "data type", name, supplier(name))
     return None
 
 
@@ -147,8 +183,8 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
             raise TypeError("NumPy would take it for float64")
         dtype = np.dtype(value)
     except (TypeError, ValueError, SyntaxError, RecursionError) as error:
-        if isinstance(value, str) and known.is_known(value):
-            problems.unknown("data_type", "data type", value, known.supplier(value))
+        if isinstance(value, str) and is_known(value):
+            problems.unknown("data_type", "data type", value, supplier(value))
         else:
             expected = "the name of a data type, or a NumPy dtype"
             problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))

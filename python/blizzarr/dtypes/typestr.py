@@ -41,8 +41,6 @@ class Typestr(NamedTuple):
 def from_typestr(value: Any, path: str, problems: Problems, depth: int = 0) -> Typestr | None:
     """Decode a typestr in a document; `None` if a problem was added.
 
-    Examples
-    --------
     >>> from_typestr(">i2", "dtype", Problems())
     Typestr(dtype=DataType('int16'), endian='big', shape=())
     >>> from_typestr([["r", "|u1"], ["v", "<f4", [2]]], "dtype", Problems()).dtype.numpy
@@ -148,8 +146,6 @@ def _stored_field(field: Field, endian: str | None) -> Field:
 def with_field_orders(dtype: DataType, given: np.dtype[Any]) -> DataType:
     """Return the struct with the byte orders that the fields of a NumPy type have, if they are not all the same.
 
-    Examples
-    --------
     >>> given = np.dtype([("a", "<i4"), ("b", ">f8")])
     >>> to_typestr(with_field_orders(DataType.parse(given), given), None)
     [['a', '<i4'], ['b', '>f8']]
@@ -172,8 +168,6 @@ def _listed(given: np.dtype[Any]) -> list[list[Any]]:
 def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:
     """Return the typestr of a data type; `None` if it has none, and then a problem is added.
 
-    Examples
-    --------
     >>> to_typestr(DataType.parse("int16"), "big"), to_typestr(DataType.parse("bool"), None)
     ('>i2', '|b1')
     >>> to_typestr(DataType.parse([("a", "i4"), ("b", "S2")]), "little")

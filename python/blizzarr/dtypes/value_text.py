@@ -10,8 +10,6 @@ import numpy as np
 def value_text(value: Any) -> str:
     """Return a value as text. NumPy has none for a time without a unit, which is a mere count, nor for records of such.
 
-    Examples
-    --------
     >>> value_text(np.datetime64("2001-02-03")), value_text(np.int64(5).view("M8"))
     ('2001-02-03', '5 generic time units')
     >>> value_text(np.array((5, [6, 7]), [("x", "i8"), ("y", "i8", 2)]).view([("x", "M8"), ("y", "M8", 2)]))
@@ -32,8 +30,6 @@ def value_text(value: Any) -> str:
 def value_repr(value: Any) -> str:
     """Return the representation of a value, or its text where NumPy has no representation.
 
-    Examples
-    --------
     >>> value_repr(np.float32(1)), value_repr(np.int64(5).view("M8")), value_repr(np.bytes_(b"a"))
     ('np.float32(1.0)', '5 generic time units', "b'a'")
     """

@@ -7,7 +7,6 @@ functions here work for all formats, so that other packages need not ask which f
 
 from blizzarr.formats.array_format import ArrayFormat
 from blizzarr.formats.blocks import arranged, without_blocks
-from blizzarr.formats.consolidated_own import own_copies_differ
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
     below,
@@ -42,7 +41,8 @@ from blizzarr.formats.nodes import (
 from blizzarr.formats.ome import OmeChange, axis_names, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives
 from blizzarr.formats.translate import lost_mask, translate
-from blizzarr.formats.v2_separator import as_documented, settled
+from blizzarr.formats.v2_consolidated import own_copies_differ
+from blizzarr.formats.v2_separator import as_documented, with_separator
 
 __all__ = [
     "FORMATS",
@@ -90,11 +90,11 @@ __all__ = [
     "read_node",
     "register_format",
     "relatives",
-    "settled",
     "stored_document",
     "translate",
     "unmarked",
     "with_masked_value",
+    "with_separator",
     "without_blocks",
     "write_node",
 ]

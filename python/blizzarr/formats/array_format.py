@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.sibling_documents import WithoutGroups, only_keys
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -37,11 +37,6 @@ class ArrayFormat(WithoutGroups, ABC):
     """The last part of the key of the document, in a tuple."""
     keys: ClassVar[ChunkKeys]
     """The chunk keys of all arrays."""
-    zarr_format: ClassVar[int | None] = None
-    has_dimension_names: ClassVar[bool] = False
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
-    default_compressor: ClassVar[str | None] = None
 
     @abstractmethod
     def decode_array(self, document: dict[str, Any], problems: Problems) -> ArrayMeta | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, dump, is_deeper, load
@@ -14,8 +15,6 @@ from blizzarr.problems import Notice, Problems
 def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
     """Return the attributes in a document; an empty dictionary if a problem was added.
 
-    Examples
-    --------
     >>> load_attributes(b'{"title": "brain"}', Problems())
     {'title': 'brain'}
     """
@@ -47,11 +46,27 @@ def dump_attributes(
 
     `dump` is the function by which the format writes documents.
 
-    Examples
-    --------
     >>> dump_attributes({"a": 1}, ".zattrs", b'{"a":1}'), dump_attributes({"a": 1.0}, ".zattrs", b'{"a":1}')
     (b'{"a":1}', b'{\\n  "a": 1.0\\n}')
     """
     made = dump(attributes, key)
     # Compared as text: unlike equality, this distinguishes `true`, 1 and 1.0, and NaN equals NaN.
     return stored if stored is not None and dump(json.loads(stored.strip() or b"{}"), key) == made else made
+
+
+_PLAIN: Final = (str, int, float, bool, type(None))
+
+
+def pack(attributes: dict[str, Any]) -> bytes | None:
+    """Pack the attributes of a node that is remembered, as users may change those that they get.
+
+    `None` if a shallow copy suffices, as they hold neither lists nor objects.
+
+    >>> pack({"a": 1}), unpack(pack({"a": [1]}))
+    (None, {'a': [1]})
+    """
+    flat = all(type(value) in _PLAIN for value in attributes.values())
+    return None if flat else marshal.dumps(attributes)
+
+
+unpack: Final = marshal.loads

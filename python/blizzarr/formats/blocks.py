@@ -17,8 +17,6 @@ def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> Cod
     In N5 elements are always big-endian and the first axis is the fastest. Codecs that N5 does not have are left for
     `Format.encode` to refuse.
 
-    Examples
-    --------
     >>> chain = CodecChain.from_list(["bytes", "gzip"], "uint16", (4, 4))
     >>> arranged(chain, DataType.parse("uint16"), 2, N5).all
     (TransposeCodec(order=(1, 0)), N5Codec(compressor=GzipCodec(level=6)))
@@ -34,8 +32,6 @@ def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> Cod
 def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
     """Return the codecs of an array with the compressor of N5 blocks as a separate codec, as in other formats.
 
-    Examples
-    --------
     >>> chain = arranged(CodecChain.from_list(["bytes"], "uint16", (4,)), DataType.parse("uint16"), 1, N5)
     >>> without_blocks(chain, DataType.parse("uint16")).all
     (BytesCodec(endian='big'),)

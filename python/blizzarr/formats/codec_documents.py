@@ -25,8 +25,6 @@ class CodecDocuments(NamedTuple):
 def codec_documents(meta: ArrayMeta) -> CodecDocuments:
     """Return the codecs of an array: objects with an ``id`` in v1 and v2, objects with a ``name`` in all other formats.
 
-    Examples
-    --------
     >>> from blizzarr.creation.describe import describe_array
     >>> for zarr_format in (2, 3):
     ...     array = describe_array(shape=4, dtype="int16", compressors="gzip", zarr_format=zarr_format)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from blizzarr.errors import Problem
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn_of
@@ -23,18 +24,11 @@ Load: TypeAlias = Callable[[list[Notice]], Mapping[str, Any]]
 class Consolidated(Mapping[str, Node]):
     """The nodes below a group, by path relative to it.
 
-    Parameters
-    ----------
-    documents
-        The parsed documents by path, or a function that parses them when they are needed.
-    decode
-        The function that decodes one of them.
-    key
-        The key of the whole document, for errors.
-    format
-        The name of the format of the document.
-    start
-        The prefix of the paths in the document, which precedes the paths relative to the group.
+    - `documents`: the parsed documents by path, or a function that parses them when they are needed.
+    - `decode`: the function that decodes one of them.
+    - `key`: the key of the whole document, for errors.
+    - `format`: the name of the format of the document.
+    - `start`: the prefix of the paths in the document, which precedes the paths relative to the group.
     """
 
     __slots__ = ("_decode", "_documents", "_key", "_nodes", "_start", "format")
@@ -77,10 +71,7 @@ class Consolidated(Mapping[str, Node]):
     def documents(self) -> Mapping[str, Any]:
         """The parsed documents by path.
 
-        Raises
-        ------
-        MetadataError
-            The document as a whole does not conform; only on the first access.
+        Raise `MetadataError` if the document as a whole does not conform; only on the first access.
         """
         warn_of(self.load())
         assert isinstance(self._documents, Mapping)
@@ -89,10 +80,7 @@ class Consolidated(Mapping[str, Node]):
     def load(self) -> list[Notice]:
         """Parse the document if that was not done before, and return what is doubtful about it.
 
-        Raises
-        ------
-        MetadataError
-            The document as a whole does not conform.
+        Raise `MetadataError` if the document as a whole does not conform.
         """
         notices: list[Notice] = []
         if not isinstance(self._documents, Mapping):
@@ -102,12 +90,8 @@ class Consolidated(Mapping[str, Node]):
     def decode(self, path: str) -> tuple[Node, list[Notice]]:
         """Return the node at a path with what is doubtful about its documents, decoded on the first call.
 
-        Raises
-        ------
-        KeyError
-            There is no copy of this node.
-        MetadataError
-            The copy, or the document as a whole, does not conform.
+        Raise `KeyError` if there is no copy of this node. Raise `MetadataError` if the copy, or the document as a
+        whole, does not conform.
         """
         found = self._nodes.get(path)
         if found is None:
@@ -124,3 +108,26 @@ class Consolidated(Mapping[str, Node]):
         start = f"{path}/"
         inner = {name[len(start) :]: document for name, document in self.documents.items() if name.startswith(start)}
         return Consolidated(inner, self._decode, self._key, self.format, self._start + start)
+
+
+def check_entry(
+    path: str,
+    place: str,
+    document: Any,
+    is_array: Callable[[str], bool],
+    rule: Callable[[str], str | None],
+    problems: Problems,
+) -> None:
+    """Add problems for a path that does not lead below the group, or is below an array, and for invalid documents.
+
+    `place` is the JSON path of the copy, `rule` the one for names of nodes.
+    """
+    names = path.split("/")
+    wrong = next(filter(None, map(rule, names)), None)
+    if wrong is not None:
+        problems.items.append(Problem(place, "a path below this group", wrong))
+        return
+    if type(document) is not dict:
+        problems.add(place, "the document of a node", document)
+    if any(is_array("/".join(names[:depth])) for depth in range(1, len(names))):
+        problems.add(place, "no node below an array", path)

@@ -23,8 +23,6 @@ def new_mark() -> bytes:
 def mark_of(document: bytes | None) -> bytes | None:
     """Return the mark at the end of a document; `None` if there is none.
 
-    Examples
-    --------
     >>> mark = new_mark()
     >>> mark_of(b"{}" + mark) == mark, mark_of(b"{}"), unmarked(marked(b"{}", mark))
     (True, None, b'{}')
@@ -46,8 +44,6 @@ def unmarked(document: bytes) -> bytes:
 def is_outdated(consolidated: bytes, group: bytes | None) -> bool:
     """Return whether a node was changed after the documents in this consolidated metadata of a group were listed.
 
-    Examples
-    --------
     >>> mark = new_mark()
     >>> is_outdated(b"{}" + mark, b"{}" + mark), is_outdated(b"{}" + mark, b"{}"), is_outdated(b"{}", b"{}" + mark)
     (False, True, False)

@@ -16,8 +16,6 @@ ATTRIBUTE: Final = "_ARRAY_DIMENSIONS"
 def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
     """Return the dimension names in the attributes of an array; `None` if there is no valid list of names.
 
-    Examples
-    --------
     >>> names_in({"_ARRAY_DIMENSIONS": ["y", "x"]}, 2), names_in({"_ARRAY_DIMENSIONS": ["y", "x"]}, 3)
     (('y', 'x'), None)
     """
@@ -30,8 +28,6 @@ def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None
 def nczarr_names(extra: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
     """Return the dimension names in a member that netCDF-C 4.8 and 4.9 add to array documents, as paths.
 
-    Examples
-    --------
     >>> nczarr_names({"_NCZARR_ARRAY": {"dimrefs": ["/y", "/g/x"]}}, 2)
     ('y', 'x')
     """
@@ -45,8 +41,6 @@ def with_names(
 ) -> dict[str, Any]:
     """Return attributes with these dimension names added.
 
-    Examples
-    --------
     >>> with_names({"units": "K"}, ("y", "x"), 2, Problems())
     {'units': 'K', '_ARRAY_DIMENSIONS': ['y', 'x']}
     """

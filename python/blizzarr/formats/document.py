@@ -53,12 +53,8 @@ _LENIENT: Final = json.JSONDecoder()
 def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bool = False) -> dict[str, Any] | None:
     """Parse a document that holds one JSON object; `None` if a problem was added.
 
-    Parameters
-    ----------
-    attributes
-        True if the document contains only attributes, in which duplicate names are allowed.
-    marked
-        True if the document may begin with a byte order mark.
+    - `attributes`: true if the document contains only attributes, in which duplicate names are allowed.
+    - `marked`: true if the document may begin with a byte order mark.
     """
     if len(raw) > MAX_BYTES:
         problems.items.append(Problem("", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,}"))
@@ -148,8 +144,9 @@ def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
             for name in item.twice:
                 place = f"{path}.{name}" if path else name
                 if attributes or _in_attributes(path):
-                    said = f"{place} is there more than once; the last one counts"
-                    problems.notices.append(Notice("duplicate-name", said))
+                    problems.notices.append(
+                        Notice("duplicate-name", f"{place} is there more than once; the last one counts")
+                    )
                 else:
                     problems.items.append(Problem(place, "each name once", "it more than once"))
             stack.extend((f"{path}.{name}" if path else name, inner) for name, inner in item.items())
@@ -179,10 +176,7 @@ def is_deeper(value: Any, depth: int) -> bool:
 def dump(document: Mapping[str, Any], key: str) -> bytes:
     """Encode a document: ASCII, one member per line, indented by two; lists of plain values on one line.
 
-    Raises
-    ------
-    MetadataError
-        A value cannot be expressed in JSON.
+    Raise `MetadataError` if a value cannot be expressed in JSON.
     """
     try:
         return _text(document, "\n").encode("ascii")
@@ -195,13 +189,8 @@ def dump(document: Mapping[str, Any], key: str) -> bytes:
 def stored_value(value: Any, name: str) -> Any:
     """Return a member of a document, as reading the document gives it back.
 
-    Raises
-    ------
-    MetadataError
-        The value cannot be expressed in JSON.
+    Raise `MetadataError` if the value cannot be expressed in JSON.
 
-    Examples
-    --------
     >>> stored_value((1, np.arange(2)), "fill_value")
     [1, [0, 1]]
     """

@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 def use_fallback(
     name: str,
-    said: str,
-    place: str,
+    shown: str,
+    path: str,
     fallback: Any,
     decode: Callable[[Any, Problems], T | None],
     problems: Problems,
@@ -29,14 +29,9 @@ def use_fallback(
     A notice says that the fallback is used. Unknown types add no problem; a known one that the setting
     `use_fallback_data_types` forbids does.
 
-    Parameters
-    ----------
-    name, said, place
-        The name or URI of the unknown data type, its description for messages, and its JSON path.
-    fallback
-        One data type or a list of them, from the document.
-    decode
-        Decodes a data type from an item.
+    - `name`, `shown`, `path`: the name or URI of the unknown data type, its description in messages, and its JSON path.
+    - `fallback`: one data type or a list of them, from the document.
+    - `decode`: decodes a data type from an item.
     """
     for item in fallback if type(fallback) is list else [fallback]:
         inner = Problems()
@@ -45,10 +40,10 @@ def use_fallback(
             continue
         if not config.use_fallback_data_types:
             allow = "config.set(use_fallback_data_types=True) allows it"
-            problems.unknown(place, "data type", name, f"its fallback {describe(item)} is known; {allow}")
+            problems.unknown(path, "data type", name, f"its fallback {describe(item)} is known; {allow}")
             return None
         text = (
-            f"the data type {said} is not known here: elements are read as their fallback {describe(item)}, which may "
+            f"the data type {shown} is not known here: elements are read as their fallback {describe(item)}, which may "
             "not say what they mean; config.set(use_fallback_data_types=False) makes this an error"
         )
         problems.notices += [*inner.notices, Notice("fallback", text)]

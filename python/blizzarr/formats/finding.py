@@ -20,8 +20,7 @@ from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v2 import V2
-from blizzarr.formats.v3 import V3
-from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
+from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
@@ -83,14 +82,9 @@ def find_many(
     No warnings are issued: what is doubtful about documents that can be read is in `Found.notices`, and about others in
     the notes of the error.
 
-    Parameters
-    ----------
-    forms
-        The formats that the nodes may have, newest first; by default all.
-    known
-        The documents by key, if the caller has read them; the store is then not asked for any.
-    entry
-        Used in place of the document of the hierarchy as a whole, in formats that have one.
+    - `forms`: the formats that the nodes may have, newest first; by default all.
+    - `known`: the documents by key, if the caller has read them; the store is then not asked for any.
+    - `entry`: used in place of the document of the hierarchy as a whole, in formats that have one.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
@@ -107,11 +101,15 @@ def find_many(
         for number, several in zip(open_, keys, strict=True):
             documents = {key: values[key] for key in several if key in values}
             if documents:
-                found[number] = _decode(store, form, paths[number], documents, entries)
+                given = _with_entry(store, form.entry_key, documents, entries) if form.entry_key else documents
+                try:
+                    found[number] = _decode(form, paths[number], given, documents)
+                except BlizzarrError as error:
+                    found[number] = error
         open_ = [number for number in open_ if found[number] is None]
         if not open_:
             break
-    _settle(store, paths, found)
+    _complete_separators(store, paths, found)
     if searched and open_ and not any(isinstance(one, Found) and _is_alone(one) for one in found):
         for search in _SEARCHES:
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
@@ -119,14 +117,13 @@ def find_many(
     return found
 
 
-def _settle(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
+def _complete_separators(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
     """Complete metadata that documents leave open by looking at chunks."""
-    unsaid = {
-        number: one.meta for number, one in enumerate(found) if type(one) is Found and v2_separator.is_unsaid(one.meta)
-    }
-    if unsaid:
-        settled = v2_separator.settled_many(store, [(paths[number], meta) for number, meta in unsaid.items()])
-        for number, meta in zip(unsaid, settled, strict=True):
+    nodes = {number: one.meta for number, one in enumerate(found) if type(one) is Found}
+    open_ones = {number: meta for number, meta in nodes.items() if v2_separator.lacks_separator(meta)}
+    if open_ones:
+        completed = v2_separator.with_separators(store, [(paths[number], meta) for number, meta in open_ones.items()])
+        for number, meta in zip(open_ones, completed, strict=True):
             found[number] = found[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `Found`
 
 
@@ -160,26 +157,19 @@ def _documents_or_errors(
     return values, errors
 
 
-def _decode(
-    store: Store, form: Format, path: str, documents: dict[str, bytes], entries: dict[str, Any]
-) -> Found | BlizzarrError | None:
-    """Decode the node that documents make in one format, reading the entry document if needed."""
-    given: Mapping[str, bytes] = documents
-    entry = form.entry_key
-    if entry is not None:
-        if entry not in entries:
-            entries[entry] = _get(store, entry)
-        if entries[entry] is None:
-            return None
-        given = {**documents, entry: bytes(entries[entry])}
-    try:
-        return _found(form, path, given, documents)
-    except BlizzarrError as error:
-        return error
+def _with_entry(
+    store: Store, entry: str, documents: dict[str, bytes], entries: dict[str, Any]
+) -> dict[str, bytes] | None:
+    """Return documents with that of the hierarchy as a whole, which is read once; `None` if there is none."""
+    if entry not in entries:
+        entries[entry] = _get(store, entry)
+    return None if entries[entry] is None else {**documents, entry: bytes(entries[entry])}
 
 
-def _found(form: Format, path: str, given: Mapping[str, bytes], documents: dict[str, bytes]) -> Found | None:
+def _decode(form: Format, path: str, given: Mapping[str, bytes] | None, documents: dict[str, bytes]) -> Found | None:
     """Decode the node that the documents `given` make; `documents` are those of them that belong to the node."""
+    if given is None:
+        return None
     notices: list[Notice] = []
     try:
         meta = form.decode(path, given, notices)
@@ -199,10 +189,7 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     With `form`, only a node of that format is looked for. Warns of what is doubtful about the documents, and of
     documents of other formats.
 
-    Raises
-    ------
-    MetadataError
-        The documents do not conform.
+    Raise `MetadataError` if the documents do not conform.
     """
     near = getattr(store, "native", None) is not None
     known: Mapping[str, bytes] | None = None
@@ -251,10 +238,7 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
 
     No warnings are issued, as by `find_many`.
 
-    Raises
-    ------
-    MetadataError
-        The documents do not conform.
+    Raise `MetadataError` if the documents do not conform.
     """
     entries: dict[str, Any] = {}
     for wanted in forms:
@@ -265,16 +249,11 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
                 documents[key] = value if type(value) is bytes else bytes(value)
         if not documents:
             continue
-        found = (
-            _found(wanted, path, documents, documents)
-            if wanted.entry_key is None
-            else _decode(store, wanted, path, documents, entries)
-        )
-        if isinstance(found, BlizzarrError):
-            raise found
+        given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents
+        found = _decode(wanted, path, given, documents)
         if found is not None:
-            if found.meta.format == "v2" and v2_separator.is_unsaid(found.meta):
-                found = found._replace(meta=v2_separator.settled(store, path, found.meta))
+            if found.meta.format == "v2" and v2_separator.lacks_separator(found.meta):
+                found = found._replace(meta=v2_separator.with_separator(store, path, found.meta))
             return found
     return None
 
@@ -334,12 +313,8 @@ def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
 def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     """Return the metadata of the array or group at a path.
 
-    Raises
-    ------
-    NodeNotFoundError
-        There is none; the text says what was looked for and what is there.
-    MetadataError
-        Its documents do not conform.
+    Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
+    `MetadataError` if its documents do not conform.
     """
     found = find(store, path, form)
     if found is not None:
@@ -355,10 +330,10 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
         return implied.meta
     sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
     # Those of all formats would hide what is there; the error has them as a field.
-    told = f"; looked for {sought[0]}" if len(sought) == 1 else ""
+    hint = f"; looked for {sought[0]}" if len(sought) == 1 else ""
     there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
     raise NodeNotFoundError(
-        f"no array or group here: {there}{told}",
+        f"no array or group here: {there}{hint}",
         array=f"/{path}",
         store=str(store),
         sought=sought,

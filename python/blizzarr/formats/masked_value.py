@@ -29,8 +29,6 @@ _MASK_FILL: Final = ("v1", "v2", "v3_draft_zarr_python")
 def masked_value(meta: ArrayMeta) -> Any:
     """Return the value that xarray masks in an array, as a scalar of its data type; `None` if there is none.
 
-    Examples
-    --------
     >>> from blizzarr.creation.describe import describe_array
     >>> masked_value(describe_array(shape=4, dtype="int16", fill_value=-1, dimension_names=["x"], zarr_format=2))
     np.int16(-1)
@@ -43,8 +41,6 @@ def masked_value(meta: ArrayMeta) -> Any:
 def masked_attribute(meta: ArrayMeta) -> Any:
     """Return the value in the attribute ``_FillValue``, as a scalar of the data type; `None` if that cannot express it.
 
-    Examples
-    --------
     >>> from blizzarr.creation.describe import describe_array
     >>> masked_attribute(describe_array(shape=4, dtype="float32", attributes={"_FillValue": "AAAAAAAA8L8="}))
     np.float32(-1.0)
@@ -65,8 +61,6 @@ def with_masked_value(
     stored may read as another value; `in_place`, they do not. With a `dtype`, the result is that of an array to whose
     type elements are converted.
 
-    Examples
-    --------
     >>> from blizzarr.creation.describe import describe_array
     >>> from blizzarr.formats import format_named
     >>> array = describe_array(shape=4, dtype="int16", fill_value=-1, dimension_names=["x"], zarr_format=2)
@@ -110,8 +104,6 @@ def masks_fill(form: str) -> bool:
 def masks_same(a: ArrayMeta, b: ArrayMeta) -> bool:
     """Return whether xarray masks the same in two arrays of one data type; NaN is missing in any case.
 
-    Examples
-    --------
     >>> from blizzarr.creation.describe import describe_array
     >>> nan, zero = (describe_array(shape=4, dtype="f4", fill_value=fill, dimension_names=["x"], zarr_format=2)
     ...              for fill in (float("nan"), 0))

@@ -20,8 +20,6 @@ _SHOWN: Final = 6
 def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:
     """Return the keys of the documents that would make a node at this path, each with its format.
 
-    Examples
-    --------
     >>> what_was_sought("a", [FORMATS["v3"]])
     ('a/zarr.json (v3)',)
     """
@@ -81,9 +79,9 @@ def _nearest(store: Store, path: str, detect: Callable[[Any, str], Node | None])
     while parent:
         parent = parent.rpartition("/")[0]
         missing = path[len(parent) :].strip("/").partition("/")[0]
-        said = _node_at(store, parent, f"/{parent}", detect, missing)
-        if said is not None:
-            return said
+        clause = _node_at(store, parent, f"/{parent}", detect, missing)
+        if clause is not None:
+            return clause
     return "there is no group above it either"
 
 

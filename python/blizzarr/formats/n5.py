@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Final
 
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.remembered_nodes import RememberedNodes
-from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
+from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
+from blizzarr.formats.sibling_documents import SiblingDocuments, check_names, only_keys
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -34,59 +33,30 @@ class N5Format(SiblingDocuments):
     """The format of N5."""
 
     name: ClassVar[str] = "n5"
-    zarr_format: ClassVar[int | None] = None
     has_dimension_names: ClassVar[bool] = True
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
     implicit_groups: ClassVar[bool] = True
 
     def groups_above(self, path: str) -> tuple[str, ...]:
-        """Return no paths, as groups need no documents."""
         return ()
 
     def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name; `None` if it may."""
         if name == _DOCUMENT:
             return f"a name may not be {name}, which is the key of metadata"
         return super().name_problem(name)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk key encoding of new arrays: the indices with a slash between them.
-
-        Raises
-        ------
-        MetadataError
-            Another separator was requested.
-        """
         return only_keys(ChunkKeys.v2("/"), given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """Decode the node at a path; `None` if its document is not given.
-
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
-        """
-        (key,) = self.node_keys(path)
-        given = documents.get(key)
-        if given is None:
-            return None
-        raw = bytes(given)
-        return _remember(raw, key, notices)
+        prefix = f"{path}/" if path else ""
+        raw = documents.get(prefix + _DOCUMENT)
+        return None if raw is None else _remember((bytes(raw),), prefix, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the document of a node.
-
-        Raises
-        ------
-        MetadataError
-            N5 cannot express the node; the error has all problems.
-        """
         from blizzarr.formats import n5_array
 
         (key,) = self.node_keys(path)
@@ -106,9 +76,11 @@ class N5Format(SiblingDocuments):
 N5: Final = N5Format()
 
 
-def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
     from blizzarr.formats import n5_array
 
+    (raw,) = documents
+    assert raw is not None
     problems = Problems(notices)
     document = load(raw, problems, attributes=True)
     if document is not None and not all(sign in document for sign in _SIGNS):
@@ -117,7 +89,7 @@ def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | G
         return None
     else:
         meta = None if document is None else n5_array.decode(document, problems)
-    problems.raise_any(key=key, document=document)
+    problems.raise_any(key=prefix + _DOCUMENT, document=document)
     assert meta is not None
     assert document is not None
     return replace(meta, source=Stored(document, {_DOCUMENT: raw}))

@@ -53,8 +53,6 @@ _NAMES: Final = ", ".join(_OPTIONS)
 def options_of(value: Any, problems: Problems, others: bool = False) -> dict[str, Any] | None:
     """Return a compression with all its options; `None` if a problem was added. With `others`, others are ignored.
 
-    Examples
-    --------
     >>> options_of({"type": "gzip"}, Problems())
     {'type': 'gzip', 'level': -1, 'useZlib': False}
     """
@@ -83,8 +81,6 @@ def options_of(value: Any, problems: Problems, others: bool = False) -> dict[str
 def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | None:
     """Return the codec of a compression; `None` for no compression, or if a problem was added.
 
-    Examples
-    --------
     >>> from_n5({"type": "gzip"}, None, Problems()), from_n5({"type": "raw"}, None, Problems())
     (GzipCodec(level=6), None)
     """
@@ -106,8 +102,6 @@ def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | N
 def to_n5(codec: Codec | None, problems: Problems) -> dict[str, Any]:
     """Return the compression for a codec; a problem is added if N5 has none.
 
-    Examples
-    --------
     >>> to_n5(ZlibCodec(3), Problems())
     {'type': 'gzip', 'level': 3, 'useZlib': True}
     """

@@ -42,8 +42,6 @@ def write_node(store: Store, path: str, meta: Node) -> None:
 def has_consolidated(form: Format) -> bool:
     """Return whether a format has consolidated metadata.
 
-    Examples
-    --------
     >>> from blizzarr.formats import format_named
     >>> has_consolidated(format_named(2)), has_consolidated(format_named("n5"))
     (True, False)

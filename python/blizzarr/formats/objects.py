@@ -15,8 +15,6 @@ def element_type(filters: Any, compressor: Any) -> DataType:
 
     The codecs need not be valid.
 
-    Examples
-    --------
     >>> element_type([{"id": "vlen-utf8"}], {"id": "zlib", "level": 1}), element_type([{"id": "json2"}], None)
     (DataType('string'), DataType('object'))
     """

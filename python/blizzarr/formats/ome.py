@@ -58,8 +58,6 @@ class OmeChange:
 def ome_changes(nodes: Mapping[str, Node], form: str) -> dict[str, OmeChange]:
     """Return what changes about the nodes of a hierarchy, by path, when they get the format of this name.
 
-    Examples
-    --------
     >>> image = {"multiscales": [{"version": "0.4", "axes": [{"name": "x"}], "datasets": [{"path": "0"}]}]}
     >>> ome_changes({"": GroupMeta(image, format="v2")}, "v3")[""].attributes["ome"]
     {'version': '0.5', 'multiscales': [{'axes': [{'name': 'x'}], 'datasets': [{'path': '0'}]}]}
@@ -109,8 +107,6 @@ def _to_old(nodes: Mapping[str, Node]) -> dict[str, OmeChange]:
 def one_version(nodes: Mapping[str, Node]) -> dict[str, dict[str, Any]]:
     """Return the attributes of groups of 0.4 and 0.5, by path, in one way of writing.
 
-    Examples
-    --------
     >>> one_version({"": GroupMeta({"ome": {"version": "0.5", "series": []}})})
     {'': {'series': []}}
     """
@@ -124,8 +120,6 @@ def one_version(nodes: Mapping[str, Node]) -> dict[str, dict[str, Any]]:
 def with_lost_ome(nodes: Mapping[str, Node]) -> dict[str, Node]:
     """Return the nodes of v3 with metadata of 0.4, where readers do not look for them, with those of 0.5 instead.
 
-    Examples
-    --------
     >>> image = {"multiscales": [{"version": "0.4", "axes": [{"name": "x"}], "datasets": [{"path": "0"}]}]}
     >>> with_lost_ome({"": GroupMeta(image)})[""].attributes["ome"]["version"]
     '0.5'

@@ -18,8 +18,6 @@ def respelled(
 
     Members that `source` has not are last; `left_out` tells those that may be missing.
 
-    Examples
-    --------
     >>> respelled({"a": 1, "b": 2, "c": None}, {"b": 2.0, "a": 1.0}, {"b": True}, lambda name, value: value is None)
     {'b': 2.0, 'a': 1}
     """

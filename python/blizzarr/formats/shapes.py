@@ -40,8 +40,6 @@ def chunk_shape(
 def without_zeros(value: Any, shape: Sequence[int] | None) -> Any:
     """Replace chunk lengths of 0 by 1 along axes without elements, where 0 is allowed, as there are no chunks.
 
-    Examples
-    --------
     >>> without_zeros([0, 0, 5], (0, 4, 9))
     [1, 0, 5]
     """

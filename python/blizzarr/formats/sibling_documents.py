@@ -6,9 +6,11 @@ Every group has a document of its own, and the hierarchy as a whole has none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from json import dumps
 from typing import ClassVar, Self
 
-from blizzarr.errors import Problem
+from blizzarr.errors import MetadataError, Problem
+from blizzarr.model import ChunkKeys
 from blizzarr.model.names import unusable
 from blizzarr.problems import Problems
 
@@ -16,8 +18,6 @@ from blizzarr.problems import Problems
 class SiblingDocuments:
     """The base class of such formats; see `Format` for the meaning of each member.
 
-    Examples
-    --------
     >>> form = SiblingDocuments()
     >>> form.chunk_prefix("foo"), form.groups_above("foo/bar/baz")
     ('foo/', ('', 'foo', 'foo/bar'))
@@ -26,6 +26,11 @@ class SiblingDocuments:
     """
 
     part: ClassVar[str] = ""
+    zarr_format: ClassVar[int | None] = None
+    has_dimension_names: ClassVar[bool] = False
+    has_null_fill: ClassVar[bool] = False
+    has_field_orders: ClassVar[bool] = False
+    default_compressor: ClassVar[str | None] = None
     entry_key: ClassVar[str | None] = None
     implicit_groups: ClassVar[bool] = False
     index_codecs: ClassVar[tuple[str, ...] | None] = None
@@ -91,3 +96,35 @@ def check_names(path: str, rule: Callable[[str], str | None], problems: Problems
         problem = rule(name)
         if problem is not None:
             problems.items.append(Problem("the path", f"names that this format allows, not {name!r}", problem))
+
+
+class WithoutGroups(SiblingDocuments):
+    """The base class of such formats; see `Format` for the meaning of each member.
+
+    >>> form = WithoutGroups()
+    >>> form.groups_above("foo/bar"), form.listing_prefix("foo"), form.child_names("foo", [], ["foo/bar/"])
+    ((), None, [])
+    """
+
+    def groups_above(self, path: str) -> tuple[str, ...]:
+        return ()
+
+    def listing_prefix(self, path: str) -> None:
+        """Return `None`, as there are no groups."""
+
+    def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
+        return []
+
+
+def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:
+    """Return `only`, the one chunk key encoding of a format, in place of encodings of other formats.
+
+    Raise `MetadataError` if `given` has the same name and another separator.
+
+    >>> only_keys(ChunkKeys.v2("."), ChunkKeys.default("/")).separator
+    '.'
+    """
+    if given is not None and given.name == only.name and given != only:
+        problem = Problem("chunk_key_encoding.separator", dumps(only.separator), repr(given.separator))
+        raise MetadataError(problems=[problem])
+    return only

@@ -12,15 +12,9 @@ from typing import Any
 class Stored(dict[str, Any]):
     """The parsed document that makes a node, with the bytes of all documents of that node.
 
-    Parameters
-    ----------
-    document
-        The parsed document.
-    raw
-        The bytes of each document of the node, by the last part of its key.
+    - `document`: the parsed document.
+    - `raw`: the bytes of each document of the node, by the last part of its key.
 
-    Examples
-    --------
     >>> stored = Stored({"zarr_format": 2}, {".zgroup": b'{"zarr_format":2}'})
     >>> stored["zarr_format"], stored.raw[".zgroup"]
     (2, b'{"zarr_format":2}')

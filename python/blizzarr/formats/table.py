@@ -11,8 +11,7 @@ from blizzarr.formats.format import Format, Node
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.v1 import V1
 from blizzarr.formats.v2 import V2
-from blizzarr.formats.v3 import V3
-from blizzarr.formats.v3_implicit import TAG, V3_IMPLICIT
+from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.open_table import OpenTable
 
 FORMATS: Final[dict[str, Format]] = {form.name: form for form in (V3, V2, draft.DOCUMENT, draft.ZARR_PYTHON, V1, N5)}
@@ -54,8 +53,6 @@ def register_format(form: Format) -> None:
 def format_named(value: Any) -> Format:
     """Return the format with this name or number; the newest for `None`.
 
-    Examples
-    --------
     >>> format_named(3).name, format_named("v3").name, format_named(None).name
     ('v3', 'v3', 'v3')
     """

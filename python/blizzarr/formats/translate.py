@@ -21,13 +21,8 @@ def translate(
     With `in_place`, elements that are not stored have the same value in both. The change `ome` is made, too.
     `Format.encode` raises an error if that format cannot express the result.
 
-    Raises
-    ------
-    MetadataError
-        The format has no keys for its chunks.
+    Raise `MetadataError` if the format has no keys for its chunks.
 
-    Examples
-    --------
     >>> from blizzarr.formats import format_named
     >>> from blizzarr.model import GroupMeta
     >>> translate(GroupMeta({"a": 1}, extra={"x": {"must_understand": False}}), format_named("v3"))[1]

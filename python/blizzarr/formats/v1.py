@@ -17,8 +17,8 @@ from blizzarr.errors import Problem
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.dimension_names import names_in, with_names
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.sibling_documents import WithoutGroups, only_keys
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -32,36 +32,20 @@ class V1Format(WithoutGroups):
 
     name: ClassVar[str] = "v1"
     zarr_format: ClassVar[int | None] = 1
-    has_dimension_names: ClassVar[bool] = False
     has_null_fill: ClassVar[bool] = True
     has_field_orders: ClassVar[bool] = True
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = (_META, _ATTRIBUTES)
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """Return the key of the document that makes an array."""
         return (f"{path}/{_META}" if path else _META,)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk key encoding of new arrays: the indices with a period between them.
-
-        Raises
-        ------
-        MetadataError
-            Another separator was requested.
-        """
         return only_keys(ChunkKeys.v2("."), given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | None:
-        """Decode the array at a path; `None` if there is no ``meta``, or an unrelated file of that name.
-
-        Raises
-        ------
-        MetadataError
-            The documents do not conform; the error has all problems.
-        """
         key, attributes_key = self.document_keys(path)
         given = documents.get(key)
         if given is None:
@@ -89,13 +73,7 @@ class V1Format(WithoutGroups):
         return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the documents of an array; ``attrs`` also if there are no attributes, as the specification requires.
-
-        Raises
-        ------
-        MetadataError
-            v1 cannot express the node, like any group; the error has all problems.
-        """
+        """Encode the documents of an array: ``attrs``, too, if there are no attributes, as specified."""
         from blizzarr.formats import v1_array
 
         key, attributes_key = self.document_keys(path)
@@ -135,13 +113,8 @@ def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool
 def _dump(content: Mapping[str, Any], key: str) -> bytes:
     """Encode a document as zarr-python 1 did: ASCII, sorted names, indented by four, every number on its own line.
 
-    Raises
-    ------
-    MetadataError
-        A value cannot be expressed in JSON.
+    Raise `MetadataError` if a value cannot be expressed in JSON.
 
-    Examples
-    --------
     >>> print(_dump({"shape": [2], "fill_value": None, "order": "C"}, "meta").decode())
     {
         "fill_value": null,

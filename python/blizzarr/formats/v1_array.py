@@ -143,7 +143,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     if meta.chunk_keys != KEYS:
         problems.add("chunk_key_encoding", 'the encoding v2 with the separator "."', meta.chunk_keys.name)
     compression, options = _compression(configs, problems)
-    unsaid = meta.fill_undefined or spelled is None
+    is_null = meta.fill_undefined or spelled is None
     document = {
         **meta.extra,
         "zarr_format": 1,
@@ -152,7 +152,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         "dtype": spelled,
         "compression": compression,
         "compression_opts": options,
-        "fill_value": None if unsaid else v1_fill.encode(dtype, meta.fill_value, endian, problems),
+        "fill_value": None if is_null else v1_fill.encode(dtype, meta.fill_value, endian, problems),
         "order": None if configs is None else configs.order,
     }
     if meta.source is None or meta.format != "v1" or problems.items:

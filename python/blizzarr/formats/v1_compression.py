@@ -49,8 +49,6 @@ _NAMES: Final = '"blosc", "zlib", "bz2", "lzma" or "none"'
 def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any] | None:
     """Return the configuration of a codec; `None` for no compression, or if a problem was added.
 
-    Examples
-    --------
     >>> from_v1("zlib", 1, Problems()), from_v1("blosc", {"cname": "zstd"}, Problems())
     ({'id': 'zlib', 'level': 1}, {'id': 'blosc', 'cname': 'zstd', 'clevel': 5, 'shuffle': 1})
     """
@@ -102,8 +100,6 @@ def _accepts(option: Option, value: Any, place: str, problems: Problems) -> bool
 def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, Any]:
     """Return the compressor and its options for a codec configuration; add a problem if v1 has none.
 
-    Examples
-    --------
     >>> to_v1({"id": "zlib", "level": 1}, Problems()), to_v1(None, Problems())
     (('zlib', 1), ('none', None))
     """

@@ -41,8 +41,6 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,18})?)?)?
 def decode(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> Any:
     """Return the scalar for a JSON value; `None` if a problem was added. `endian` is that of stored elements.
 
-    Examples
-    --------
     >>> decode(DataType.parse("S5"), "YWI=", "fill_value", Problems(), None)
     np.bytes_(b'YWI=')
     >>> decode(DataType.parse("S5"), 0, "fill_value", Problems(), None)
@@ -109,8 +107,6 @@ def _wrapped(dtype: DataType, value: Any) -> Any:
 def encode(dtype: DataType, value: Any, endian: str | None, problems: Problems) -> Any:
     """Return the JSON value of a fill value; add a problem if no value reads back as it.
 
-    Examples
-    --------
     >>> encode(DataType.parse("S5"), np.bytes_(b"ab"), None, Problems())
     'ab'
     >>> encode(DataType.parse("complex64"), np.complex64(2), "little", Problems())

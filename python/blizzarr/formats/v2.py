@@ -8,16 +8,17 @@ changing attributes touches only ``.zattrs``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Final
 
-from blizzarr.bounded_cache import BoundedCache
 from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.consolidation_mark import is_outdated
-from blizzarr.formats.copied_attributes import pack, unpack
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
@@ -30,36 +31,23 @@ class V2Format(SiblingDocuments):
 
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int | None] = 2
-    has_dimension_names: ClassVar[bool] = False
     has_null_fill: ClassVar[bool] = True
     has_field_orders: ClassVar[bool] = True
     default_compressor: ClassVar[str] = "blosc"
     documents: ClassVar[tuple[str, ...]] = DOCUMENTS
 
     def name_problem(self, name: str) -> str | None:
-        """Return why no node may have this name; `None` if it may."""
         return name_problem(name)
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """Return the keys of the documents each of which makes a node."""
         return (f"{path}/{ARRAY}", f"{path}/{GROUP}") if path else (ARRAY, GROUP)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk key encoding of new arrays: indices with the requested separator, or a dot, between them."""
         return ChunkKeys.v2() if given is None else ChunkKeys.v2(given.separator)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """Decode the node at a path; `None` if none of its documents is given.
-
-        Raises
-        ------
-        MetadataError
-            The documents do not conform; the error has all problems.
-        LimitError
-            The documents conform but exceed a cap.
-        """
         prefix = f"{path}/" if path else ""
         kind = ARRAY if prefix + ARRAY in documents else GROUP
         if kind == GROUP or prefix + GROUP in documents:
@@ -68,33 +56,19 @@ class V2Format(SiblingDocuments):
                 return None
             kind = found
         raw, raw_attributes = documents[prefix + kind], documents.get(prefix + ATTRIBUTES)
-        remembered = _KEPT.get((kind, raw, raw_attributes))
-        if remembered is None:
-            remembered = _remember(kind, raw, raw_attributes, prefix, notices)
-        elif notices is not None:
-            notices += remembered[2]
-        meta, packed, _ = remembered
-        attributes = meta.attributes if packed is None else unpack(packed)
-        if type(meta) is ArrayMeta:
-            return meta.with_attributes(attributes)
+        meta = (_arrays if kind == ARRAY else _groups)((raw, raw_attributes), prefix, notices)
+        if type(meta) is not GroupMeta:
+            return meta
         consolidated = documents.get(prefix + CONSOLIDATED)
         if consolidated is None or is_outdated(consolidated, raw):
-            return GroupMeta(attributes, None, meta.extra, self.name, meta.source)
+            return meta
         below = v2_consolidated.consolidated(consolidated, prefix + CONSOLIDATED, v2_node.decode_below)
         assert type(meta.source) is Stored
         source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: consolidated})
-        return GroupMeta(attributes, below, meta.extra, self.name, source)
+        return replace(meta, consolidated=below, source=source)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the documents of a node by key, in the order in which to store them: what makes the node is last.
-
-        There is no document of attributes if there are none and there was none before.
-
-        Raises
-        ------
-        MetadataError
-            v2 cannot express the node, or an attribute could not be read again; the error has all problems.
-        """
+        """Encode a node; without a document of attributes if there are none, and there was none before."""
         prefix = self.chunk_prefix(path)
         kind = ARRAY if isinstance(meta, ArrayMeta) else GROUP
         problems = Problems()
@@ -118,33 +92,10 @@ class V2Format(SiblingDocuments):
 V2: Final = V2Format()
 
 
-_Decoded: TypeAlias = tuple[ArrayMeta | GroupMeta, bytes | None, Sequence[Notice]]
-_KEPT: Final[BoundedCache[tuple[str, bytes, bytes | None], _Decoded]] = BoundedCache(512)
-"""What documents are decoded to: a node, its attributes packed for copying, and its notices."""
-_SMALL: Final = 2**14
-"""The size in bytes of the largest document that is remembered."""
-
-
-def _remember(
-    kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str, notices: list[Notice] | None
-) -> _Decoded:
-    """Decode the documents of a node whose keys have this prefix, and remember them if they are small."""
-    new: list[Notice] = []
-    try:
-        meta = _decode(kind, raw, raw_attributes, prefix, new)
-    finally:
-        if notices is not None:
-            notices += new
-    decoded = meta, pack(meta.attributes), new
-    if len(raw) <= _SMALL and len(raw_attributes or b"") <= _SMALL:
-        _KEPT.keep((kind, raw, raw_attributes), decoded)
-    return decoded
-
-
-def _decode(
-    kind: str, raw: bytes, raw_attributes: bytes | None, prefix: str, notices: list[Notice]
-) -> ArrayMeta | GroupMeta:
-    """Decode the documents of a node whose keys have this prefix."""
+def _decode(kind: str, given: Documents, prefix: str, notices: list[Notice]) -> ArrayMeta | GroupMeta:
+    """Decode the documents of a node whose keys have this prefix: the one that makes it, and that of attributes."""
+    raw, raw_attributes = given
+    assert raw is not None
     problems, others = Problems(notices), Problems(notices)
     # A byte order mark is accepted, as by other readers of v2.
     document = load(raw, problems, marked=True)
@@ -159,6 +110,10 @@ def _decode(
     assert meta.source is not None
     documents = {kind: raw} if raw_attributes is None else {kind: raw, ATTRIBUTES: raw_attributes}
     return v2_node.complete(meta, attributes, Stored(meta.source, documents))
+
+
+_arrays: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(partial(_decode, ARRAY))
+_groups: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(partial(_decode, GROUP))
 
 
 def _encode_consolidated(

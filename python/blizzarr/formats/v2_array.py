@@ -17,7 +17,7 @@ from blizzarr.formats.respelled import respelled, unchanged
 from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
-from blizzarr.formats.v2_separator import is_unsaid
+from blizzarr.formats.v2_separator import lacks_separator
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.problems import MISSING, Problems
 
@@ -119,7 +119,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         problems.add("storage_transformers", "none: v2 has no storage transformers", len(meta.storage_transformers))
     if meta.chunk_keys not in _SEPARATORS.values():
         problems.add("chunk_key_encoding", "the encoding v2", meta.chunk_keys.name)
-    unsaid = meta.fill_undefined or spelled is None
+    is_null = meta.fill_undefined or spelled is None
     document = {
         **meta.extra,
         "zarr_format": 2,
@@ -127,7 +127,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         "chunks": list(chunks),
         "dtype": spelled,
         "compressor": None if configs is None else configs.compressor,
-        "fill_value": None if unsaid else fill_typed.encode(dtype, meta.fill_value, endian, problems),
+        "fill_value": None if is_null else fill_typed.encode(dtype, meta.fill_value, endian, problems),
         "order": None if configs is None else configs.order,
         "filters": None if configs is None else configs.filters,
         "dimension_separator": meta.chunk_keys.separator,
@@ -147,7 +147,7 @@ def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any
     same = unchanged(original, meta, source, _fill_text)
     same["dimension_separator"] = original.chunk_keys == meta.chunk_keys
     changed = {name for name, is_same in same.items() if not is_same}
-    if is_unsaid(meta):
+    if lacks_separator(meta):
         # A separator inferred from chunks is no reason to change the document, but is written if anything else changes.
         changed.discard("dimension_separator")
     if not changed and original.extra == meta.extra:

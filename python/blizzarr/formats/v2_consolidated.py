@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats.consolidated import Consolidated, Decode
+from blizzarr.errors import MetadataError
+from blizzarr.formats.consolidated import Consolidated, Decode, check_entry
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP, name_problem
+from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, GROUP, name_problem
 from blizzarr.problems import MISSING, Notice, Problems, describe
 
 _HINT = "what is in the store itself can still be read: open the group with use_consolidated=False"
@@ -60,30 +60,14 @@ def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[st
         # The copies of the group's own documents are ignored.
         if last in (ARRAY, GROUP, ATTRIBUTES) and key != last:
             nodes.setdefault(path, {})[last] = value
-            _check_entry(key, path.split("/"), value, documents, problems)
+            check_entry(path, place(key), value, lambda above: f"{above}/{ARRAY}" in documents, name_problem, problems)
     # Attributes alone make no node.
     return {path: own for path, own in nodes.items() if ARRAY in own or GROUP in own}
-
-
-def _check_entry(key: str, names: list[str], value: Any, documents: Mapping[str, Any], problems: Problems) -> None:
-    """Add problems for a path that does not lead below the group or is below an array, and for invalid values."""
-    for name in names:
-        problem = name_problem(name)
-        if problem is not None:
-            problems.items.append(Problem(place(key), "a path below this group", problem))
-            return
-    if type(value) is not dict:
-        problems.add(place(key), "the document of a node", value)
-    for depth in range(1, len(names)):
-        if f"{'/'.join(names[:depth])}/{ARRAY}" in documents:
-            problems.add(place(key), "no node below an array", "/".join(names))
 
 
 def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the document for a group with these documents of its own, and these of the nodes below it by path.
 
-    Examples
-    --------
     >>> group = {".zgroup": {"zarr_format": 2}}
     >>> list(collect(group, {"a": group})["metadata"])
     ['.zgroup', 'a/.zgroup']
@@ -97,8 +81,6 @@ def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> d
 def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:
     """Return a stored document with these copies of the group's own documents; the same bytes if it has them already.
 
-    Examples
-    --------
     >>> group = {".zgroup": {"zarr_format": 2}, ".zattrs": {}}
     >>> with_own(b'{"metadata":{".zgroup":{"zarr_format":2}}}', group, ".zmetadata")
     b'{"metadata":{".zgroup":{"zarr_format":2}}}'
@@ -114,3 +96,28 @@ def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:
     if dump(there, key) == dump(own, key):
         return raw
     return dump({**whole, "metadata": {**documents, **own}}, key)
+
+
+def own_copies_differ(documents: Mapping[str, bytes]) -> bool:
+    """Return whether the consolidated metadata among these documents of a group differ from the other documents.
+
+    Only v2 has copies of the group's own documents; some readers use them in place of the documents.
+
+    >>> own_copies_differ({".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1}', ".zmetadata":
+    ...                    b'{"metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 2}}}'})
+    True
+    """
+    last = {key.rpartition("/")[2]: value for key, value in documents.items()}
+    if CONSOLIDATED not in last:
+        return False
+    try:
+        copies = json.loads(last[CONSOLIDATED])["metadata"]
+        own = {name: json.loads(last[name]) for name in (GROUP, ATTRIBUTES) if name in last}
+    except (ValueError, RecursionError, LookupError, TypeError):
+        # Damage is reported where the document is decoded.
+        return False
+    if not isinstance(copies, dict) or ARRAY in last:
+        return False
+    there = {name: copies[name] for name in (GROUP, ATTRIBUTES) if name in copies}
+    # Missing attributes mean the same as empty ones.
+    return {ATTRIBUTES: {}, **there} != {ATTRIBUTES: {}, **own}

@@ -21,8 +21,6 @@ def name_problem(name: str) -> str | None:
 
     Unlike in v3, a name may begin with two underscores, or consist of three dots.
 
-    Examples
-    --------
     >>> name_problem("__x"), name_problem("..")
     (None, "a name may not be '.' or '..'")
     """

@@ -35,7 +35,7 @@ _INDEX: Final = re.compile(INDEX)
 _DOTTED: Final = re.compile(rf"{INDEX}(?:\.{INDEX})+")
 
 
-def is_unsaid(meta: Node) -> TypeGuard[ArrayMeta]:
+def lacks_separator(meta: Node) -> TypeGuard[ArrayMeta]:
     """Return whether an array has a separator in its chunk keys that its document does not specify."""
     return (
         type(meta) is ArrayMeta
@@ -47,32 +47,32 @@ def is_unsaid(meta: Node) -> TypeGuard[ArrayMeta]:
     )
 
 
-def settled(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
+def with_separator(store: Any, path: str, meta: ArrayMeta) -> ArrayMeta:
     """Return the array with the separator that its chunks have, if its document does not specify one.
 
     Without a chunk that shows slashes, the separator is a dot, as in the specification; and also with chunks of both
     kinds, since that is how readers interpret the document.
     """
-    slashes = is_unsaid(meta) and _has_slashes(store, f"{path}/" if path else "", meta)
+    slashes = lacks_separator(meta) and _has_slashes(store, f"{path}/" if path else "", meta)
     return replace(meta, chunk_keys=_SLASHES) if slashes else meta
 
 
-def settled_many(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[ArrayMeta]:
+def with_separators(store: Any, arrays: Sequence[tuple[str, ArrayMeta]]) -> list[ArrayMeta]:
     """Do the same for many arrays with their paths, in parallel if requests are slow."""
     if len(arrays) > 1 and not _is_near(store):
         with Threads(at_once(store, otherwise=_AT_ONCE)) as pool:
-            return list(pool.map(lambda array: settled(store, *array), arrays))
-    return [settled(store, path, meta) for path, meta in arrays]
+            return list(pool.map(lambda array: with_separator(store, *array), arrays))
+    return [with_separator(store, path, meta) for path, meta in arrays]
 
 
 def as_documented(meta: Node) -> Node:
     """Return the node as its document alone describes it."""
-    return replace(meta, chunk_keys=_DOTS) if is_unsaid(meta) else meta
+    return replace(meta, chunk_keys=_DOTS) if lacks_separator(meta) else meta
 
 
 def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
     """Warn that other readers may not find the chunks of an array whose separator was inferred."""
-    if is_unsaid(meta) and meta.chunk_keys == _SLASHES:
+    if lacks_separator(meta) and meta.chunk_keys == _SLASHES:
         warn(
             f"/{path} in {store} has chunks with keys like {_SLASHES.key((0,) * len(meta.shape))}, and its document "
             f'does not say so, as it has no "{_MEMBER}" (zarr-python before 2.8 wrote none). It is read as it is, but '

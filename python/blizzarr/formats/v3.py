@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from blizzarr.formats import v3_group
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.entry import is_entry
-from blizzarr.formats.remembered_nodes import RememberedNodes
+from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v3_resized import resized
@@ -31,13 +31,10 @@ class V3Format(SiblingDocuments):
     name: ClassVar[str] = "v3"
     zarr_format: ClassVar[int | None] = 3
     has_dimension_names: ClassVar[bool] = True
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "zstd"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
     def reserved(self, name: str) -> str | None:
-        """Return why no new node should get this name; `None` if it may."""
         return reserved(name)
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
@@ -49,37 +46,19 @@ class V3Format(SiblingDocuments):
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
-        """Decode the node at a path; `None` if its document is not given.
-
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
-        LimitError
-            The document conforms but exceeds a cap.
-        """
-        key = f"{path}/zarr.json" if path else "zarr.json"
-        raw = documents.get(key)
+        prefix = f"{path}/" if path else ""
+        raw = documents.get(prefix + _DOCUMENT)
         if raw is None:
             return None
-        if type(raw) is not bytes:
-            raw = bytes(raw)
-        return _remember(raw, key, notices)
+        return _remember((raw if type(raw) is bytes else bytes(raw),), prefix, notices)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the document of a node, by key.
-
-        Raises
-        ------
-        MetadataError
-            v3 cannot express the node, or an attribute could not be read again; the error has all problems.
-        """
         key = self.document_keys(path)[0]
         problems = Problems()
         check_names(path, self.name_problem, problems)
         problems.raise_any(key=key)
         if isinstance(meta, ArrayMeta) and (known := resized(meta)) is not None:
-            _remember.put(known.raw, known.meta, known.notices)
+            _remember.put((known.raw,), known.meta, known.notices)
             return {key: known.raw}
         raw = dump(v3_group.encode_node(meta), key)
         # Never store what could not be read again. This also remembers the document, which is often read again soon.
@@ -90,13 +69,15 @@ class V3Format(SiblingDocuments):
 V3: Final = V3Format()
 
 
-def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMeta | GroupMeta | None:
+    (raw,) = documents
+    assert raw is not None
     problems = Problems(notices)
     document = load(raw, problems)
     if document is not None and is_entry(document):
         return None
-    meta = None if document is None else v3_group.decode_node(document, problems, key or "zarr.json")
-    problems.raise_any(key=key, document=document)
+    meta = None if document is None else v3_group.decode_node(document, problems, prefix + _DOCUMENT)
+    problems.raise_any(key=prefix + _DOCUMENT, document=document)
     assert meta is not None
     if not isinstance(meta, ArrayMeta) or document is None or meta.source is not document:
         return meta
@@ -104,3 +85,23 @@ def _decode(raw: bytes, key: str | None, notices: list[Notice]) -> ArrayMeta | G
 
 
 _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)
+
+
+TAG: Final = "v3_implicit"
+"""The value of `GroupMeta.format` for a group without a document."""
+
+
+class _V3Implicit(V3Format):
+    """The format of hierarchies with implicit groups, which the specification had until April 2024.
+
+    https://github.com/zarr-developers/zarr-specs/pull/292
+
+    Zarr v3 has none any more: a path without a document is not listed in a group, and nothing below it is found. Only
+    if such a path is opened itself, and there is a node somewhere below it, it is read as a group, with a warning, and
+    so are the paths in it that lead to nodes. Its format is `TAG`; nodes that are created in it have plain v3.
+    """
+
+    implicit_groups: ClassVar[bool] = True
+
+
+V3_IMPLICIT: Final = _V3Implicit()

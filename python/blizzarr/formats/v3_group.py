@@ -1,4 +1,4 @@
-"""Group documents of Zarr v3.
+"""Group documents of Zarr v3, and the consolidated metadata that are a member of them.
 
 https://zarr-specs.readthedocs.io/en/latest/v3/core/#group-metadata
 """
@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from blizzarr.dtypes.fill_typed import named_tokens
-from blizzarr.formats import v3_array, v3_consolidated
-from blizzarr.formats.consolidated import Consolidated
+from blizzarr.formats import v3_array
+from blizzarr.formats.consolidated import Consolidated, check_entry
 from blizzarr.model import ArrayMeta, GroupMeta
-from blizzarr.problems import MISSING, Problems, decoder
+from blizzarr.model.names import unusable
+from blizzarr.problems import MISSING, Problems, decoder, describe
 
 _MEMBERS: Final = frozenset(("zarr_format", "node_type", "attributes", "consolidated_metadata"))
 
@@ -24,7 +25,7 @@ def decode(document: dict[str, Any], problems: Problems, key: str) -> GroupMeta 
     extra = v3_array.unknown_members(document, _MEMBERS, problems)
     below = None
     if "consolidated_metadata" in document:
-        documents = v3_consolidated.check(document["consolidated_metadata"], problems)
+        documents = _check_consolidated(document["consolidated_metadata"], problems)
         if documents is not None:
             below = Consolidated(documents, _decode_below, key, "v3")
     if len(problems.items) > before:
@@ -65,7 +66,7 @@ def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> Ar
         # zarr-python 3.0.0 to 3.0.6 wrote bare tokens here, and their names in the document of the array itself.
         document = {**document, "fill_value": named_tokens(fill)}
     node = decode_node(document, found)
-    problems.adopt(found, v3_consolidated.place(path))
+    problems.adopt(found, _path_of(path))
     return node
 
 
@@ -98,3 +99,38 @@ def _encode_below(nodes: Mapping[str, ArrayMeta | GroupMeta]) -> dict[str, Any]:
 def encode_node(meta: ArrayMeta | GroupMeta) -> dict[str, Any]:
     """Encode the document of an array or a group."""
     return v3_array.encode(meta) if isinstance(meta, ArrayMeta) else encode(meta)
+
+
+def _path_of(path: str) -> str:
+    """Return the JSON path of the copy of the node at this path."""
+    return f"consolidated_metadata.metadata[{describe(path)}]"
+
+
+def _check_consolidated(value: Any, problems: Problems) -> Mapping[str, Any] | None:
+    """Return the documents in a `consolidated_metadata` member; `None` if there are none, or a problem was added."""
+    if value is None:
+        # Some releases of zarr-python wrote null for no consolidated metadata.
+        return None
+    where = "consolidated_metadata"
+    if type(value) is not dict:
+        problems.add(where, "an object", value)
+        return None
+    before = len(problems.items)
+    if value.get("kind") != "inline":
+        problems.add(f"{where}.kind", '"inline"', value.get("kind", MISSING))
+    if value.get("must_understand") is not False:
+        problems.add(f"{where}.must_understand", "false", value.get("must_understand", MISSING))
+    for name in value:
+        if name not in ("kind", "must_understand", "metadata"):
+            problems.add(f"{where}.{name}", "no such member", value[name])
+    documents = value.get("metadata", MISSING)
+    if type(documents) is not dict:
+        problems.add(f"{where}.metadata", "an object", documents)
+        return None
+    for path, document in documents.items():
+        check_entry(path, _path_of(path), document, lambda above: _is_array(documents.get(above)), unusable, problems)
+    return documents if len(problems.items) == before else None
+
+
+def _is_array(document: Any) -> bool:
+    return type(document) is dict and document.get("node_type") == "array"

@@ -98,8 +98,8 @@ def _read_data_type(made: dict[str, Any], notes: list[str], problems: Problems) 
     plain = {name: item for name, item in value.items() if name != "fallback"}
     dtype = DataType.from_json(plain, "data_type", Problems())
     if dtype is None and type(plain.get("name")) is str:
-        said = describe(plain["name"])
-        dtype = use_fallback(plain["name"], said, "data_type.name", value["fallback"], _data_type, problems)
+        description = describe(plain["name"])
+        dtype = use_fallback(plain["name"], description, "data_type.name", value["fallback"], _data_type, problems)
     if dtype is not None:
         notes.append("a fallback data type")
         made["data_type"] = dtype.to_json()
@@ -126,8 +126,8 @@ def _read_fill_value(made: dict[str, Any], dtype: DataType, notes: list[str]) ->
         width = dtype.itemsize // (2 if dtype.kind is Kind.COMPLEX else 1)
         bits = [_bits_of(part, width) if type(part) is str else None for part in parts]
         if any(part is not None for part in bits):
-            told = [part if digit is None else digit for part, digit in zip(parts, bits, strict=True)]
-            made["fill_value"] = told if type(value) is list else told[0]
+            spelled = [part if digit is None else digit for part, digit in zip(parts, bits, strict=True)]
+            made["fill_value"] = spelled if type(value) is list else spelled[0]
             notes.append(f"the fill value {describe(value)}")
             return False
     if "a fallback data type" not in notes:
@@ -187,8 +187,6 @@ def _bits_of(text: str, itemsize: int) -> str | None:
 
     https://github.com/zarr-developers/zarr-specs/blob/29a5a20/docs/v3/core/v3.0.rst
 
-    Examples
-    --------
     >>> _bits_of("-inf", 4), _bits_of("nan", 4), _bits_of("-nan(0x3)", 2), _bits_of("none", 8)
     ('0xff800000', '0x7fc00000', '0xff00', None)
     """

@@ -1,10 +1,10 @@
 """Futures: results that are awaited, waited for, or passed to a callback."""
 
-from blizzarr.futures.batch import Batch
-from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, pending, resolved, run
-from blizzarr.futures.pool import Pace, at_once, deferred, do_all, submit
+from blizzarr.futures.batch import Batch, add_work, shared_state
+from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, keep_alive, pending, resolved, run
+from blizzarr.futures.pool import Pace, at_once, do_all, submit
 from blizzarr.futures.promise import Promise
-from blizzarr.futures.write_futures import WriteFutures
+from blizzarr.futures.write_futures import WriteFutures, write_futures
 
 __all__ = [
     "Batch",
@@ -13,14 +13,17 @@ __all__ = [
     "Pace",
     "Promise",
     "WriteFutures",
+    "add_work",
     "at_once",
-    "deferred",
     "do_all",
     "fail",
     "failed",
     "finish",
+    "keep_alive",
     "pending",
     "resolved",
     "run",
+    "shared_state",
     "submit",
+    "write_futures",
 ]

@@ -20,7 +20,7 @@ class Batch:
     Examples
     --------
     >>> with Batch() as batch:
-    ...     future = batch._add(lambda: 6 * 7)
+    ...     future = add_work(batch, lambda: 6 * 7)
     >>> future.result()
     42
     """
@@ -31,25 +31,6 @@ class Batch:
         self._futures: list[Future[Any]] | None = []
         self._shared: dict[Any, Any] = {}
         """State that the reads of the batch share."""
-
-    def _add(self, work: Callable[[], T]) -> Future[T]:
-        """The future of work that begins with the batch.
-
-        Raises
-        ------
-        FutureError
-            When the batch was submitted.
-        """
-        self._check()
-        future: Future[T] = pending(work)
-        if self._futures is not None:
-            self._futures.append(future)
-        return future
-
-    def _check(self) -> None:
-        """Raise `FutureError` if the batch was submitted."""
-        if self._futures is None:
-            raise FutureError("batch was already submitted")
 
     def submit(self) -> None:
         """Begin the reads of the batch; no more can be added."""
@@ -70,3 +51,24 @@ class Batch:
         # If `__init__` raised, there is nothing to submit.
         if getattr(self, "_futures", None) is not None:
             self.submit()
+
+
+def add_work(batch: Batch, work: Callable[[], T]) -> Future[T]:
+    """Return the future of work that begins with the batch.
+
+    Raises
+    ------
+    FutureError
+        When the batch was submitted.
+    """
+    futures = batch._futures
+    if futures is None:
+        raise FutureError("batch was already submitted")
+    future: Future[T] = pending(work)
+    futures.append(future)
+    return future
+
+
+def shared_state(batch: Batch) -> dict[Any, Any]:
+    """Return the state that the reads of a batch share."""
+    return batch._shared

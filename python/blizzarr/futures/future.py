@@ -351,6 +351,16 @@ def fail(future: Future[Any], error: BaseException) -> bool:
     return future._settle(_ERROR, error)
 
 
+def keep_alive(future: Future[Any], kept: object) -> None:
+    """Keep an object alive as long as the future is.
+
+    Examples
+    --------
+    >>> keep_alive(pending(), [1, 2])
+    """
+    future._kept = kept
+
+
 def run(future: Future[Any]) -> bool:
     """Do the work of the future in this thread; return False if there is none, or some thread has begun it."""
     try:
@@ -369,8 +379,9 @@ def run(future: Future[Any]) -> bool:
 
 def _report(error: Exception) -> None:
     """Report the error of a callback as Python reports that of a thread, as nobody can catch it."""
-    told = threading.ExceptHookArgs((type(error), error, error.__traceback__, threading.current_thread()))
-    threading.excepthook(told)
+    threading.excepthook(
+        threading.ExceptHookArgs((type(error), error, error.__traceback__, threading.current_thread()))
+    )
 
 
 def _seconds(timeout: float | None, deadline: float | None) -> float | None:

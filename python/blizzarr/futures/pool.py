@@ -171,26 +171,14 @@ def do_all(tasks: Sequence[Callable[[], object]], at_once: bool) -> None:
         future.result()
 
 
-def deferred(work: Callable[[], T]) -> Future[T]:
-    """Return the future of work that begins with `force`, or when somebody waits for the result.
-
-    Examples
-    --------
-    >>> future = deferred(lambda: 6 * 7)
-    >>> future.done(), future.result()
-    (False, 42)
-    """
-    return pending(work)
-
-
 QUICK: Final = 1e-3
-"""Up to how many seconds a caller is kept waiting: threads that take turns at Python on a busy machine lose more."""
+"""The most seconds that a caller is kept waiting: on a busy machine, handing over to another thread takes longer."""
 _LATELY: Final = 8
-"""About how many in a row must be slow to be believed: a busy machine makes single ones slow."""
+"""About as many measurements in a row must be slow to count: on a busy machine, single ones are."""
 
 
 def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
-    """The future of work that is done here and now.
+    """Return the future of work that is done here and now.
 
     Examples
     --------
@@ -218,7 +206,7 @@ class Pace:
         self.seconds = 0.0
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """The future of work of this kind: done already, or by another thread where it is known to take long."""
+        """Return the future of work of this kind: done, or left to another thread where it is slow."""
 
         def timed() -> T:
             start = perf_counter()

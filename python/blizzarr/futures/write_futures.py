@@ -28,14 +28,6 @@ class WriteFutures:
     def __new__(cls) -> WriteFutures:
         raise TypeError("expected a write, which makes its futures")
 
-    @classmethod
-    def _of(cls, copy: Future[None], commit: Future[None]) -> WriteFutures:
-        """Return the pair of these futures."""
-        made = object.__new__(cls)
-        made.copy = copy
-        made.commit = commit
-        return made
-
     def result(self, timeout: float | None = None, deadline: float | None = None) -> None:
         """Wait until the elements are stored; see `Future.result`."""
         self.commit.result(timeout, deadline)
@@ -56,10 +48,6 @@ class WriteFutures:
         """Cancel the write if it has not started; see `Future.cancel`."""
         return self.commit.cancel()
 
-    def _force(self) -> None:
-        """Start deferred work now; otherwise do nothing."""
-        self.commit.force()
-
     def add_done_callback(self, callback: Callable[[Future[None]], object]) -> None:
         """Call `callback` with `commit` when that is done."""
         self.commit.add_done_callback(callback)
@@ -76,3 +64,11 @@ class WriteFutures:
 
     def __reduce__(self) -> Any:
         raise TypeError("futures cannot be pickled; wait for their results")
+
+
+def write_futures(copy: Future[None], commit: Future[None]) -> WriteFutures:
+    """Return the pair of these futures."""
+    made = object.__new__(WriteFutures)
+    made.copy = copy
+    made.commit = commit
+    return made

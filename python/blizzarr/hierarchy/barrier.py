@@ -18,7 +18,7 @@ from typing import Final
 from blizzarr.errors import ConflictError
 from blizzarr.hierarchy.top import top_directory
 from blizzarr.stores import LocalStore, Store, StoreWrapper
-from blizzarr.stores.within import open_directory
+from blizzarr.stores.confined import open_directory
 
 _PATIENCE: Final = 10.0
 """The seconds for which consolidation waits until no change is going on."""
@@ -42,10 +42,7 @@ def together(store: LocalStore, top: str) -> Iterator[bool]:
     There is none where locks between processes are not wanted (`LocalStore.locking`), where the directory does not
     exist yet, and where the file system cannot lock it.
 
-    Raises
-    ------
-    ConflictError
-        If this thread is just marking a group: it would wait for itself.
+    Raise `ConflictError` if this thread is just marking a group: it would wait for itself.
     """
     if getattr(_this_thread, "marks", False):
         raise ConflictError(
@@ -64,10 +61,7 @@ def together(store: LocalStore, top: str) -> Iterator[bool]:
 def nobody_changing(store: Store, path: str) -> Iterator[None]:
     """Wait until no change is going on in the hierarchy around a group, and let none begin within the block.
 
-    Raises
-    ------
-    ConflictError
-        If changes went on for 10 seconds.
+    Raise `ConflictError` if changes went on for 10 seconds.
     """
     behind = directory_behind(store)
     if behind is None:

@@ -62,19 +62,12 @@ def own_keys(
 ) -> tuple[list[str], list[str]]:
     """Return the keys of documents, innermost first, and the keys of chunks; other keys belong to other programs.
 
-    Parameters
-    ----------
-    keys
-        The keys to look through.
-    nodes
-        The metadata of each node by its path; any other value stands for a node that cannot be read.
-    forms
-        The formats whose documents are looked for; by default the newest, and those that may be in one place with it.
-    being_removed
-        Chunks of arrays whose documents may be gone already.
+    - `keys`: the keys to look through.
+    - `nodes`: the metadata of each node by its path; any other value stands for a node that cannot be read.
+    - `forms`: the formats whose documents are looked for; by default the newest, and those that may be in one place
+      with it.
+    - `being_removed`: chunks of arrays whose documents may be gone already.
 
-    Examples
-    --------
     >>> keys = ["a/zarr.json", "a/1", "a/notes.txt", "a/b/zarr.json", "a/b/c/0", "a/b/c/x.png"]
     >>> own_keys(keys, {"a": GroupMeta(), "a/b": "damaged"})
     (['a/b/zarr.json', 'a/zarr.json'], ['a/b/c/0'])

@@ -26,12 +26,8 @@ def changing(store: Store, path: str) -> Iterator[None]:
     the block finds its mark gone, and begins again; in local directories none begins within the block. Elsewhere one
     may, and so what there is of it is removed after the change, too.
 
-    Raises
-    ------
-    ConflictError
-        If others made consolidated metadata anew at every attempt to remove it.
-    StoreError
-        If the store fails. The node has not been changed then, or the error comes from after the change.
+    Raise `ConflictError` if others made consolidated metadata anew at every attempt to remove it. Raise `StoreError` if
+    the store fails. The node has not been changed then, or the error comes from after the change.
     """
     behind = directory_behind(store)
     if behind is None:
@@ -68,10 +64,7 @@ def _withdraw_above(store: Store, path: str) -> None:
 def withdraw(store: Store, groups: list[str]) -> None:
     """Remove the consolidated metadata of groups, and the marks by which others would make it.
 
-    Raises
-    ------
-    ConflictError
-        If others made consolidated metadata anew at every attempt.
+    Raise `ConflictError` if others made consolidated metadata anew at every attempt.
     """
     for _ in range(_ATTEMPTS):
         # Groups that cannot be read have no consolidated metadata that could be used.

@@ -27,15 +27,9 @@ _ATTEMPTS = 10
 def consolidate(store: Store, path: str, meta: GroupMeta) -> None:
     """Store the metadata of all nodes below a group in the documents of the group.
 
-    Raises
-    ------
-    BlizzarrError
-        If a member cannot be read; nothing changes then. `NodeTypeError`: if there are nodes of another format, which
-        readers would take for nodes of this one.
-    NodeNotFoundError
-        If the group was removed in the meantime.
-    ConflictError
-        If others kept changing nodes below the group.
+    Raise `BlizzarrError` if a member cannot be read; nothing changes then. Raise `NodeTypeError` if there are nodes of
+    another format, which readers would take for nodes of this one. Raise `NodeNotFoundError` if the group was removed
+    in the meantime. Raise `ConflictError` if others kept changing nodes below the group.
     """
     check_writable(store, path)
     # An error in a member, or of a format without consolidated metadata, is raised before anything changes.

@@ -38,30 +38,17 @@ def revise(
     this is repeated. So changes to different attributes, or to an attribute and the shape, are both kept. Consolidated
     metadata in the groups above, which would be stale, is removed.
 
-    Parameters
-    ----------
-    store, path
-        The store, and the path of the node in it.
-    change
-        Returns the new metadata for the stored one. It may be called more than once; if it raises an error, nothing
-        changes.
-    known
-        The node as it was just read, to save reading it if it has not changed since.
-    repeatable
-        Whether the change may be taken for made if the documents that it leads to are stored, whoever stored them.
+    Raise `NodeNotFoundError` if there is no node any more. Raise `ConflictError` if others changed the documents at
+    every attempt. Raise `UnknownOutcomeError` if it is not known whether the change was stored, as an answer was lost.
 
-    Returns
-    -------
-    The new metadata, as it was stored.
+    - `store`, `path`: the store, and the path of the node in it.
+    - `change`: returns the new metadata for the stored one. It may be called more than once; if it raises an error,
+      nothing changes.
+    - `known`: the node as it was just read, to save reading it if it has not changed since.
+    - `repeatable`: whether the change may be taken for made if the documents that it leads to are stored, whoever
+      stored them.
 
-    Raises
-    ------
-    NodeNotFoundError
-        If there is no node any more.
-    ConflictError
-        If others changed the documents at every attempt.
-    UnknownOutcomeError
-        If it is not known whether the change was stored, as an answer was lost.
+    The result is the new metadata, as it was stored.
     """
     check_writable(store, path)
     doubtful: tuple[dict[str, bytes], N] | None = None

@@ -23,10 +23,7 @@ _LITTER = re.compile(r"(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|\.directory|\.n
 def refuse_foreign_files(store: Store, path: str, foreign: Sequence[str]) -> None:
     """Raise an error if there are files of other programs, unless `config.keep_foreign_files` is set.
 
-    Raises
-    ------
-    NodeExistsError
-        The text names them.
+    Raise `NodeExistsError`: the text names them.
     """
     wanted = [name for name in foreign if not _LITTER.fullmatch(name.rpartition("/")[2])]
     if not config.keep_foreign_files:
@@ -40,10 +37,7 @@ def refuse_foreign_files(store: Store, path: str, foreign: Sequence[str]) -> Non
 def refuse(store: Store, path: str, expected: str, found: str, names: Sequence[str], advice: str) -> None:
     """Raise an error if there are names of what is in the way of a removal.
 
-    Raises
-    ------
-    NodeExistsError
-        The text has the first of the names.
+    Raise `NodeExistsError`: the text has the first of the names.
     """
     if names:
         named = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED:,} more" if len(names) > NAMED else "")

@@ -26,12 +26,8 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
 
     A member that cannot be read is in the list, too, with the error in place of its metadata.
 
-    Parameters
-    ----------
-    store, path, meta
-        The group.
-    max_depth
-        The number of levels to go below the members; None for all levels.
+    - `store`, `path`, `meta`: the group.
+    - `max_depth`: the number of levels to go below the members; None for all levels.
     """
     if meta.consolidated is not None:
         found = _consolidated(meta, max_depth)
@@ -72,8 +68,6 @@ def _entries(meta: GroupMeta) -> Iterator[Child]:
 def consolidated_below(consolidated: Mapping[str, Node], path: str) -> Mapping[str, Node]:
     """Return the part of a group's consolidated metadata that is below a group in it.
 
-    Examples
-    --------
     >>> consolidated_below({"a": GroupMeta(), "a/b": GroupMeta(), "ab": GroupMeta()}, "a")
     {'b': GroupMeta(attributes={}, consolidated=None, extra={}, format='v3')}
     """

@@ -54,13 +54,8 @@ def find_or_create(find: Callable[[], T | None], create: Callable[[], T]) -> T:
 
     Somebody else may create the node between the two; then it is found.
 
-    Raises
-    ------
-    NodeExistsError
-        If `create` raises it, and still nothing is found.
+    Raise `NodeExistsError` if `create` raises it, and still nothing is found.
 
-    Examples
-    --------
     >>> find_or_create(lambda: None, lambda: "created"), find_or_create(lambda: "found", lambda: "created")
     ('created', 'found')
     """
@@ -89,32 +84,17 @@ def place_node(
 
     All conditions are checked before anything changes.
 
-    Parameters
-    ----------
-    store, path
-        The store, and the path of the node in it.
-    meta
-        The metadata of the node.
-    overwrite
-        First remove what is at the path, see `remove_node`.
-    before
-        Called when the place is free, right before the documents are stored.
-    copied
-        True if names are those of other nodes, and may be reserved ones.
+    Raise `NodeExistsError` if there is something at the path and not `overwrite`: a node, a document that cannot be
+    read, or chunks of an array that is gone; or if files of other programs would have to be removed. Raise
+    `NodeTypeError` if there is an array above the path, or a group of another format. Raise `PathError` if the path may
+    not be used, or a new name is reserved. Raise `ReadOnlyError` if the store was opened for reading. Raise
+    `StoreError` if the store fails.
 
-    Raises
-    ------
-    NodeExistsError
-        If there is something at the path and not `overwrite`: a node, a document that cannot be read, or chunks of an
-        array that is gone; or if files of other programs would have to be removed.
-    NodeTypeError
-        If there is an array above the path, or a group of another format.
-    PathError
-        If the path may not be used, or a new name is reserved.
-    ReadOnlyError
-        If the store was opened for reading.
-    StoreError
-        If the store fails.
+    - `store`, `path`: the store, and the path of the node in it.
+    - `meta`: the metadata of the node.
+    - `overwrite`: first remove what is at the path, see `remove_node`.
+    - `before`: called when the place is free, right before the documents are stored.
+    - `copied`: true if names are those of other nodes, and may be reserved ones.
     """
     check_writable(store, path)
     form = format_of(meta)
@@ -178,10 +158,7 @@ def _refuse_reserved(form: Format, new: set[str]) -> None:
 def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:
     """Check that a node above a path is a group of the format of the new node.
 
-    Raises
-    ------
-    NodeTypeError
-        If it is not.
+    Raise `NodeTypeError` if it is not.
     """
     if isinstance(there, BlizzarrError):
         raise there

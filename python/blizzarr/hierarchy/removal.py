@@ -48,8 +48,6 @@ class Chunks(NamedTuple):
     def pattern(self) -> re.Pattern[str]:
         """The pattern of the names below the prefix.
 
-        Examples
-        --------
         >>> names = Chunks("a/", "c/", "/", "c", 2).pattern
         >>> names.fullmatch("c/0/12") is not None, names.fullmatch("c/0") is not None
         (True, False)

@@ -35,16 +35,9 @@ def remove_node(store: Store, path: str) -> None:
     complete or gone. In a directory or in memory everything is removed in one step, if nothing else is there. The
     consolidated metadata of the groups above is removed first.
 
-    Raises
-    ------
-    NodeExistsError
-        If files of other programs are among the keys, or arrays and groups lie below an array; then nothing is removed.
-    ReadOnlyError
-        If the store was opened for reading.
-    UnsupportedOperationError
-        If the store cannot delete.
-    StoreError
-        If the store fails.
+    Raise `NodeExistsError` if files of other programs are among the keys, or arrays and groups lie below an array; then
+    nothing is removed. Raise `ReadOnlyError` if the store was opened for reading. Raise `UnsupportedOperationError` if
+    the store cannot delete. Raise `StoreError` if the store fails.
     """
     check_writable(store, path + "/" if path else "")
     found = belongings(store, path)
@@ -70,12 +63,9 @@ def remove_node(store: Store, path: str) -> None:
 
 
 def _refuse_successor(store: Store, path: str) -> None:
-    """Tell the caller if another writer has created a node here before the last chunk was gone.
+    """Raise `ConflictError` if another writer has created a node here before the last chunk was gone.
 
-    Raises
-    ------
-    ConflictError
-        If so: chunks of the new node may have been taken for those of the old one.
+    Chunks of the new node may have been taken for those of the old one.
     """
     if not getattr(store, "deletes_at_once", False) and read_many(store, [path])[0] is not None:
         raise ConflictError(
@@ -164,11 +154,8 @@ def nobody_writing(store: Store, documents: Sequence[str]) -> Iterator[None]:
 def remove_left_over(store: Store, path: str, meta: ArrayMeta) -> None:
     """Remove chunks without a document, which an interrupted removal left in the place of a new array.
 
-    Raises
-    ------
-    NodeExistsError
-        If there are nodes among them: the blocks of an N5 dataset called ``0`` have names that blocks of an array above
-        it would have, too.
+    Raise `NodeExistsError` if there are nodes among them: the blocks of an N5 dataset called ``0`` have names that
+    blocks of an array above it would have, too.
     """
     prefix = chunk_prefix(path, meta)
     if array_chunks(chunk_store(store, path, meta), path, meta):

@@ -17,8 +17,6 @@ from blizzarr.indexing.selection import Axis, Lowered
 def lower_basic(key: Any, shape: tuple[int, ...]) -> Lowered | None:
     """Lower a basic key for an array of this shape; return None for all other keys, valid or not.
 
-    Examples
-    --------
     >>> lower_basic((slice(None, None, 2), -1), (10, 4))
     ((5,), ((0, 0, 2), 3), False)
     >>> lower_basic(10, (10, 4)) is None

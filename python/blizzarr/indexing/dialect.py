@@ -40,15 +40,9 @@ class Dialect(Enum):
 def selection_of(key: Any, form: Form, dialect: Dialect = Dialect.NUMPY) -> Form:
     """Return the selection that a key makes from another one, which has the origin zero, as all that come from here.
 
-    Raises
-    ------
-    SelectionError
-        If the key is not one that NumPy allows, or its arrays do not broadcast together.
-    OutOfBoundsError
-        If an index is outside the selection.
+    Raise `SelectionError` if the key is not one that NumPy allows, or its arrays do not broadcast together. Raise
+    `OutOfBoundsError` if an index is outside the selection.
 
-    Examples
-    --------
     >>> whole = Form.of_shape((10, 4))
     >>> selection_of((3, slice(None, None, -1)), whole).maps
     (3, (0, 3, -1))

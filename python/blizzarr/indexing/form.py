@@ -61,8 +61,6 @@ Map: TypeAlias = int | tuple[int, int, int] | ArrayMap
 class Form(NamedTuple):
     """The bounds (`upper` is exclusive) and labels of a domain, and an output map for each dimension of an array.
 
-    Examples
-    --------
     >>> form = Form((0,), (5,), (False,), (True,), ("x",), ((0, 3, 2),))
     >>> print(form.rank, form.shape, form.interval(0))
     1 (5,) [0, 5*)
@@ -114,8 +112,6 @@ class Form(NamedTuple):
     def of_shape(cls, shape: tuple[int, ...]) -> Form:
         """All of an array of this shape, in place: the origin is zero, as everywhere in NumPy.
 
-        Examples
-        --------
         >>> Form.of_shape((4, 6)).maps
         ((0, 0, 1), (1, 0, 1))
         """
@@ -145,8 +141,6 @@ def is_empty(
 def dims_of(map_: Map) -> tuple[int, ...]:
     """The dimensions of the domain along which the index may change.
 
-    Examples
-    --------
     >>> dims_of(7), dims_of((2, 0, 1))
     ((), (2,))
     """

@@ -22,8 +22,6 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 class Bounds(NamedTuple):
     """An interval ``[lower, upper)``.
 
-    Examples
-    --------
     >>> print(Bounds(2, 5), Bounds(-INF, INF + 1), Bounds(2, 5).contains(5), Bounds(2, 5).covers(Bounds(9, 9)))
     [2, 5) (-inf, +inf) False True
     """
@@ -51,8 +49,6 @@ UNBOUNDED = Bounds(-INF, INF + 1)
 class Interval(NamedTuple):
     """An interval whose bounds may be implicit, shown by a star.
 
-    Examples
-    --------
     >>> print(Interval(0, 5, False, True), Interval(0, 5, False, True).effective)
     [0, 5*) [0, +inf)
     """
@@ -107,10 +103,7 @@ class Interval(NamedTuple):
     def merge(self, other: Interval) -> Interval:
         """Merge two descriptions of the same dimension: unknown bounds give way to known ones.
 
-        Raises
-        ------
-        SpecError
-            If they say different things.
+        Raise `SpecError` if they say different things.
         """
         if self == other:
             return self
@@ -135,8 +128,6 @@ class Interval(NamedTuple):
     def source(self, offset: int, stride: int) -> Interval:
         """Return the indices that ``offset + stride * index`` maps into this interval.
 
-        Examples
-        --------
         >>> print(Interval(0, 5, False, True).source(1, -2))
         [-1*, 1)
         """
@@ -146,8 +137,6 @@ class Interval(NamedTuple):
     def within(self, allowed: Interval) -> Interval:
         """Return the interval with the bounds of another one in place of its implicit bounds.
 
-        Examples
-        --------
         >>> print(Interval(0, 5, False, True).within(Interval(-9, 9, True, True)))
         [0, 9*)
         """
@@ -201,8 +190,8 @@ def sized(lower: int, size: int) -> Bounds:
 def check_contains(bounds: Bounds, index: int, doing: str = "") -> None:
     """Raise unless a finite index lies within; `doing` is part of the error."""
     if not bounds.contains(index):
-        said = f"{doing}: " if doing else ""
-        raise OutOfBoundsError(f"OUT_OF_RANGE: {said}Index {index} is outside valid range {bounds}", index=index)
+        prefix = f"{doing}: " if doing else ""
+        raise OutOfBoundsError(f"OUT_OF_RANGE: {prefix}Index {index} is outside valid range {bounds}", index=index)
 
 
 def shift(bounds: Bounds, by: int) -> Bounds:
@@ -250,8 +239,6 @@ def affine_domain(bounds: Bounds, offset: int, step: int) -> Bounds:
 def affine_range(bounds: Bounds, offset: int, step: int) -> Bounds:
     """The smallest interval that holds ``offset + step * index`` for all indices in `bounds`.
 
-    Examples
-    --------
     >>> print(affine_range(Bounds(0, 5), 10, -2))
     [2, 11)
     """

@@ -20,10 +20,8 @@ Item: TypeAlias = int | slice | EllipsisType | npt.NDArray[Any] | None
 def as_items(key: Any, rank: int) -> list[Item]:
     """Split a key into its items, with exactly one ellipsis: if the key has none, one is added at the end.
 
-    Raises
-    ------
-    SelectionError
-        If an item is not an index, slice or array, or if there are two ellipses or more indices than axes.
+    Raise `SelectionError` if an item is not an index, slice or array, or if there are two ellipses or more indices than
+    axes.
     """
     items = [_item(item) for item in (key if isinstance(key, tuple) else (key,))]
     ellipses = sum(item is Ellipsis for item in items)
@@ -62,10 +60,7 @@ def _item(item: Any) -> Item:
 def index_or_array(item: Any) -> int | npt.NDArray[Any]:
     """Return an index, an array of indices of 64 bits, or a mask, which may have no dimensions: ``array(True)``.
 
-    Raises
-    ------
-    SelectionError
-        If the item is none of these.
+    Raise `SelectionError` if the item is none of these.
     """
     if type(item) is not list and not isinstance(item, np.ndarray):
         if isinstance(item, bool | np.bool_):
@@ -114,10 +109,7 @@ def _not_an_index(item: Any) -> SelectionError:
 def index_in_bounds(index: int, size: int, axis: int) -> int:
     """Count an index from the start of the axis.
 
-    Raises
-    ------
-    OutOfBoundsError
-        If it is outside the axis.
+    Raise `OutOfBoundsError` if it is outside the axis.
     """
     if not -size <= index < size:
         raise OutOfBoundsError(index=index, axis=axis, size=size)
@@ -127,10 +119,7 @@ def index_in_bounds(index: int, size: int, axis: int) -> int:
 def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
     """Count all indices from the start of the axis.
 
-    Raises
-    ------
-    OutOfBoundsError
-        If one is outside the axis.
+    Raise `OutOfBoundsError` if one is outside the axis.
     """
     # As unsigned integers, negative indices are larger than any size: one comparison settles the usual case.
     if indices.size == 0 or int(indices.view(np.uint64).max()) < size:
@@ -144,10 +133,7 @@ def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
 def slice_in_bounds(item: slice, size: int, axis: int) -> tuple[int, int, int]:
     """Return start, step and count of a slice, which as everywhere in Python stops at the end of the axis.
 
-    Raises
-    ------
-    SelectionError
-        If the slice has step 0, or bounds that are not integers.
+    Raise `SelectionError` if the slice has step 0, or bounds that are not integers.
     """
     try:
         start, stop, step = item.indices(size)
@@ -166,10 +152,7 @@ def slice_in_bounds(item: slice, size: int, axis: int) -> tuple[int, int, int]:
 def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -> tuple[IndexArray, ...]:
     """Return the indices of the true elements of a mask over the axes from `axis` on, one array per axis.
 
-    Raises
-    ------
-    SelectionError
-        If the shape of the mask is not that of these axes.
+    Raise `SelectionError` if the shape of the mask is not that of these axes.
     """
     for along, (found, size) in enumerate(zip(mask.shape, shape[axis:], strict=False)):
         if found != size:
@@ -186,12 +169,8 @@ def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -
 def block_slice(item: Item, block: int, size: int, axis: int) -> slice:
     """Turn the position of a block, or a slice of positions, into a slice of elements; blocks have length `block`.
 
-    Raises
-    ------
-    SelectionError
-        If the item is not an integer or a slice with step 1.
-    OutOfBoundsError
-        If the position is outside the grid.
+    Raise `SelectionError` if the item is not an integer or a slice with step 1. Raise `OutOfBoundsError` if the
+    position is outside the grid.
     """
     blocks = -(-size // block)
     if isinstance(item, slice):

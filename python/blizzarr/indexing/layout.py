@@ -87,29 +87,16 @@ def lay_out(
 ) -> Form:
     """Return the view of a view that these terms select.
 
-    Parameters
-    ----------
-    terms
-        The terms, in the order of their new dimensions; every old dimension has one.
-    dims
-        For each term the dimension that it stands for, for arrays a sequence of these; None if term and dimension have
-        the same number.
-    joint
-        The shape to which all index arrays are broadcast; None if each has dimensions of its own.
-    holder
-        The term that has the joint dimensions in its place; -1 puts them first.
-    constants
-        Whether an array of a single index becomes a constant, which is checked at once.
+    Raise `SelectionError` if a slice is not valid. Raise `OutOfBoundsError` if an index or a slice is outside the view;
+    indices do not matter if the new view is empty.
 
-    Raises
-    ------
-    SelectionError
-        If a slice is not valid.
-    OutOfBoundsError
-        If an index or a slice is outside the view; indices do not matter if the new view is empty.
+    - `terms`: the terms, in the order of their new dimensions; every old dimension has one.
+    - `dims`: for each term the dimension that it stands for, for arrays a sequence of these; None if term and dimension
+      have the same number.
+    - `joint`: the shape to which all index arrays are broadcast; None if each has dimensions of its own.
+    - `holder`: the term that has the joint dimensions in its place; -1 puts them first.
+    - `constants`: whether an array of a single index becomes a constant, which is checked at once.
 
-    Examples
-    --------
     >>> lay_out(Form.of_shape((5, 6)), [3, slice(2, 6, 2)]).maps
     (3, (0, 0, 2))
     """
@@ -126,29 +113,27 @@ def lay_out(
     for place, term in enumerate(terms):
         dim = place if dims is None else dims[place]
         kind = type(term)
-        if kind is int:
+        if (
+            kind is slice
+            and term.step is None
+            and (first := term.start) is not None
+            and (stop := term.stop) is not None
+            and all_lower[dim] <= first < stop <= all_upper[dim]
+            and stop < INF
+        ):
+            # The most frequent slices.
+            sources[dim] = len(made), 0, 1
+            made.append((first, stop, False, False, all_labels[dim]))
+        elif kind is int:
             sources[dim] = term
-            if not all_lower[dim] <= term < all_upper[dim]:
+            # An infinite bound is no index.
+            if not all_lower[dim] <= term < all_upper[dim] or term == INF or term == -INF:
                 outside.append(dim)
         elif term is WHOLE:
             sources[dim] = len(made), 0, 1
             made.append((all_lower[dim], all_upper[dim], all_open_below[dim], all_open_above[dim], all_labels[dim]))
         elif kind is slice or kind is tuple:
-            if kind is slice:
-                first, stop = term.start, term.stop
-                if (
-                    term.step is None
-                    and first is not None
-                    and stop is not None
-                    and all_lower[dim] <= first < stop <= all_upper[dim]
-                    and stop < INF
-                ):
-                    # The most frequent slices.
-                    sources[dim] = len(made), 0, 1
-                    made.append((first, stop, False, False, all_labels[dim]))
-                    continue
-                term = sliced(form, dim, term)
-            first, stop, open_below, open_above, offset, stride = term
+            first, stop, open_below, open_above, offset, stride = sliced(form, dim, term) if kind is slice else term
             sources[dim] = len(made), offset, stride
             made.append((first, stop, open_below, open_above, all_labels[dim]))
         elif term is None:
@@ -158,7 +143,7 @@ def lay_out(
                 made += [(0, length, False, False, "") for length in (term.shape if joint is None else joint)]
                 end = len(made)
             placed.append((term, dim, end))
-    lower, upper, open_below, open_above, labels = zip(*made, strict=True) if made else _NO_DIMENSIONS
+    lower, upper, open_below, open_above, labels = zip(*made) if made else _NO_DIMENSIONS  # noqa: B905
     if (outside or placed) and not is_empty(lower, upper, open_below, open_above):
         for dim in outside:
             doing = f"Checking bounds of constant output index map for dimension {dim}"
@@ -175,15 +160,8 @@ def sliced(form: Form, dim: int, key: slice) -> Kept:
 
     The index of the new interval times the step is near the old index: ``[6:20:3]`` begins at 2, not at 0.
 
-    Raises
-    ------
-    OutOfBoundsError
-        If the slice is not within the dimension.
-    SelectionError
-        If it is no valid slice.
+    Raise `OutOfBoundsError` if the slice is not within the dimension. Raise `SelectionError` if it is no valid slice.
 
-    Examples
-    --------
     >>> sliced(Form.of_shape((20,)), 0, slice(7, 20, 3))
     (2, 7, False, False, 1, 3)
     """
@@ -263,12 +241,8 @@ def through(
 ) -> Form:
     """Return a view with a new domain, given the source of each of its old dimensions in the new domain.
 
-    Raises
-    ------
-    SelectionError
-        If an offset or a stride does not fit into 64 bits.
-    OutOfBoundsError
-        If the single index of an array is outside its bounds.
+    Raise `SelectionError` if an offset or a stride does not fit into 64 bits. Raise `OutOfBoundsError` if the single
+    index of an array is outside its bounds.
     """
     maps: list[Map] = []
     empty: bool | None = None
@@ -336,6 +310,25 @@ def _checked(map_: ArrayMap, constants: bool = True) -> Map:
     return index
 
 
+def shifted(form: Form, by: Sequence[int]) -> Form:
+    """Return the same view of an array whose indices are these numbers higher.
+
+    Examples
+    --------
+    >>> shifted(Form.of_shape((5, 6)), (10, 20)).maps
+    ((0, 10, 1), (1, 20, 1))
+    """
+    maps: list[Map] = []
+    for map_, number in zip(form.maps, by, strict=True):
+        if isinstance(map_, int):
+            maps.append(map_ + number)
+        elif isinstance(map_, tuple):
+            maps.append((map_[0], map_[1] + number, map_[2]))
+        else:
+            maps.append(ArrayMap(map_.offset + number, map_.stride, map_.array, map_.dims, map_.bounds))
+    return form._replace(maps=tuple(maps))
+
+
 def permute(form: Form, order: Sequence[int]) -> Form:
     """Return the form with its dimensions in another order: `order` has the old number of each new one."""
     order = list(order)
@@ -387,10 +380,7 @@ def part_of_array(
 def index_values(map_: ArrayMap, allowed: Bounds, output: int | None = None) -> IndexArray:
     """Return the indices of an array map, all checked against its bounds; errors name the output dimension.
 
-    Raises
-    ------
-    OutOfBoundsError
-        If one is not.
+    Raise `OutOfBoundsError` if one is not.
     """
     offset, stride, array = map_.offset, map_.stride, map_.array
     within = affine_domain(allowed, offset, stride)

@@ -18,8 +18,6 @@ from blizzarr.indexing.selection import Lowered, lower_form
 def numpy_style(key: Any, shape: tuple[int, ...]) -> Lowered:
     """Lower a key of ``array[key]``: anything that NumPy allows.
 
-    Examples
-    --------
     >>> numpy_style((slice(0, 5), [2, 0, 0]), (10, 4))[0]
     (5, 3)
     """
@@ -29,8 +27,6 @@ def numpy_style(key: Any, shape: tuple[int, ...]) -> Lowered:
 def orthogonal(key: Any, shape: tuple[int, ...]) -> Lowered:
     """Lower a key of ``array.oindex[key]``: the outer product of the items, each along its own axis.
 
-    Examples
-    --------
     >>> orthogonal(([1, 2], [2, 0, 0]), (10, 4))[0]
     (2, 3)
     """
@@ -40,8 +36,6 @@ def orthogonal(key: Any, shape: tuple[int, ...]) -> Lowered:
 def vectorised(key: Any, shape: tuple[int, ...]) -> Lowered:
     """Lower a key of ``array.vindex[key]``: points, whose dimensions come first.
 
-    Examples
-    --------
     >>> vectorised((slice(0, 5), [2, 0, 0]), (10, 4))[0]
     (3, 5)
     """
@@ -62,8 +56,6 @@ def basic(key: Any, shape: tuple[int, ...]) -> Lowered:
 def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
     """Lower a mask that has the shape of the array.
 
-    Examples
-    --------
     >>> mask([[True, False], [True, True]], (2, 2))[0]
     (3,)
     """
@@ -80,8 +72,6 @@ def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
 def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:
     """Lower coordinates: for each axis an array of indices, or an integer, all broadcast together.
 
-    Examples
-    --------
     >>> coordinate(([0, 1, 9], [3, 3, 0]), (10, 4))[0]
     (3,)
     """
@@ -102,8 +92,6 @@ def block(key: Any, shape: tuple[int, ...], block_shape: Sequence[int]) -> Lower
 
     An integer keeps its axis, because a block has a length.
 
-    Examples
-    --------
     >>> block((1, slice(1, None)), (10, 4), (3, 2))[1]
     ((0, 3, 1), (1, 2, 1))
     """

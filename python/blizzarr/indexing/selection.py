@@ -35,13 +35,8 @@ A plain tuple: a class with named fields would double the time that a basic key 
 def lower_form(form: Form, shape: tuple[int, ...]) -> Lowered:
     """Return the engine's selection for reading or writing a view of an array of this shape, in the shape of the view.
 
-    Raises
-    ------
-    ViewOutOfBoundsError
-        If the view reaches beyond the array; unless it is empty.
+    Raise `ViewOutOfBoundsError` if the view reaches beyond the array; unless it is empty.
 
-    Examples
-    --------
     >>> lower_form(Form((7,), (9,), (False,), (False,), ("",), ((0, -7, 2), 1)), (10, 4))
     ((2,), ((0, 7, 2), 1), False)
     """

@@ -18,8 +18,6 @@ def unusable(name: str) -> str | None:
 
     Two of them are in no specification: a backslash or a NUL could lead to another place in some stores.
 
-    Examples
-    --------
     >>> unusable("__x"), unusable("..")
     (None, "a name may not be '.' or '..'")
     """
@@ -41,8 +39,6 @@ def reserved(name: str) -> str | None:
     There are nodes with such names: xarray calls unnamed arrays ``__xarray_dataarray_variable__``.
     https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html#node-names
 
-    Examples
-    --------
     >>> reserved("temperature"), reserved("...")
     (None, 'a name may not consist of dots only')
     """
@@ -54,22 +50,10 @@ def reserved(name: str) -> str | None:
 def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
     """Return the path, if nodes may have all the names in it; ``"/"`` becomes ``""``, the root.
 
-    Parameters
-    ----------
-    path
-        The path.
-    rule
-        Returns what is wrong with a name, or None; each format has its own.
+    Raise `PathError` if a name breaks a rule, which the text says. Raise `TypeError` if the path is not a string.
 
-    Raises
-    ------
-    PathError
-        If a name breaks a rule, which the text says.
-    TypeError
-        If the path is not a string.
+    - `rule`: returns what is wrong with a name, or None; each format has its own.
 
-    Examples
-    --------
     >>> check_path("a/b"), check_path("/")
     ('a/b', '')
     """
@@ -87,8 +71,6 @@ def check_path(path: str, rule: Callable[[str], str | None] = unusable) -> str:
 def ancestors(path: str) -> list[str]:
     """Return the paths above a path, outermost first.
 
-    Examples
-    --------
     >>> ancestors("a/b/c"), ancestors("")
     (['', 'a', 'a/b'], [])
     """
@@ -99,8 +81,6 @@ def ancestors(path: str) -> list[str]:
 def join(path: str, name: str) -> str:
     """Return the path of the node `name` below the node at `path`, which may itself be a path, or empty.
 
-    Examples
-    --------
     >>> join("a", "b/c"), join("", "b"), join("a", "")
     ('a/b/c', 'b', 'a')
     """

@@ -74,12 +74,12 @@ def _matching(volume: Volume, wanted: ScaleConstraints, units: DimensionUnits) -
         pairs = zip(scale.resolution, units, strict=False)
         if all(unit is None or unit.multiplier == length for length, unit in pairs):
             return number
-    said = []
+    named = []
     if any(unit is not None for unit in units):
-        said.append(f"dimension_units={units_shown(units)}")
+        named.append(f"dimension_units={units_shown(units)}")
     if wanted.key is not None:
-        said.append(f"key={quote(wanted.key)}")
-    raise ArrayNotFoundError(f"No scale found matching {', '.join(said)}")
+        named.append(f"key={quote(wanted.key)}")
+    raise ArrayNotFoundError(f"No scale found matching {', '.join(named)}")
 
 
 def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:
@@ -95,8 +95,6 @@ def check_multiscale(volume: Volume, wanted: MultiscaleConstraints) -> None:
 def check_scale(scale: Scale, wanted: ScaleConstraints) -> None:
     """Raise unless a scale meets the constraints.
 
-    Examples
-    --------
     >>> scale = Scale("a", (1.0, 1.0, 1.0), (1, 1, 1), (0, 0, 0), ((1, 1, 1),), "raw", None, None, 75, -1, {})
     >>> check_scale(scale, ScaleConstraints(chunk_size=(2, 1, 1)))
     Traceback (most recent call last):

@@ -20,8 +20,6 @@ def choose_shards(
 ) -> Sharding | None:
     """Choose shards; return None where each would hold one chunk, and no encoding of their data is given.
 
-    Examples
-    --------
     >>> layout = ChunkLayout(write_chunk_shape=[512, 512, 512, None])
     >>> found = choose_shards(layout, (1000, 2000, 3000), (64, 64, 64), "raw", None)
     >>> found.preshift_bits, found.minishard_bits, found.shard_bits, found.data_encoding

@@ -22,8 +22,6 @@ _INTERVAL = re.compile(r"(-?[0-9]{1,20})-(-?[0-9]{1,20})")
 class IntervalKeys(ChunkKeys):
     """Keys that say where a chunk begins and ends along each axis; axes after these, with one chunk, are left out.
 
-    Examples
-    --------
     >>> keys = IntervalKeys.of(starts=(-3, 10), lengths=(4, 2), ends=(2, 13))
     >>> keys.key((0, 1, 0)), keys.position("-3-1_12-13", 3)
     ('-3-1_12-13', (0, 1, 0))
@@ -43,7 +41,6 @@ class IntervalKeys(ChunkKeys):
         return cls(NAME, "_", "", "", starts, lengths, ends)
 
     def key(self, indices: tuple[int, ...]) -> str:
-        """Return the key of a chunk."""
         parts = []
         for index, (start, length, end) in zip(indices, self._axes, strict=False):
             first = start + index * length
@@ -51,7 +48,6 @@ class IntervalKeys(ChunkKeys):
         return self.separator.join(parts)
 
     def position(self, key: str, rank: int) -> tuple[int, ...] | None:
-        """Return the indices of the chunk with this key; None if there is no such chunk."""
         found = [_INTERVAL.fullmatch(part) for part in key.split(self.separator)]
         if len(found) != len(self.starts):
             return None
@@ -65,7 +61,6 @@ class IntervalKeys(ChunkKeys):
 
     @property
     def native(self) -> dict[str, Any]:
-        """The arguments of the engine's handle."""
         return {"intervals": self._axes}
 
     @property
@@ -79,8 +74,6 @@ class ShardKeys(ChunkKeys):
 
     https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/sharded.md
 
-    Examples
-    --------
     >>> keys = ShardKeys.of((0, 0, 0), (16, 16, 16), (2, 2, 2), shifted=0, minishards=3, shards=3, murmur=False,
     ...                     gzip_index=True)
     >>> keys.key((3, 1, 2, 0)), keys.value_key((3, 1, 2, 0)), keys.native["shards"]
@@ -115,7 +108,6 @@ class ShardKeys(ChunkKeys):
         return f"{self._number(indices):016x}"
 
     def value_key(self, indices: tuple[int, ...]) -> str:
-        """Return the key of the shard that contains a chunk."""
         shifted = self._number(indices) >> self.shifted
         shard = (_murmur(shifted) if self.murmur else shifted) >> self.minishards & (1 << self.shards) - 1
         return f"{shard:0{-(-self.shards // 4)}x}.shard"
@@ -126,7 +118,6 @@ class ShardKeys(ChunkKeys):
 
     @property
     def native(self) -> dict[str, Any]:
-        """The arguments of the engine's handle."""
         shards = self.shifted, self.minishards, self.shards, self.murmur, self.gzip_index
         return {"morton": self.bits, "shards": shards}
 
@@ -146,8 +137,6 @@ def _murmur(number: int) -> int:
 
     https://github.com/aappleby/smhasher/wiki/MurmurHash3. The engine has the same function, to find chunks.
 
-    Examples
-    --------
     >>> hex(_murmur(0))
     '0x4772b084e028ae41'
     """

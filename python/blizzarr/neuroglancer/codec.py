@@ -16,8 +16,6 @@ from blizzarr.spec.members import Members
 class PrecomputedCodec:
     """Constraints on the encoding.
 
-    Examples
-    --------
     >>> PrecomputedCodec("jpeg").merged(PrecomputedCodec(jpeg_quality=50)).to_json()
     {'encoding': 'jpeg', 'jpeg_quality': 50}
     """

@@ -83,10 +83,10 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
 
     members = Members(value)
     kind = members.take("type", as_text, None)
-    said = members.take("data_type", same, dtype)
+    given = members.take("data_type", same, dtype)
     channels = members.take("num_channels", as_integer(1, INT64), None)
     members.end()
-    return MultiscaleConstraints(kind, said, channels)
+    return MultiscaleConstraints(kind, given, channels)
 
 
 def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
@@ -95,7 +95,7 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
     key = members.take("key", as_text, None)
     resolution = members.take("resolution", three(_number), None)
     unsharded = "sharding" in members.left and members.left["sharding"] is None
-    sharding = members.take("sharding", lambda said: None if said is None else sharding_from_json(said), None)
+    sharding = members.take("sharding", lambda given: None if given is None else sharding_from_json(given), None)
     encoding, quality, level = encoding_members(members)
     block = None
     if encoding == "compressed_segmentation":
@@ -105,10 +105,10 @@ def scale(value: Any, of: MultiscaleConstraints) -> ScaleConstraints:
     integers = three(as_integer(-INT64 - 1, INT64, "64-bit signed integer"))
     size = members.take("size", integers, None)
 
-    def offset_of(said: Any) -> Any:
+    def offset_of(given: Any) -> Any:
         if size is None:
             raise SpecError('cannot be specified without "size"')
-        return integers(said)
+        return integers(given)
 
     offset = members.take("voxel_offset", offset_of, None if size is None else (0, 0, 0))
     chunk = members.take("chunk_size", three(as_integer(1, LARGEST)), None)
@@ -162,8 +162,6 @@ def _only(encoding: str) -> Callable[[Any], None]:
 def _check_region(size: Sequence[int], offset: Sequence[int]) -> None:
     """Raise unless the region is valid.
 
-    Examples
-    --------
     >>> _check_region((1, 2, -1), (0, 0, 0))
     Traceback (most recent call last):
     ...

@@ -44,8 +44,6 @@ def new_document(
 ) -> tuple[dict[str, Any], int]:
     """Return the document with one more scale, and its number; everything that is left open is chosen.
 
-    Examples
-    --------
     >>> document, number = new_document(None, None, MultiscaleConstraints(), ScaleConstraints(),
     ...                                 Schema(dtype="uint16", shape=[1000, 2000, 3000, 2]))
     >>> document["scales"][number]["chunk_sizes"], document["scales"][number]["key"]

@@ -17,7 +17,7 @@ from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.opening import Request, refuse_creating
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
 
 _LARGEST: Final = (1 << 64) - 1
 
@@ -36,7 +36,7 @@ class PrecomputedDriver(StoredDriver):
         """Return a scale, whose indices begin at the offset of the volume."""
         refuse_creating(node, request)
         driver = VolumeDriver(open_stored(node, request.transaction, VolumePlace), request.transaction)
-        return TensorStore._of(driver, driver.outside)
+        return store_of(driver, driver.outside)
 
     def take_constraints(self, members: Members, node: SpecNode) -> VolumeConstraints:
         """Take the number of a scale, and the constraints on it and on all scales."""
@@ -51,7 +51,6 @@ class PrecomputedDriver(StoredDriver):
         return VolumeConstraints(number, of_all, of_one)
 
     def constraints_json(self, constraints: MetadataConstraints, include_defaults: bool) -> dict[str, Any]:
-        """Return the members that are given."""
         return constraints.to_json(include_defaults)
 
     def minimal(self, constraints: MetadataConstraints) -> MetadataConstraints:

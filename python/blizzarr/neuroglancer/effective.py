@@ -29,8 +29,6 @@ _ORDER: Final = [3, 2, 1, 0]
 def domain_of(scale: ScaleConstraints, channels: int | None, schema: Schema) -> IndexDomain:
     """Return the domain; known bounds are explicit, unknown ones implicit.
 
-    Examples
-    --------
     >>> domain_of(ScaleConstraints(size=(1, 2, 3), voxel_offset=(5, 0, 0)), None, Schema())
     { "x": [5, 6), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }
     """

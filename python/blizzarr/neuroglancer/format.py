@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats.document import dump, load
+from blizzarr.formats.sibling_documents import WithoutGroups
 from blizzarr.formats.stored import Stored
-from blizzarr.formats.without_groups import WithoutGroups
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.neuroglancer.chunk_keys import NAME
 from blizzarr.neuroglancer.info import Triple, Volume, volume_of
@@ -52,10 +52,7 @@ _arrays: Final[BoundedCache[tuple[bytes, Choice, str], ArrayMeta]] = BoundedCach
 def read_volume(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
     """Parse and decode a document.
 
-    Raises
-    ------
-    MetadataError
-        The document does not conform; the error has all problems.
+    Raise `MetadataError` if the document does not conform; the error has all problems.
     """
     known = _volumes.get(raw)
     if known is not None:
@@ -75,14 +72,9 @@ def read_volume(raw: bytes, key: str) -> tuple[dict[str, Any], Volume]:
 class Precomputed(WithoutGroups):
     """One resolution of volumes.
 
-    Parameters
-    ----------
-    choose
-        A function from a volume to the scale and the chunk size to open.
-    key
-        The key of the scale, if it is known.
-    part
-        What tells the array from others of the volume, if the scale is known.
+    - `choose`: a function from a volume to the scale and the chunk size to open.
+    - `key`: the key of the scale, if it is known.
+    - `part`: what tells the array from others of the volume, if the scale is known.
     """
 
     choose: Callable[[Volume], Choice]
@@ -90,10 +82,6 @@ class Precomputed(WithoutGroups):
     part: str = ""  # type: ignore[misc]
 
     name: ClassVar[str] = NAME
-    zarr_format: ClassVar[int | None] = None
-    has_dimension_names: ClassVar[bool] = False
-    has_null_fill: ClassVar[bool] = False
-    has_field_orders: ClassVar[bool] = False
     default_compressor: ClassVar[str] = "gzip"
     documents: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
 
@@ -106,18 +94,11 @@ class Precomputed(WithoutGroups):
         return Precomputed(lambda volume: choice, key, f"{key}{source.chunk_size}")
 
     def chunk_prefix(self, path: str) -> str:
-        """Return the prefix of the keys of the chunks of the scale."""
         prefix = resolved(path, self.key)
         return f"{prefix}/" if prefix else ""
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Refuse to convert chunk keys: those of a volume contain its origin.
-
-        Raises
-        ------
-        MetadataError
-            Always.
-        """
+        """Raise `MetadataError`: chunk keys cannot be converted, as those of a volume contain its origin."""
         problems = Problems()
         problems.items.append(Problem("chunk_key_encoding", "that of a volume", NAME))
         problems.raise_any()
@@ -128,10 +109,7 @@ class Precomputed(WithoutGroups):
     ) -> ArrayMeta | None:
         """Decode the array of the chosen scale; `None` without a document.
 
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
+        Raise `MetadataError` if the document does not conform; the error has all problems.
         """
         (key,) = self.node_keys(path)
         given = documents.get(key)
@@ -166,10 +144,7 @@ class Precomputed(WithoutGroups):
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Return the document of the volume from which the array came.
 
-        Raises
-        ------
-        MetadataError
-            The node is not an array of a volume.
+        Raise `MetadataError` if the node is not an array of a volume.
         """
         (key,) = self.node_keys(path)
         source = meta.source if isinstance(meta, ArrayMeta) else None

@@ -45,8 +45,6 @@ class ImageCodec(Codec):
     level
         The level of compression of PNG; None for the library's default.
 
-    Examples
-    --------
     >>> ImageCodec("jpeg", quality=90).configuration()
     {'encoding': 'jpeg', 'quality': 90}
     """
@@ -97,10 +95,7 @@ class _Images:
     def decode(self, encoded: bytes, max_size: int) -> Any:
         """Return the bytes of the chunk in an image.
 
-        Raises
-        ------
-        CodecError
-            If the image is damaged, or has another size, number of channels or data type than the chunk.
+        Raise `CodecError` if the image is damaged, or has another size, number of channels or data type than the chunk.
         """
         channels, wanted = self._shape[0], prod(self._shape[1:])
         width, height = image_size(encoded)
@@ -121,13 +116,8 @@ class _Images:
 def image_size(encoded: bytes) -> tuple[int, int]:
     """Return width and height from the header of a PNG or JPEG image.
 
-    Raises
-    ------
-    CodecError
-        If it is neither, or has no size.
+    Raise `CodecError` if it is neither, or has no size.
 
-    Examples
-    --------
     >>> image_size(b"\\x89PNG\\r\\n\\x1a\\n" + bytes([0, 0, 0, 13]) + b"IHDR" + bytes([0, 0, 0, 7, 0, 0, 1, 0]))
     (7, 256)
     >>> image_size(b"\\xff\\xd8" + b"\\xff\\xe0" + bytes([0, 3, 9]) + b"\\xff\\xc0" + bytes([0, 11, 8, 0, 2, 0, 3]))

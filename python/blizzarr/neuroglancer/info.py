@@ -65,8 +65,6 @@ class Volume:
 def encoding_problem(encoding: str, data_type: str | None, channels: int | None) -> str | None:
     """Return why an encoding does not support a data type or number of channels; `None` if it does.
 
-    Examples
-    --------
     >>> encoding_problem("jpeg", "uint8", 2)
     '"jpeg" encoding only supports 1 or 3 channels, not 2'
     """

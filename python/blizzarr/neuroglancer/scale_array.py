@@ -26,8 +26,6 @@ _TOO_MANY: Final = 1 << 56
 def resolved(path: str, key: str) -> str:
     """Return the path of the chunks of a scale in a volume at this path.
 
-    Examples
-    --------
     >>> resolved("a/b", "8_8_8"), resolved("", "8_8_8"), resolved("a/b", "../c/8_8_8")
     ('a/b/8_8_8', '8_8_8', 'a/c/8_8_8')
     """

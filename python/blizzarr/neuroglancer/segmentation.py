@@ -27,8 +27,6 @@ class CompressedSegmentationCodec(Codec):
     block_size
         The size of a block along x, y and z.
 
-    Examples
-    --------
     >>> CompressedSegmentationCodec((8, 8, 4)).configuration()
     {'block_size': [8, 8, 4]}
     """

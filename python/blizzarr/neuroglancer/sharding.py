@@ -41,8 +41,6 @@ class Sharding:
     def to_json(self) -> dict[str, Any]:
         """Return the parameters as JSON values.
 
-        Examples
-        --------
         >>> Sharding(1, 2, 3, "identity").to_json()["shard_bits"]
         3
         """
@@ -60,8 +58,6 @@ class Sharding:
 def index_bits(size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...]:
     """Return the number of bits of the index of a chunk along each axis.
 
-    Examples
-    --------
     >>> index_bits((34432, 39552, 51508), (64, 64, 64)), index_bits((0, 64, 65), (64, 64, 64))
     ((10, 10, 10), (0, 0, 1))
     """
@@ -104,8 +100,6 @@ def sharding_of(value: Any, path: str, problems: Problems) -> Sharding | None:
 def sharding_from_json(value: Any) -> Sharding:
     """Parse the member ``sharding``.
 
-    Examples
-    --------
     >>> sharding_from_json({"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 65})
     Traceback (most recent call last):
     ...
@@ -132,8 +126,6 @@ def sharding_from_json(value: Any) -> Sharding:
 def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...] | None:
     """Return the most chunks that a shard holds along each axis; None where these are not a box.
 
-    Examples
-    --------
     >>> shard_shape(Sharding(1, 2, 3, "identity"), (64, 64, 64), (16, 16, 16))
     (2, 2, 2)
     >>> shard_shape(Sharding(1, 2, 3, "murmurhash3_x86_128"), (64, 64, 64), (16, 16, 16))
@@ -154,9 +146,9 @@ def shard_shape(sharding: Sharding, size: Sequence[int], chunk: Sequence[int]) -
     return tuple([min(count, 1 << bit) for count, bit in zip(grid, used, strict=True)])
 
 
-def check_is_sharded(sharding: Sharding | None, said: str | None) -> None:
+def check_is_sharded(sharding: Sharding | None, encoding: str | None) -> None:
     """Raise if an encoding of the data of shards is given, but there are no shards."""
-    if said is not None and sharding is None:
+    if encoding is not None and sharding is None:
         raise SpecError("shard_data_encoding requires sharded format")
 
 

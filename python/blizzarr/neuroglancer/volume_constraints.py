@@ -30,8 +30,6 @@ from blizzarr.views import IndexDomain
 class VolumeConstraints(MetadataConstraints):
     """The constraints of a spec on a volume, and on one of its scales.
 
-    Examples
-    --------
     >>> constraints = VolumeConstraints(scale=ScaleConstraints(size=(1, 2, 3), voxel_offset=(0, 0, 0)))
     >>> constraints.domain(Schema(), {})
     { "x": [0, 1), "y": [0, 2), "z": [0, 3), "channel": [0, +inf*) }
@@ -66,18 +64,16 @@ class VolumeConstraints(MetadataConstraints):
         )
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """Return the members of the driver that are given."""
-        said: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         if self.number is not None:
-            said["scale_index"] = self.number
+            members["scale_index"] = self.number
         if found := self.multiscale.to_json(include_defaults):
-            said["multiscale_metadata"] = found
+            members["multiscale_metadata"] = found
         if found := self.scale.to_json():
-            said["scale_metadata"] = found
-        return said
+            members["scale_metadata"] = found
+        return members
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """Add the data type and rank that are known to the schema."""
         schema._merge(Schema(rank=RANK))
         if self.multiscale.dtype is not None:
             schema._merge(Schema(dtype=self.multiscale.dtype))
@@ -92,15 +88,12 @@ class VolumeConstraints(MetadataConstraints):
         return choose(volume, self.number, self.multiscale, self.scale, schema)
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain:
-        """Return the domain, as far as it is known."""
         return domain_of(self.scale, self.multiscale.num_channels, schema)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """Return the layout, as far as it is known."""
         return layout_with(schema.chunk_layout, self.domain(schema, options), self.scale)
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec:
-        """Return the codec, as far as it is known."""
         return codec_of(self.scale, schema)
 
     def fill_value(self, schema: Schema, options: Options) -> None:
@@ -108,7 +101,6 @@ class VolumeConstraints(MetadataConstraints):
         return
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits:
-        """Return the units, as far as they are known."""
         return units_of(self.scale, schema)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:

@@ -43,7 +43,6 @@ class VolumePlace(StoredPlace):
 
     @property
     def array(self) -> tuple[str, ...]:
-        """The identity of the scale within the store."""
         return *super().array, self.volume_constraints.selection(self.node.schema)
 
     @property
@@ -66,7 +65,6 @@ class VolumePlace(StoredPlace):
         return made.meta
 
     def described(self) -> ArrayMeta:
-        """Return the scale that the spec describes, without looking at the store."""
         return self._decoded(None, assumed=True).meta
 
     @property

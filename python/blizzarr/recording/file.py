@@ -23,12 +23,8 @@ LINE: Final = 1 << 20
 def read_manifest(file: str | os.PathLike[str]) -> Manifest:
     """Read the manifest in a file.
 
-    Raises
-    ------
-    MetadataError
-        The file is not a manifest, or is truncated.
-    StoreError
-        The file does not exist or cannot be read.
+    Raise `MetadataError` if the file is not a manifest, or is truncated. Raise `StoreError` if the file does not exist
+    or cannot be read.
     """
     path = _path(file)
     expected = "a manifest, compressed by gzip" if _compressed(path) else "a manifest, in UTF-8"

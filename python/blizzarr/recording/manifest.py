@@ -38,8 +38,6 @@ _MEANT = {written: meant for meant, written in _ESCAPES.items()}
 class Manifest:
     """The checksums of a node.
 
-    Examples
-    --------
     >>> manifest = Manifest("a", True, "2026-11-21T08:15:00+00:00", {"zarr.json": "0" * 64})
     >>> Manifest.parse(manifest.text()) == manifest
     True
@@ -73,10 +71,7 @@ class Manifest:
     def parse(cls, text: str, name: str = "the manifest") -> Manifest:
         """Parse the content of a file; `name` is used in errors.
 
-        Raises
-        ------
-        MetadataError
-            The text is not a manifest, is truncated or continued, or lists an object twice.
+        Raise `MetadataError`: the text is not a manifest, is truncated or continued, or lists an object twice.
         """
         # Only line feeds end lines: others may be in names.
         return cls.read(text.split("\n"), name)
@@ -85,10 +80,7 @@ class Manifest:
     def read(cls, lines: Iterable[str], name: str = "the manifest") -> Manifest:
         """Parse the lines of a file, given without their ends, and stop at the first invalid one.
 
-        Raises
-        ------
-        MetadataError
-            As `parse` does.
+        Raise `MetadataError` as `parse` does.
         """
         left = iter(lines)
         first = next(left, "")

@@ -2,17 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
 
-from blizzarr.distributing import Workers
+from blizzarr.config import config
+from blizzarr.distributing import Workers, spread
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.formats import chunk_prefix, read_node
 from blizzarr.hierarchy.belongings import Belongings, belongings
-from blizzarr.recording.digests import Advance, digests
 from blizzarr.recording.manifest import Manifest
 from blizzarr.stores import Store
+from blizzarr.stores.requests import at_once
+from blizzarr.stores.threads import Threads
+
+Advance: TypeAlias = Callable[[int, int], None]
+"""A callback with the number of objects that are done, and their total number."""
+
+AHEAD = 256
+"""The number of objects per batch, and between two progress reports."""
+
+
+def digests(
+    store: Store, keys: Sequence[str], progress: Advance | None = None, workers: Workers | None = None
+) -> Iterator[tuple[str, str | StoreError | None]]:
+    """Yield each key with the SHA-256 of its value, `None` if there is no value, or the error if it cannot be read."""
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress is not None:
+            progress(done, len(keys))
+
+    batches = (keys[start : start + AHEAD] for start in range(0, len(keys), AHEAD))
+    start = 0
+    for found in spread(workers, partial(_digests, store), batches, advance):
+        yield from zip(keys[start : start + AHEAD], found, strict=True)
+        start += AHEAD
+
+
+def _digests(store: Store, keys: Sequence[str], advance: Callable[[int], object]) -> list[str | StoreError | None]:
+    def one(key: str) -> str | StoreError | None:
+        try:
+            value = store.get(key)
+        except StoreError as error:
+            return error
+        return None if value is None else hashlib.sha256(value).hexdigest()
+
+    threads = config.threads or os.cpu_count() or 1
+    with Threads(at_once(store, otherwise=threads)) as pool:
+        found = list(pool.map(one, keys))
+    advance(len(keys))
+    return found
 
 
 class Difference(NamedTuple):
@@ -26,12 +71,8 @@ class Difference(NamedTuple):
 def record(store: Store, path: str, progress: Advance | None = None, workers: Workers | None = None) -> Manifest:
     """Record the checksums of all stored objects of a node and of everything below it: documents and chunks.
 
-    Raises
-    ------
-    NodeNotFoundError
-        There is no node at the path.
-    StoreError
-        An object cannot be read: a manifest without it would not tell that it is missing.
+    Raise `NodeNotFoundError` if there is no node at the path. Raise `StoreError` if an object cannot be read: a
+    manifest without it would not tell that it is missing.
     """
     read_node(store, path)
     keys, below = _keys(store, path)
@@ -52,10 +93,7 @@ def compare(
 
     The node may have been moved since, unless the manifest has keys of the store instead of relative names.
 
-    Raises
-    ------
-    ConflictError
-        The manifest was recorded for another node.
+    Raise `ConflictError` if the manifest was recorded for another node.
     """
     stored, below = _keys(store, path)
     if manifest.relative != (below is not None) or (below is None and manifest.node != path):

@@ -22,7 +22,7 @@ from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.unbinding import strip, unbind
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.transactions import Transaction
+from blizzarr.transactions import Transaction, delaying, is_committed
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class KvStore(KvPath):
         TransactionError
             When it has a transaction that is not committed.
         """
-        if self._transaction is not None and not self._transaction._is_committed:
+        if self._transaction is not None and not is_committed(self._transaction):
             raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
         return KvStore._of(self._node, transaction)
 
@@ -260,7 +260,7 @@ class KvStore(KvPath):
     def _submit(self, work: Callable[[], T]) -> Future[T]:
         if self._transaction is not None:
             try:
-                work = self._transaction._held(work)
+                work = delaying(self._transaction, work)
             except TransactionError as error:
                 return failed(error)
         # Memory answers at once; slow stores are accessed by another thread.

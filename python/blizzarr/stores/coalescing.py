@@ -35,13 +35,8 @@ class Span:
 def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
     """Return the requests for byte ranges; those less than `gap` bytes from each other share one.
 
-    Raises
-    ------
-    ValueError
-        If a length is negative.
+    Raise `ValueError` if a length is negative.
 
-    Examples
-    --------
     >>> [(span.start, span.length, span.members) for span in spans_of([(10, 5), (-4, 4), (0, 8), (900, 3)], gap=100)]
     [(0, 15, [2, 0]), (900, 3, [3]), (-4, None, [1])]
     """
@@ -70,8 +65,6 @@ def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
 def parts_of(spans: Sequence[Span], found: Sequence[Value], ranges: Sequence[ByteRange]) -> list[Value]:
     """Return the bytes of each range, from what the requests have found.
 
-    Examples
-    --------
     >>> ranges = [(2, 2), (-1, 1)]
     >>> [bytes(part) for part in parts_of(spans_of(ranges), [b"cd", b"f"], ranges)]
     [b'cd', b'f']

@@ -16,13 +16,9 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
 
     Stores that name versions are asked to replace this one only, which excludes everybody.
 
-    Raises
-    ------
-    ConflictError
-        If this thread is changing the value conditionally already, and a signal handler or the store came back here.
+    Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
+    came back here.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> store = MappingStore({"a": b"1"})
     >>> replace_value(store, "a", b"1", b"2"), replace_value(store, "a", b"1", b"3"), store.get("a")
@@ -42,13 +38,9 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
 def discard_value(store: Store, key: str, expected: Value) -> bool:
     """Delete the value only if it is still `expected`; return whether it was. Excludes the threads of this process.
 
-    Raises
-    ------
-    ConflictError
-        If this thread is changing the value conditionally already, and a signal handler or the store came back here.
+    Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
+    came back here.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> store = MappingStore({"a": b"1"})
     >>> discard_value(store, "a", b"2"), discard_value(store, "a", b"1"), store.get("a")
@@ -64,8 +56,6 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
 def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> Replaced:
     """Call the `replace` of a store, or `replace_value` if it has none.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> try_replace(MemoryStore(), "a", None, b"1")
     True
@@ -78,8 +68,6 @@ def try_replace(store: Store, key: str, expected: Value | None, value: Value) ->
 def try_discard(store: Store, key: str, expected: Value) -> bool:
     """Call the `discard` of a store, or `discard_value` if it has none.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> try_discard(MemoryStore(), "a", b"1")
     False

@@ -97,12 +97,12 @@ def hide_causes(raised: BaseException, known: tuple[str, ...] = ()) -> None:
 def _shows(error: BaseException, known: tuple[str, ...]) -> bool:
     """Return whether an exception, or one behind it, shows credentials."""
     behind: list[BaseException | None] = [error]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while behind:
         one = behind.pop()
-        if one is None or id(one) in seen:
+        if one is None or id(one) in visited:
             continue
-        seen.add(id(one))
+        visited.add(id(one))
         for text in (str(one), repr(one), *getattr(one, "__notes__", ())):
             if without_secrets(text, known) != text:
                 return True

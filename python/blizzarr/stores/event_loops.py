@@ -135,13 +135,8 @@ _loops = _Loops()
 def result_of(work: Callable[..., Coroutine[Any, Any, R]], *arguments: Any, is_write: bool = False) -> R:
     """Return what an asynchronous function returns, and raise what it raises.
 
-    Raises
-    ------
-    StoreError
-        If what the thread works for has failed meanwhile.
+    Raise `StoreError` if what the thread works for has failed meanwhile.
 
-    Examples
-    --------
     >>> async def double(number):
     ...     return 2 * number
     >>> result_of(double, 21)
@@ -158,8 +153,6 @@ async def all_of(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T]
 
     After the first failure, the others are cancelled and waited for.
 
-    Examples
-    --------
     >>> async def double(number):
     ...     return 2 * number
     >>> result_of(all_of, double, [1, 2])

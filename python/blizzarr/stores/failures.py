@@ -19,13 +19,8 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
 
     Credentials in its text are left out, and so is a cause that would show them.
 
-    Raises
-    ------
-    StoreError
-        If the block raises an exception other than `BlizzarrError` or `MemoryError`.
+    Raise `StoreError` if the block raises an exception other than `BlizzarrError` or `MemoryError`.
 
-    Examples
-    --------
     >>> with failures("read", "a/b", "shelf"):
     ...     raise RuntimeError("the shelf fell down")
     Traceback (most recent call last):
@@ -61,8 +56,6 @@ def mark_as_of_signal(raised: BaseException) -> None:
 def is_of_signal(raised: BaseException) -> bool:
     """Return whether an exception is that of the handler of a signal.
 
-    Examples
-    --------
     >>> raised = RuntimeError("the time is up")
     >>> mark_as_of_signal(raised)
     >>> is_of_signal(raised), is_of_signal(RuntimeError())

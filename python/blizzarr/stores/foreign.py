@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
@@ -19,9 +20,8 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import is_remote
 
-RangesOfVersion: TypeAlias = Callable[[str, Sequence[ByteRange], str | None], tuple[Sequence[Value], str] | None]
-"""What returns parts of a value, of the version of this name if there is one, and the name of the version."""
-
+_PASSED_ON: Final = ("size", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
+"""Methods that the store has if the object has them."""
 _SHOWN: Final = 120
 """Characters of an object that are shown at most: some show all that is in them."""
 
@@ -85,7 +85,6 @@ class ForeignStore(BaseStore):
             return value if value is None or isinstance(value, bytes) else memoryview(value).cast("B")
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, in one request if the object has one; None for each that is missing."""
         if not self._has("get_many"):
             return super().get_many(keys)
         for key in keys:
@@ -102,89 +101,6 @@ class ForeignStore(BaseStore):
             parts = self.target.get_ranges(key, ranges)
             return None if parts is None else builtins.list(parts)
 
-    @property
-    def size(self) -> Callable[[str], int | None]:
-        """The object's method that returns the length of a value without reading it.
-
-        Raises
-        ------
-        AttributeError
-            If the object has no such method.
-        """
-        method: Callable[[str], int | None] = self._method("size")
-        return method
-
-    @property
-    def version(self) -> Callable[[str], str | bytes | None]:
-        """The object's method that returns the version of a value.
-
-        Raises
-        ------
-        AttributeError
-            If the object has no such method.
-        """
-        method: Callable[[str], str | bytes | None] = self._method("version")
-        return method
-
-    @property
-    def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:
-        """The object's method that returns a value with the name of its version.
-
-        Raises
-        ------
-        AttributeError
-            If the object has no such method.
-        """
-        method: Callable[[str], tuple[Value, str] | None] = self._method("get_with_version")
-
-        def get_with_version(key: str) -> tuple[Value, str] | None:
-            check_key(key)
-            with failures("read", key, self):
-                return method(key)
-
-        return get_with_version
-
-    @property
-    def get_ranges_of_version(self) -> RangesOfVersion:
-        """The object's method that returns parts of one version of a value.
-
-        Raises
-        ------
-        AttributeError
-            If the object has no such method.
-        """
-        method: RangesOfVersion = self._method("get_ranges_of_version")
-
-        def get_ranges_of_version(
-            key: str, ranges: Sequence[ByteRange], version: str | None
-        ) -> tuple[Sequence[Value], str] | None:
-            check_key(key)
-            with failures("read", key, self):
-                return method(key, ranges, version)
-
-        return get_ranges_of_version
-
-    @property
-    def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
-        """The object's method that replaces a value only if it is of a certain version.
-
-        Raises
-        ------
-        AttributeError
-            If the object has no such method.
-        """
-        method: Callable[[str, Value, str | None], bool] = self._method("set_if_version")
-
-        def set_if_version(key: str, value: Value, version: str | None) -> bool:
-            self._check_writable(check_key(key))
-            try:
-                with failures("write", key, self):
-                    return bool(method(key, value, version))
-            finally:
-                value_changed(self, key)
-
-        return set_if_version
-
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
         with failures("write", key, self):
@@ -192,7 +108,7 @@ class ForeignStore(BaseStore):
         value_changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
+        """Set the value only if it is still `expected`; excludes whom the object underneath excludes."""
         if not self._has("replace"):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
@@ -202,7 +118,6 @@ class ForeignStore(BaseStore):
         return replaced
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it is still `expected`; return whether it was. Excludes whom the object excludes."""
         if not self._has("discard"):
             return super().discard(key, expected)
         self._check_writable(check_key(key))
@@ -221,7 +136,6 @@ class ForeignStore(BaseStore):
         return deleted
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = check_prefix(prefix)
         if not self._has("delete_prefix"):
             super().delete_prefix(prefix)
@@ -274,11 +188,25 @@ class ForeignStore(BaseStore):
             with failures("close", "", self):
                 self.target.close()
 
-    def _method(self, name: str) -> Any:
-        if not self._has(name):
-            # There may be an attribute of this name, about something else: the version of a library, perhaps.
-            raise AttributeError(name)
-        return getattr(self.target, name)
+    def __getattr__(self, name: str) -> Any:
+        # There may be an attribute of such a name about something else: the version of a library, perhaps.
+        method = getattr(self.target, name, None) if name in _PASSED_ON else None
+        if not callable(method):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return method if name in ("size", "version") else partial(self._of_version, method, name == "set_if_version")
+
+    def _of_version(self, method: Callable[..., Any], is_write: bool, key: str, *arguments: Any) -> Any:
+        """Call a method of the object that reads or replaces a value of a certain version."""
+        check_key(key)
+        if not is_write:
+            with failures("read", key, self):
+                return method(key, *arguments)
+        self._check_writable(key)
+        try:
+            with failures("write", key, self):
+                return bool(method(key, *arguments))
+        finally:
+            value_changed(self, key)
 
     def _has(self, method: str) -> bool:
         return callable(getattr(self.target, method, None))

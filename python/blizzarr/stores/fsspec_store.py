@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -100,13 +101,13 @@ class FsspecStore(BaseStore):
         except Exception as error:
             # The URL itself is not shown: it may hold credentials.
             scheme, known = url.partition(":")[0], credentials_in(url, storage_options)
-            said = without_secrets(str(error), known)
+            cause = without_secrets(str(error), known)
             if isinstance(error, ImportError | ValueError):
                 advice = "for the kinds of URLs that fsspec knows, install fsspec and the package that it names"
-                raise_from(error, UnsupportedOperationError(f"cannot open a {scheme}: URL: {said}; {advice}"), known)
+                raise_from(error, UnsupportedOperationError(f"cannot open a {scheme}: URL: {cause}; {advice}"), known)
             # Some file systems connect at once.
             number = error.errno if isinstance(error, OSError) else None
-            reason = f"cannot be opened: {type(error).__name__}: {said}"
+            reason = f"cannot be opened: {type(error).__name__}: {cause}"
             raise_from(error, StoreError(reason, errno=number, store=f"{scheme}://..."), known)
         return cls(fs, path, read_only=read_only)
 
@@ -156,7 +157,6 @@ class FsspecStore(BaseStore):
                 value_changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         super().delete_prefix(prefix)
@@ -266,8 +266,6 @@ def is_file_system(target: object) -> bool:
 def is_local(file_system: Any) -> bool:
     """Return whether a file system is that of this machine.
 
-    Examples
-    --------
     >>> import fsspec
     >>> is_local(fsspec.filesystem("file")), is_local(fsspec.filesystem("memory"))
     (True, False)
@@ -280,3 +278,23 @@ def is_local(file_system: Any) -> bool:
 
 def _unpickled(fs: Any, path: str, read_only: bool) -> FsspecStore:
     return FsspecStore(fs, path, read_only=read_only)
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
+
+
+def with_storage_options(target: Any, storage_options: Mapping[str, Any] | None) -> Any:
+    """Return what to open: with options, the store that fsspec makes of a URL; local paths ignore them, as in fsspec.
+
+    Raise `ValueError` if there are options for something that is neither a path nor a URL. Raise
+    `UnsupportedOperationError` or `StoreError` if as for `FsspecStore.from_url`.
+
+    >>> with_storage_options("memory://a.zarr", {"skip_instance_cache": True})
+    <FsspecStore MemoryFileSystem:/a.zarr>
+    """
+    if not storage_options:
+        return target
+    if not isinstance(target, str | os.PathLike):
+        raise ValueError(f"expected a URL with storage_options, found {type(target).__name__}, which has its own")
+    text = os.fspath(target)
+    return FsspecStore.from_url(text, storage_options) if _URL.match(text) else text

@@ -32,8 +32,6 @@ def generation_of(store: Store, key: str) -> bytes:
     It consists of device, inode, time of modification and size of a file, of a counter in memory, of the version in
     stores with conditional writes, and of a hash of the value in other stores.
 
-    Examples
-    --------
     >>> store = MemoryStore()
     >>> store.set("a", b"1")
     >>> before = generation_of(store, "a")
@@ -87,8 +85,6 @@ def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
 def is_conditional(store: Store) -> bool:
     """Return whether values are replaced only if they are of a version, without locks.
 
-    Examples
-    --------
     >>> is_conditional(MemoryStore())
     False
     """
@@ -98,8 +94,6 @@ def is_conditional(store: Store) -> bool:
 def version_generation(version: str | None) -> bytes:
     """Return the generation of a version that a store tells; None if there is no value.
 
-    Examples
-    --------
     >>> version_generation("17"), version_generation(None) == NO_VALUE
     (b'\\x0017', True)
     """
@@ -109,8 +103,6 @@ def version_generation(version: str | None) -> bytes:
 def version_named(generation: bytes) -> str | None:
     """Return the version whose generation this is; None if it is that of none.
 
-    Examples
-    --------
     >>> version_named(b"\\0" + b"17"), version_named(NO_VALUE), version_named(b"\\0\\xff")
     ('17', None, None)
     """

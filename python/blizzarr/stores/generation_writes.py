@@ -23,9 +23,9 @@ from blizzarr.stores.generation import (
     version_generation,
     version_named,
 )
-from blizzarr.stores.key_locks import KeyLocks
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.locks import KeyLocks
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import check_writable
@@ -48,8 +48,6 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
 
     Of a file that another process has replaced at the same time by one of the same size, it may be that of the other.
 
-    Examples
-    --------
     >>> store = MemoryStore()
     >>> generation = write_generation(store, "a", b"1")
     >>> read_generation(store, "a") == (b"1", generation)
@@ -69,12 +67,9 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
 def replace_generation(store: Store, key: str, expected: bytes, value: bytes | None) -> bytes | None:
     """Set the value, or delete it, only if what is stored is of the generation `expected`.
 
-    Returns
-    -------
-    The generation of what was written; None if nothing was, since what is stored is of another generation.
+    The result is the generation of what was written; None if nothing was, since what is stored is of another
+    generation.
 
-    Examples
-    --------
     >>> store = MemoryStore()
     >>> first = replace_generation(store, "a", NO_VALUE, b"1")
     >>> second = replace_generation(store, "a", first, b"2")
@@ -104,7 +99,7 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
 def _exchanged(
     store: MemoryStore, key: str, value: bytes | None, expected: list[tuple[str, bytes | None]]
 ) -> bytes | None:
-    store._check_writable(check_key(key))
+    check_writable(store, check_key(key))
     if value is None:
         return NO_VALUE if store.native.exchange(expected, [(key, None)]) is None else None
     # What is taken from another memory keeps the version that it has there.

@@ -14,17 +14,9 @@ _OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
 def is_impossible(key: str, error: Exception, target: Any) -> bool:
     """Return whether an error only says that there can be no value under the key of a document.
 
-    Parameters
-    ----------
-    key
-        The key.
-    error
-        What the store has raised.
-    target
-        The store of zarr-python, or the file system of fsspec.
+    - `error`: what the store has raised.
+    - `target`: the store of zarr-python, or the file system of fsspec.
 
-    Examples
-    --------
     >>> is_impossible("a/zarr.json", ValueError("no such file"), {})
     False
     """
@@ -34,8 +26,6 @@ def is_impossible(key: str, error: Exception, target: Any) -> bool:
 def refuses_key(error: Exception, target: Any) -> bool:
     """Return whether an error only says that there can be no value under a key.
 
-    Examples
-    --------
     >>> refuses_key(ValueError("no such file"), {})
     False
     """
@@ -53,8 +43,6 @@ def refuses_key(error: Exception, target: Any) -> bool:
 def innermost(store: Any) -> Any:
     """Return the store that wrappers of zarr-python are around.
 
-    Examples
-    --------
     >>> innermost(5)
     5
     """
@@ -67,8 +55,6 @@ def innermost(store: Any) -> Any:
 def is_of(found: object, package: str) -> bool:
     """Return whether the class of an object is one of a package.
 
-    Examples
-    --------
     >>> is_of(re.compile(""), "re"), is_of(1, "re")
     (True, False)
     """
@@ -78,8 +64,6 @@ def is_of(found: object, package: str) -> bool:
 def lists_nodes_only(error: Exception) -> bool:
     """Return whether an error only says that there is no node with this prefix, below which keys could be listed.
 
-    Examples
-    --------
     >>> lists_nodes_only(ValueError("bad key prefix"))
     False
     """

@@ -15,13 +15,8 @@ UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
 def check_key(key: str) -> str:
     """Return the key.
 
-    Raises
-    ------
-    PathError
-        If it may not be used; the text says why.
+    Raise `PathError` if it may not be used; the text says why.
 
-    Examples
-    --------
     >>> check_key("a/c/0/1")
     'a/c/0/1'
     >>> check_key("a/../b")
@@ -43,13 +38,8 @@ def check_keys(keys: Iterable[str]) -> None:
 def check_prefix(prefix: str) -> str:
     """Return the prefix as ``""`` or with one slash at its end.
 
-    Raises
-    ------
-    PathError
-        If it may not be used; the text says why.
+    Raise `PathError` if it may not be used; the text says why.
 
-    Examples
-    --------
     >>> check_prefix("a/b"), check_prefix("a/b/"), check_prefix("")
     ('a/b/', 'a/b/', '')
     """
@@ -64,8 +54,6 @@ def check_prefix(prefix: str) -> str:
 def is_key(name: object) -> bool:
     """Return whether a store may have such a key.
 
-    Examples
-    --------
     >>> is_key("a/c/0"), is_key("a//c"), is_key(0)
     (True, False, False)
     """
@@ -77,8 +65,6 @@ def keys_and_others(
 ) -> tuple[list[str], list[str]]:
     """Return the names that are keys, and those that are not, as texts; both sorted.
 
-    Examples
-    --------
     >>> keys_and_others(["b", "a//b", "a/c"])
     (['a/c', 'b'], ['a//b'])
     """

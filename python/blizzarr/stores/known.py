@@ -14,8 +14,6 @@ def known_store(target: Any, *, read_only: bool = False) -> Store | None:
 
     None of these libraries is imported for it.
 
-    Examples
-    --------
     >>> import fsspec
     >>> known_store(fsspec.filesystem("memory")), known_store({})
     (<FsspecStore MemoryFileSystem:>, None)

@@ -15,8 +15,6 @@ from blizzarr.stores.wrapper import StoreWrapper
 def listed_once(store: Store, prefix: str) -> Store:
     """Return the store, or one that lists all keys under the prefix once and answers `list_dir` from that.
 
-    Examples
-    --------
     >>> from blizzarr.stores import LocalStore, MappingStore
     >>> listed_once(MappingStore({"a/b/c": b""}), "a/").list_dir("a/b/").keys
     ('a/b/c',)

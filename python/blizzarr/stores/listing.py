@@ -14,8 +14,6 @@ _AFTER_SLASH = chr(ord("/") + 1)
 def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
     """Return those of the sorted keys that are under the prefix, which is empty or ends with a slash.
 
-    Examples
-    --------
     >>> list_sorted(["a-b", "a/c", "a/d/e", "f"], "a/")
     ['a/c', 'a/d/e']
     """
@@ -27,8 +25,6 @@ def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
 def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
     """Return the keys and prefixes directly under the prefix; the keys below these prefixes are skipped by bisection.
 
-    Examples
-    --------
     >>> list_sorted_dir(["a/c", "a/d/e", "a/d/f", "g"], "a/")
     Listing(keys=('a/c',), prefixes=('a/d/',))
     """

@@ -79,10 +79,10 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        path = root if type(root) is str else os.fsdecode(root)
-        # Of a path from the root, normalizing is all that `abspath` does, except on Windows, where it adds the drive.
-        from_root = path.startswith("/") and os.sep == "/"
-        self._root = os.path.normpath(path) if from_root else os.path.abspath(os.path.expanduser(path))
+        path = self.given = root if type(root) is str else os.fsdecode(root)
+        # Most paths begin at the root and are normal already; the functions of `os.path` take longer to say so.
+        is_normal = path.startswith(os.sep) and not ("//" in path or "/." in path or path.endswith("/") or os.altsep)
+        self._root = path if is_normal else os.path.abspath(os.path.expanduser(path))
         try:
             is_file = not stat.S_ISDIR(os.stat(self._root).st_mode)
         except NotADirectoryError:

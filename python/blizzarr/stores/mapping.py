@@ -50,7 +50,7 @@ class MappingStore(BaseStore):
     def __reduce__(self) -> tuple[object, ...]:
         # Values that are written to a copy of a dict, in another process, would be lost.
         copied = type(self.mapping) is dict
-        return MappingStore, (self.mapping,), {"read_only": self.read_only or copied, "copied": copied}
+        return type(self), (self.mapping,), {"read_only": self.read_only or copied, "copied": copied}
 
     def __setstate__(self, state: dict[str, bool]) -> None:
         self.read_only = state["read_only"]
@@ -66,14 +66,21 @@ class MappingStore(BaseStore):
                 value = self.mapping[key]
             except KeyError:
                 return None
-            return value if isinstance(value, bytes) else memoryview(value).cast("B")
+            return self._taken(value)
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value by a copy of these bytes."""
         self._check_writable(check_key(key))
         with failures("write", key, self):
-            self.mapping[key] = bytes(value)
+            self.mapping[key] = self._put(bytes(value))
         value_changed(self, key)
+
+    def _taken(self, value: Any) -> Value:
+        """Return the bytes of what the mapping has."""
+        return value if isinstance(value, bytes) else memoryview(value).cast("B")
+
+    def _put(self, value: bytes) -> Any:
+        """Return what the mapping is to have for these bytes."""
+        return value
 
     def delete(self, key: str) -> bool:
         self._check_writable(check_key(key))

@@ -29,13 +29,6 @@ class NativeStore(BaseStore):
         return value
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, read in parallel; None for each that is missing.
-
-        Raises
-        ------
-        StoreError
-            If one of them cannot be read.
-        """
         if any(map(UNUSABLE.search, keys)):
             check_keys(keys)
         values: builtins.list[Value | None] = self.native.get_many(keys)
@@ -63,30 +56,11 @@ class NativeStore(BaseStore):
         self.native.set(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value only if it is still `expected` (None: only if there is none); return whether it was set.
-
-        Excludes other threads and, in directories, other processes on this machine.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be written; the old one is unchanged.
-        """
+        """Set the value only if it is still `expected`; excludes other threads and, in directories, other processes."""
         self._check_writable(check_key(key))
         return bool(self.native.replace(key, None if expected is None else bytes(expected), bytes(value)))
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it is still `expected`; return whether it was. Excludes whom `replace` excludes.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If the value cannot be removed.
-        """
         self._check_writable(check_key(key))
         return bool(self.native.replace(key, bytes(expected), None))
 
@@ -123,15 +97,6 @@ class NativeStore(BaseStore):
         self.native.delete_many(keys)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix.
-
-        Raises
-        ------
-        ReadOnlyError
-            If the store was opened for reading.
-        StoreError
-            If one of them cannot be removed; others may have been.
-        """
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         self.native.delete_prefix(prefix)

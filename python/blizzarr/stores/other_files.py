@@ -36,13 +36,11 @@ _OTHERS: Final = (
 def what_it_is(beginning: bytes) -> tuple[str, str] | None:
     """Return what a file is that begins so, and what to do with it; None if that is not known.
 
-    Examples
-    --------
     >>> what_it_is(b"BZh9"), what_it_is(b"abc")
     (('a bzip2 file', 'decompress it first'), None)
     """
-    for at, said, name, remedy in _OTHERS:
-        if beginning.startswith(said, at):
+    for at, mark, name, remedy in _OTHERS:
+        if beginning.startswith(mark, at):
             return name, remedy
     return None
 
@@ -50,8 +48,6 @@ def what_it_is(beginning: bytes) -> tuple[str, str] | None:
 def as_no_zip(beginning: bytes) -> str:
     """Return a text about a file without the record that ends every zip file: what it is, and what to do with it.
 
-    Examples
-    --------
     >>> print(as_no_zip(b"PK\\3\\4" + bytes(100)))
     no valid ZIP EOCD, the record at its end: it begins as one, but was cut, or its writer has not been closed; \
 copy it again, or close the writer
@@ -81,7 +77,7 @@ def as_no_directory(path: str) -> str:
         beginning = b"?"
     if beginning.startswith(b"PK\3\4"):
         return f"a file: {path} is a zip file; open it with blizzarr.stores.ZipStore, or give it a name like 'data.zip'"
-    said = what_it_is(beginning)
-    if said is None:
+    kind = what_it_is(beginning)
+    if kind is None:
         return f"a file: {path}" + ("" if beginning else " is empty")
-    return f"a file: {path} is {said[0]}, not Zarr; {said[1]}"
+    return f"a file: {path} is {kind[0]}, not Zarr; {kind[1]}"

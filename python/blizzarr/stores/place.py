@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -13,7 +14,6 @@ from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.native import NativeStore
 from blizzarr.stores.protocol import Store
-from blizzarr.stores.same_file import is_inside
 from blizzarr.stores.wrapper import StoreWrapper
 
 
@@ -23,8 +23,6 @@ def place_of(store: Store) -> str:
     Wrappers are at the place of what they wrap. Stores written by users are told apart as objects: nothing is known of
     their attributes, and two buckets may well have the same `path`.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore, read_only
     >>> values = {}
     >>> place_of(MappingStore(values)) == place_of(read_only(MappingStore(values)))
@@ -51,8 +49,6 @@ def lasting_place_of(store: Store) -> str | None:
 
     None if nothing is known of the place. For fsspec it is the kind of file system and the path there.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> lasting_place_of(LocalStore("/")), lasting_place_of(MappingStore({}))
     ('file:/', None)
@@ -122,8 +118,6 @@ def _is_object_store(behind: Any) -> bool:
 def is_in_memory(store: Store) -> bool:
     """Return whether what is written to a store is known to be in the memory of this process, where others do not look.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> is_in_memory(MappingStore({})), is_in_memory(LocalStore("/"))
     (True, False)
@@ -139,8 +133,6 @@ def is_in_memory(store: Store) -> bool:
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:
     """Return whether the node at `path` in `store` is the one at `above` in `other`, or below it.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> memory = MemoryStore()
     >>> is_below(memory, "a/b", memory, "a"), is_below(memory, "ab", memory, "a"), is_below(memory, "", memory, "")
@@ -156,3 +148,65 @@ def is_below(store: Store, path: str, other: Store, above: str) -> bool:
 
 def _location(store: Store, path: str) -> str:
     return f"{place_of(store)}/{path}".rstrip("/") + "/"
+
+
+def is_inside(path: str, above: str) -> bool:
+    """Return whether a path is that of a directory or file, or below it, whatever it is called. Neither has to exist.
+
+    One directory may have several paths: links, mounts of a directory at a second place, and other spellings of a name
+    where case does not count. So device and inode are compared, and on Linux what the system says of its mounts.
+
+    >>> is_inside("/usr/lib/x", "/usr/lib"), is_inside("/usr/lib", "/usr/lib/x"), is_inside("/x/a", "/x/b")
+    (True, False, False)
+    """
+    inner, outer = os.path.realpath(path), os.path.realpath(above)
+    return _is_below(inner, outer) or _is_below(_unmounted(inner), _unmounted(outer)) or _is_below_inode(inner, outer)
+
+
+def _is_below(path: str, above: str) -> bool:
+    return f"{path.rstrip('/')}/".startswith(f"{above.rstrip('/')}/")
+
+
+def _is_below_inode(path: str, above: str) -> bool:
+    """Compare device and inode of what exists of `above` with those of everything above `path`."""
+    known, names = above, ""
+    while (found := _stat(known)) is None and os.path.dirname(known) != known:
+        known, name = os.path.split(known)
+        names = os.path.join(name, names)
+    place = path
+    while found is not None:
+        here = _stat(place)
+        if here is not None and os.path.samestat(here, found) and _is_below(path, os.path.join(place, names)):
+            return True
+        if os.path.dirname(place) == place:
+            return False
+        place = os.path.dirname(place)
+    return False
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        # It does not exist, is below a file (a node in a zip file), or may not be looked at.
+        return None
+
+
+def _unmounted(path: str) -> str:
+    """Return the device of a path and the path on it, which does not depend on where directories are mounted."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            mounts = [line.split(" ", 5)[2:5] for line in file]
+    except OSError:
+        return path
+    best, at = path, ""
+    for device, root, mounted in mounts:
+        point = _unescaped(mounted)
+        # Of several mounts at one place, the last one counts.
+        if len(point) >= len(at) and _is_below(path, point):
+            best, at = os.path.join(f"{device}:{_unescaped(root)}", path[len(point) :].lstrip("/")), point
+    return best
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), text)

@@ -19,8 +19,6 @@ Replaced: TypeAlias = bool | None
 class Listing(NamedTuple):
     """The keys and the prefixes of further keys that are directly under a prefix, both sorted.
 
-    Examples
-    --------
     >>> Listing(keys=("a/zarr.json",), prefixes=("a/c/",)).prefixes
     ('a/c/',)
     """

@@ -10,13 +10,8 @@ from blizzarr.stores.protocol import ByteRange, Value
 def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
     """Return where a range begins and ends in a value of `size` bytes, clipped to the value.
 
-    Raises
-    ------
-    ValueError
-        If the length is negative.
+    Raise `ValueError` if the length is negative.
 
-    Examples
-    --------
     >>> resolve_range(2, 4, 10), resolve_range(2, None, 10), resolve_range(-3, None, 10), resolve_range(8, 4, 10)
     ((2, 6), (2, 10), (7, 10), (8, 10))
     """
@@ -28,13 +23,8 @@ def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
 def check_lengths(ranges: Sequence[ByteRange]) -> None:
     """Check that no range has a negative length.
 
-    Raises
-    ------
-    ValueError
-        If one has.
+    Raise `ValueError` if one has.
 
-    Examples
-    --------
     >>> check_lengths([(0, 4), (-4, None)])
     """
     for _, length in ranges:
@@ -45,8 +35,6 @@ def check_lengths(ranges: Sequence[ByteRange]) -> None:
 def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
     """Return parts of a value, without copying it.
 
-    Examples
-    --------
     >>> [bytes(part) for part in slice_ranges(b"abcdef", [(0, 2), (-1, None)])]
     [b'ab', b'f']
     """

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Never
 
 from blizzarr.stores.base import refused
-from blizzarr.stores.handle import StoreHandle
 from blizzarr.stores.protocol import Store, Value
+from blizzarr.stores.wrapper import StoreHandle
 
 
 class ReadOnlyStore(StoreHandle):
@@ -33,15 +33,12 @@ class ReadOnlyStore(StoreHandle):
         self.read_only = True
 
     def set(self, key: str, value: Value) -> None:
-        """Raise `ReadOnlyError`."""
         self._refuse(key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Raise `ReadOnlyError`."""
         self._refuse(key)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Raise `ReadOnlyError`."""
         self._refuse(key)
 
     @property
@@ -50,11 +47,9 @@ class ReadOnlyStore(StoreHandle):
         return lambda key, value, version: self._refuse(key)
 
     def delete(self, key: str) -> None:
-        """Raise `ReadOnlyError`."""
         self._refuse(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Raise `ReadOnlyError`."""
         self._refuse(prefix)
 
     def flush(self) -> None:

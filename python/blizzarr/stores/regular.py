@@ -11,12 +11,7 @@ from blizzarr.errors import StoreError
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
     """Return a descriptor of a regular file; nothing else is opened or waited for.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    StoreError
-        If something else is there; the text says what.
+    Raise `OSError` if the file cannot be opened. Raise `StoreError` if something else is there; the text says what.
     """
     _refuse(path, os.stat(path).st_mode)
     # What is there may have been replaced since then, by a FIFO.
@@ -38,8 +33,6 @@ def _refuse(path: str | os.PathLike[str], mode: int) -> None:
 def kind_of(mode: int) -> str:
     """Describe what has this mode and is no regular file.
 
-    Examples
-    --------
     >>> kind_of(stat.S_IFIFO), kind_of(stat.S_IFCHR)
     ('a FIFO', 'a device')
     """

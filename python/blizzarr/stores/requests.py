@@ -1,17 +1,24 @@
-"""Many requests at once, to stores for which each takes long."""
+"""Many requests at once, to stores for which each takes long; and changing many values.
+
+The order of the changes is undefined; after an error some of them were made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from blizzarr.config import config
 from blizzarr.durability import as_durable_as_here
+from blizzarr.stores.protocol import Store, Value
 from blizzarr.stores.threads import Threads
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+_THREADS: Final = 32
+"""The number of threads that change values of stores on this machine, and mostly wait for them."""
+_FEW: Final = 4
 _HELD: Final = 256 << 20
 """The bytes that values may take up which are requested at once, those of the fewest requests apart."""
 
@@ -21,8 +28,6 @@ def is_remote(store: object) -> bool:
 
     Only True counts: objects of other libraries may have an attribute of this name about something else.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> is_remote(MemoryStore())
     False
@@ -33,17 +38,9 @@ def is_remote(store: object) -> bool:
 def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     """Return how many requests to make at once: `config.concurrent_requests` if any of the stores is remote.
 
-    Parameters
-    ----------
-    stores
-        The stores.
-    otherwise
-        The number if none of them is remote, and the least in any case.
-    size
-        The number of bytes that each request holds in memory.
+    - `otherwise`: the number if none of them is remote, and the least in any case.
+    - `size`: the number of bytes that each request holds in memory.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> at_once(MemoryStore(), otherwise=4)
     4
@@ -53,23 +50,79 @@ def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
     return max(otherwise, min(config.requests_at_once, _HELD // max(size, 1)))
 
 
-def each(store: object, work: Callable[[T], R], items: Iterable[T], most: int | None = None) -> list[R]:
+def each(
+    store: object, work: Callable[[T], R], items: Iterable[T], most: int | None = None, otherwise: int = 1
+) -> list[R]:
     """Return the results of `work` for all items, in their order; several are worked on at once if the store is remote.
 
-    `most` limits how many, for work that several callers do at once. The first failure is raised once what has begun
-    has ended; what has not begun by then is left out.
+    `most` limits how many, for work that several callers do at once; `otherwise` is how many if the store is not remote
+    and there are more than a few items. The first failure is raised once what has begun has ended; what has not begun
+    by then is left out.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> each(MemoryStore(), str.upper, ["a", "b"])
     ['A', 'B']
     """
     items = list(items)
-    count = min(at_once(store), len(items), most or len(items))
+    threads = at_once(store) if is_remote(store) or len(items) < _FEW else otherwise
+    count = min(threads, len(items), most or len(items))
     if count < 2:
         return [work(item) for item in items]
     # Threads that live no longer than this call, as a forked child would lack them.
     with Threads(count) as pool:
         results: Any = pool.map(as_durable_as_here(work), items)
         return list(results)
+
+
+def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
+    """Store values under their keys.
+
+    >>> from blizzarr.stores import MemoryStore
+    >>> store = MemoryStore()
+    >>> set_many(store, [("a", b"1"), ("b", b"2")])
+    >>> store.list()
+    ['a', 'b']
+    """
+    together = getattr(store, "set_many", None)
+    if together is not None:
+        together(values)
+    else:
+        each(store, lambda value: store.set(*value), values, otherwise=_THREADS)
+
+
+def delete_many(store: Store, keys: Sequence[str]) -> None:
+    """Remove the values under the keys, if there are any.
+
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"1", "b": b"2"})
+    >>> delete_many(store, ["a", "c"])
+    >>> store.list()
+    ['b']
+    """
+    together = getattr(store, "delete_many", None)
+    if together is not None:
+        together(keys)
+    else:
+        each(store, store.delete, keys, otherwise=_THREADS)
+
+
+def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
+    """Store the value of the first key of each pair under the second as well, replacing what is there.
+
+    Nothing is copied if the store can link. Pairs whose first key has no value are skipped.
+
+    >>> from blizzarr.stores import MappingStore
+    >>> store = MappingStore({"a": b"value"})
+    >>> duplicate_many(store, [("a", "b"), ("c", "d")])
+    >>> store.get("b"), store.get("d")
+    (b'value', None)
+    """
+    link = getattr(store, "link_many", None)
+    linked = [False] * len(pairs) if link is None else link(pairs)
+
+    def copy(pair: tuple[str, str]) -> None:
+        value = store.get(pair[0])
+        if value is not None:
+            store.set(pair[1], value)
+
+    each(store, copy, [pair for pair, done in zip(pairs, linked, strict=True) if not done], otherwise=_THREADS)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from blizzarr.stores.confined import entries, opened
 from blizzarr.stores.failures import failures
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.readonly import ReadOnlyStore
-from blizzarr.stores.within import entries, opened
 
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
@@ -23,8 +23,6 @@ def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] |
 
     Return None for stores that may take long, because they are, or may be, on another machine.
 
-    Examples
-    --------
     >>> sample_names(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
     [('b', False), ('c', True)]
     """

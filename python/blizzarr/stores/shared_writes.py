@@ -15,8 +15,6 @@ def keeps_all_parts(store: Store) -> bool:
     They are in directories, by locks; in object stores with conditional writes; and in the memory of this process,
     which no other process can write to. In other stores this holds for the threads of one process only.
 
-    Examples
-    --------
     >>> keeps_all_parts(MemoryStore()), keeps_all_parts(LocalStore("/tmp", locking="threads"))
     (True, False)
     """

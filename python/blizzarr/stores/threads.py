@@ -26,10 +26,7 @@ def check_wanted(*, is_write: bool) -> None:
 
     The error is for the thread alone: the caller of the operation gets what made it fail.
 
-    Raises
-    ------
-    StoreError
-        If it has.
+    Raise `StoreError` if it has.
     """
     pool: Threads | None = getattr(_work, "pool", None)
     if _native.is_given_up(is_write) or (pool is not None and pool.is_given_up(is_write)):
@@ -42,8 +39,6 @@ class Threads:
     The system may be out of threads, or the interpreter may be shutting down. Nobody waits until a thread has begun, as
     `threading.Thread.start` does: one that finds no memory then ends without a word to anyone.
 
-    Examples
-    --------
     >>> with Threads(2) as pool:
     ...     list(pool.map(str.upper, "ab"))
     ['A', 'B']
@@ -80,8 +75,6 @@ class Threads:
     def is_given_up(self, by_interrupt: bool) -> bool:
         """Return whether the work is in vain: some of it has failed, or the caller was interrupted, or only the latter.
 
-        Examples
-        --------
         >>> Threads(1).is_given_up(False)
         False
         """

@@ -13,8 +13,6 @@ from blizzarr import _native
 class Traffic:
     """Sums of requests and bytes, by kind of store and by what was done.
 
-    Examples
-    --------
     >>> traffic = Traffic()
     >>> traffic.add("s3", "read", 100)
     >>> traffic.add("s3", "read", 20)

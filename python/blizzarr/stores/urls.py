@@ -134,10 +134,7 @@ def _refuse_node(target: Any) -> None:
 def check_mode(mode: str) -> str:
     """Return the mode.
 
-    Raises
-    ------
-    ValueError
-        If there is no such mode.
+    Raise `ValueError` if there is no such mode.
     """
     if mode not in MODES:
         raise ValueError(
@@ -200,16 +197,10 @@ def _from_url(text: str, scheme: str) -> Store:
 def _file_path(rest: str) -> str:
     """Return the path of a ``file:`` URL.
 
-    Parameters
-    ----------
-    rest
-        The URL without its scheme: ``///path``, ``//localhost/path`` or ``/path``.
+    Raise `ValueError` if the host is not this machine, there is no absolute path, or a character must be
+    percent-encoded. Nothing is cut off or left out: the rest would be the path of something else.
 
-    Raises
-    ------
-    ValueError
-        If the host is not this machine, there is no absolute path, or a character must be percent-encoded. Nothing is
-        cut off or left out: the rest would be the path of something else.
+    - `rest`: the URL without its scheme: ``///path``, ``//localhost/path`` or ``/path``.
     """
     from urllib.parse import unquote_to_bytes
 

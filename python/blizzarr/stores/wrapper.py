@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import each
+
+_OF_STORE: Final = ("native", "object_client", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
+"""What a handle has if the store has it, and as the store has it."""
 
 
 class StoreWrapper(BaseStore):
@@ -58,7 +61,6 @@ class StoreWrapper(BaseStore):
         return self.store.get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys, in one request if the store has one; None for each that is missing."""
         get_many = getattr(self.store, "get_many", None)
         return each(self.store, self.store.get, keys) if get_many is None else builtins.list(get_many(keys))
 
@@ -69,18 +71,16 @@ class StoreWrapper(BaseStore):
         self.store.set(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it is still `expected`; return whether it was set. Excludes whom the store excludes."""
+        """Set the value only if it is still `expected`; excludes whom the store underneath excludes."""
         return try_replace(self.store, key, expected, value)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it is still `expected`; return whether it was. Excludes whom the store excludes."""
         return try_discard(self.store, key, expected)
 
     def delete(self, key: str) -> object:
         return self.store.delete(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         delete_prefix = getattr(self.store, "delete_prefix", None)
         if delete_prefix is None:
             super().delete_prefix(prefix)
@@ -108,13 +108,28 @@ class StoreWrapper(BaseStore):
         return None if value is None else memoryview(value).nbytes
 
     def flush(self) -> None:
-        """Flush the store."""
         flush = getattr(self.store, "flush", None)
         if flush is not None:
             flush()
 
     def close(self) -> None:
-        """Close the store."""
         close = getattr(self.store, "close", None)
         if close is not None:
             close()
+
+
+class StoreHandle(StoreWrapper):
+    """Another handle of a store, which the engine bypasses: keys and values are those of the store.
+
+    So it has the native handle of the store, the client of one of objects, and the methods about versions, if the store
+    has them.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_STORE:
+            return getattr(self.store, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def present(self, keys: Sequence[str]) -> builtins.list[str]:
+        present = getattr(self.store, "present", None)
+        return super().present(keys) if present is None else builtins.list(present(keys))

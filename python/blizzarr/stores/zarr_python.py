@@ -7,9 +7,6 @@ import sys
 from importlib import import_module
 from typing import Any, Final
 
-from blizzarr.stores.cache_invalidation import value_changed
-from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key
 from blizzarr.stores.known import known_store
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
@@ -21,8 +18,6 @@ _LIBRARIES: Final = ("zarr", "blizzarr.zarr")
 def is_zarr_python_store(target: object) -> bool:
     """Return whether this is a store of zarr-python, or derived from one; zarr-python is not imported for it.
 
-    Examples
-    --------
     >>> is_zarr_python_store({})
     False
     """
@@ -41,13 +36,8 @@ def library_of(store: object) -> str | None:
 def of_zarr_python(target: Any) -> tuple[Store, str] | None:
     """Return the store for a store or `StorePath` of zarr-python, and the path in it; None for all else.
 
-    Raises
-    ------
-    StoreError
-        If the place cannot be opened.
+    Raise `StoreError` if the place cannot be opened.
 
-    Examples
-    --------
     >>> of_zarr_python({}) is None
     True
     """
@@ -74,13 +64,8 @@ def native_store(store: Any) -> Store | None:
     zarr-python may write to is left to it, as it writes the directory of the file when it closes it. zarr-python is not
     imported for this.
 
-    Raises
-    ------
-    StoreError
-        If the place cannot be opened: there is a file in the place of a directory, or no zip file.
+    Raise `StoreError` if the place cannot be opened: there is a file in the place of a directory, or no zip file.
 
-    Examples
-    --------
     >>> native_store({}) is None
     True
     """
@@ -110,25 +95,11 @@ def native_store(store: Any) -> Store | None:
 class _BufferStore(MappingStore):
     """The memory of a `zarr.storage.MemoryStore`, whose values are buffers of zarr-python."""
 
-    def __reduce__(self) -> tuple[object, ...]:
-        _, arguments, state = super().__reduce__()
-        return _BufferStore, arguments, state
+    def _taken(self, value: Any) -> Value:
+        return memoryview(value.as_numpy_array().view("u1"))
 
-    def get(self, key: str) -> Value | None:
-        check_key(key)
-        with failures("read", key, self):
-            try:
-                buffer = self.mapping[key]
-            except KeyError:
-                return None
-            return memoryview(buffer.as_numpy_array().view("u1"))
-
-    def set(self, key: str, value: Value) -> None:
-        """Replace the value by a copy of these bytes."""
-        self._check_writable(check_key(key))
-        with failures("write", key, self):
-            self.mapping[key] = import_module("zarr.core.buffer.cpu").Buffer.from_bytes(bytes(value))
-        value_changed(self, key)
+    def _put(self, value: bytes) -> Any:
+        return import_module("zarr.core.buffer.cpu").Buffer.from_bytes(value)
 
 
 def _of_zip_file(store: Any) -> Store | None:

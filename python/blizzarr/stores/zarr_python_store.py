@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeVar
@@ -17,7 +17,6 @@ from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only, refuses_key
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
-from blizzarr.stores.manifest_keys import manifest_keys
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import resolve_range
@@ -32,10 +31,7 @@ def foreign_store(store: Any) -> _Adapter:
     What several threads of this process write to one chunk is merged. Between processes and machines there are no
     locks, as these stores have no writes on a condition; whether a value is replaced in one step is up to the store.
 
-    Raises
-    ------
-    StoreError
-        If it cannot be opened.
+    Raise `StoreError` if it cannot be opened.
     """
     with _locks[""]:
         for known in _known:
@@ -262,10 +258,7 @@ class _Waiting:
     def _do(self, direction: str, work: Callable[[str], Coroutine[Any, Any, R]], key: str) -> R:
         """Return the result of what not every store supports.
 
-        Raises
-        ------
-        UnsupportedOperationError
-            If this one does not.
+        Raise `UnsupportedOperationError` if this one does not.
         """
         try:
             return result_of(work, key, is_write=direction == "delete")
@@ -311,3 +304,23 @@ def _unpickled(store: Any, read_only: bool, is_copy: bool) -> _Adapter:
     if is_copy:
         made.only_readable = _FORK if is_of(innermost(store), "icechunk") else COPIED
     return made
+
+
+def manifest_keys(group: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the keys of all documents and chunks in a `ManifestGroup` of VirtualiZarr, which is at this prefix.
+
+    VirtualiZarr does not list keys that have slashes, as they have by default.
+
+    >>> from types import SimpleNamespace
+    >>> [*manifest_keys(SimpleNamespace(arrays={}, groups={"a": SimpleNamespace(arrays={}, groups={})}))]
+    ['zarr.json', 'a/zarr.json']
+    """
+    yield f"{prefix}zarr.json"
+    for name, array in group.arrays.items():
+        yield f"{prefix}{name}/zarr.json"
+        encoded = array.metadata.chunk_key_encoding.encode_chunk_key
+        for numbers in array.manifest.keys():  # noqa: SIM118  # it is no mapping of its own
+            position = tuple(map(int, numbers.split("."))) if array.shape else ()
+            yield f"{prefix}{name}/{encoded(position)}"
+    for name, below in group.groups.items():
+        yield from manifest_keys(below, f"{prefix}{name}/")

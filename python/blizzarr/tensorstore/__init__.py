@@ -24,7 +24,6 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.adapting import array, cast, downsample
-from blizzarr.tensorstore.indexable import Indexable
 from blizzarr.tensorstore.metrics import (
     experimental_collect_matching_metrics,
     experimental_collect_prometheus_format_metrics,
@@ -34,7 +33,7 @@ from blizzarr.tensorstore.metrics import (
 )
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import Indexable, TensorStore
 from blizzarr.tensorstore.virtual_chunked import virtual_chunked
 from blizzarr.tensorstore.virtual_driver import VirtualChunkedReadParameters, VirtualChunkedWriteParameters
 from blizzarr.transactions import Transaction
@@ -66,7 +65,7 @@ DimSelectionLike: _TypeAlias = _Any
 """Dimensions: numbers, labels, slices, sequences of these, or a `DimSelection`."""
 
 with _suppress(ImportError):
-    # Then NumPy knows its data types by name.
+    # With this package, NumPy knows further data types by name.
     import ml_dtypes as _ml_dtypes  # noqa: F401
 
 newaxis = None

@@ -13,8 +13,10 @@ from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import derived
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.memory_array import array_driver
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.views import form_of
 
 S = TypeVar("S", TensorStore, Spec)
 
@@ -70,7 +72,7 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
         raise TypeError(f"Invalid method: expected text, found {method!r}")
     factors = tuple(int(factor) for factor in downsample_factors)
     if isinstance(base, TensorStore):
-        return TensorStore._of(DownsampleDriver(base, factors, method))
+        return store_of(DownsampleDriver(driver_of(base), form_of(base), factors, method))
     _check_base(base)
     known = {} if base.dtype is None else {"dtype": base.dtype}
     made = SpecNode(
@@ -120,4 +122,4 @@ def array(
     >>> x
     array([9, 2, 3])
     """
-    return TensorStore._of(array_driver(array, dtype, context, copy, write))
+    return store_of(array_driver(array, dtype, context, copy, write))

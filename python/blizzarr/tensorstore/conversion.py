@@ -135,15 +135,8 @@ def _one_by_one(
     # As a list they are Python's own numbers, which it knows best.
     listed = elements.reshape(-1).tolist()
     made = np.empty(len(listed), target._element_dtype)
-    if target.name == "string" and _kind(source) == "int":
-        made[:] = [b"%d" % value for value in map(int, listed)]
-    elif target.name == "string" and _kind(source) == "float":
-        made[:] = [b"%.6g" % value for value in map(float, listed)]
-    elif target.name == "json" and _kind(source) in ("int", "float", "bool"):
-        made[:] = list(map(one, listed))
-    else:
-        for number, element in enumerate(listed):
-            made[number] = one(element)
+    for number, element in enumerate(listed):
+        made[number] = one(element)
     return made.reshape(elements.shape)
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from blizzarr.config import config
 from blizzarr.errors import NotReadableError, SpecError
 from blizzarr.indexing.form import Form, Map
+from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.dtype import DType
+from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
-from blizzarr.tensorstore.driver import Elements
+from blizzarr.tensorstore.driver import Driver, Elements
 from blizzarr.tensorstore.elements import as_elements
-from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
-
-if TYPE_CHECKING:
-    from blizzarr.tensorstore.store import TensorStore
+from blizzarr.views.cutting import cut
 
 
-def as_source(value: Any, target: TensorStore) -> Elements:
+def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
     """Return what a user gives to be written as elements of the data type of a view.
 
     Raises
@@ -30,13 +30,12 @@ def as_source(value: Any, target: TensorStore) -> Elements:
     SpecError, TypeError, OverflowError
         When it does not convert.
     """
-    shape = target.shape
-    if type(value) is np.ndarray and value.shape == shape and value.dtype == target.dtype._element_dtype:
-        return value if value.dtype.kind != "O" else as_elements(value, target.dtype)
-    return as_elements(value, target.dtype, len(shape))
+    if type(value) is np.ndarray and value.shape == shape and value.dtype == dtype._element_dtype:
+        return value if value.dtype.kind != "O" else as_elements(value, dtype)
+    return as_elements(value, dtype, len(shape))
 
 
-def fitted(found: Elements, target: TensorStore) -> Elements:
+def fitted(elements: Elements, target: Form) -> Elements:
     """Broadcast elements to the shape of a view.
 
     Raises
@@ -45,64 +44,56 @@ def fitted(found: Elements, target: TensorStore) -> Elements:
         When a length does not fit.
     """
     shape = target.shape
-    if found.shape == shape:
-        return found
-    align(IndexDomain(shape=found.shape)._form, target._form)
-    return np.broadcast_to(found, shape)
+    if elements.shape == shape:
+        return elements
+    align(Form.of_shape(elements.shape), target)
+    return np.broadcast_to(elements, shape)
 
 
-def check_source(source: TensorStore, target: TensorStore) -> TensorStore:
-    """Check that a source can be written to a target, and return the view of it with the target's domain.
+def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Form) -> None:
+    """Write one view into another, piece by piece, each of whole chunks of the target.
 
     Raises
     ------
     SpecError
-        When it cannot be read, its elements cannot become those of the target unasked, or its lengths do not fit.
+        When the source cannot be read, its elements cannot become those of the target unasked, or its lengths do not
+        fit.
     """
+    source_form = source.current(source_form)
     if not source.readable:
         raise NotReadableError("Source does not support reading.")
     if not is_implicit(source.dtype, target.dtype):
         asked = can_convert(source.dtype, target.dtype)
         lead = "Explicit data type conversion required to convert" if asked else "Cannot convert"
         raise SpecError(f"{lead} {source.dtype.name} -> {target.dtype.name}")
-    aligned = align(source._form, target._form)
-    return source._with_form(compose(source._form, aligned))
+    aligned = compose(source_form, align(source_form, target_form))
+    layout = layout_of_view(target.chunk_layout, target_form)
+    for piece in pieces(target_form, target.dtype.numpy_dtype.itemsize, layout):
+        elements = source.read(cut(aligned, piece))
+        target.write(cut(target_form, piece), convert(elements, source.dtype, target.dtype))
 
 
-def copy_view(source: TensorStore, target: TensorStore) -> None:
-    """Write one view into another of the same domain, piece by piece, each of whole chunks of the target."""
-    for piece in pieces(target):
-        part = source._with_form(compose(source._form, piece._form))
-        found = part._driver.read(part)
-        elements = convert(found, source.dtype, target.dtype)
-        into = target._with_form(compose(target._form, piece._form))
-        into._driver.write(into, elements)
-
-
-def pieces(store: TensorStore) -> Iterator[IndexTransform]:
+def pieces(form: Form, itemsize: int, layout: ChunkLayout) -> Iterator[Form]:
     """The domain of a view in boxes of whole write chunks, as large as memory that is set aside for copies allows."""
-    domain, shape = store.domain, store.shape
-    itemsize = max(store.dtype.numpy_dtype.itemsize, 1)
-    explicit = domain._form._replace(implicit_lower=(False,) * len(shape), implicit_upper=(False,) * len(shape))
-    whole = IndexTransform(IndexDomain._of(explicit))
+    shape, itemsize = form.shape, max(itemsize, 1)
     if not prod(shape):
         return
     if prod(shape) * itemsize <= config.copy_bytes:
-        yield whole
+        yield form.domain
         return
-    grid = store.chunk_layout.write_chunk
+    grid = layout.write_chunk
     lengths = [length or size for length, size in zip(grid.shape or (0,) * len(shape), shape, strict=True)]
-    origin = [at or 0 for at in store.chunk_layout.grid_origin or (0,) * len(shape)]
+    origin = [at or 0 for at in layout.grid_origin or (0,) * len(shape)]
     # Grown from the last dimension on, so that a piece is as contiguous as can be.
     for dim in reversed(range(len(shape))):
         rest = prod(min(length, size) for length, size in zip(lengths, shape, strict=True)) * itemsize
         lengths[dim] *= max(1, min(-(-shape[dim] // lengths[dim]), config.copy_bytes // max(1, rest)))
     starts = []
-    for low, size, length, at in zip(domain.origin, shape, lengths, origin, strict=True):
+    for low, size, length, at in zip(form.lower, shape, lengths, origin, strict=True):
         first = at + (low - at) // length * length
         starts.append([(max(low, edge), min(low + size, edge + length)) for edge in range(first, low + size, length)])
     for box in product(*starts):
-        yield whole[IndexDomain(inclusive_min=[low for low, _ in box], exclusive_max=[high for _, high in box])]
+        yield form.domain._replace(lower=tuple([low for low, _ in box]), upper=tuple([high for _, high in box]))
 
 
 def align(source: Form, target: Form) -> Form:
@@ -115,8 +106,7 @@ def align(source: Form, target: Form) -> Form:
 
     Examples
     --------
-    >>> from blizzarr.views import IndexDomain
-    >>> align(IndexDomain(shape=[1, 4])._form, IndexDomain(shape=[2, 3, 4])._form).maps
+    >>> align(Form.of_shape((1, 4)), Form.of_shape((2, 3, 4))).maps
     (0, (2, 0, 1))
     """
     matches = _matches(source, target)

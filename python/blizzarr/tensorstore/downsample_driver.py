@@ -21,16 +21,16 @@ from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, d
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.through_view import layout_of_view
+from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, resolved_view
 from blizzarr.tensorstore.parts import indices_of
 from blizzarr.tensorstore.picking import picked
 from blizzarr.tensorstore.reduction import check_method, reduce_blocks
-from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 from blizzarr.views.compose import compose
+from blizzarr.views.cutting import cut
 
 _QUICK = 1 << 16
 """Work on more elements than these is always handed to another thread."""
@@ -39,7 +39,7 @@ _QUICK = 1 << 16
 class _Needed(NamedTuple):
     """The elements that a view of blocks is computed from."""
 
-    part: TensorStore
+    part: Form
     edges: list[npt.NDArray[np.int64]] | None
     """Along each dimension the boundaries of the blocks; None if elements are taken as they are."""
     axes: tuple[Axis, ...] | None
@@ -47,149 +47,137 @@ class _Needed(NamedTuple):
 
 
 class DownsampleDriver(Driver):
-    """A driver whose elements are computed from blocks of another store."""
+    """A driver whose elements are computed from blocks of a view of another driver."""
 
     name = "downsample"
     writable = False
 
-    def __init__(self, store: TensorStore, factors: tuple[int, ...], method: str) -> None:
+    def __init__(self, original: Driver, view: Form, factors: tuple[int, ...], method: str) -> None:
         if method not in DOWNSAMPLE_METHODS:
             known = ", ".join(map(dump, DOWNSAMPLE_METHODS))
             raise SpecError(f"Expected one of {known}, but received: {dump(method)}")
-        if len(factors) != store.rank:
+        if len(factors) != view.rank:
             raise SpecError(
-                f"Number of downsample factors ({len(factors)}) does not match TensorStore rank ({store.rank})"
+                f"Number of downsample factors ({len(factors)}) does not match TensorStore rank ({view.rank})"
             )
         if any(factor < 1 for factor in factors):
             shown = ", ".join(map(str, factors))
             raise SpecError(f"Downsample factors {{{shown}}} are not all positive")
-        if not store.readable:
+        if not original.readable:
             raise NotReadableError("Cannot downsample write-only TensorStore")
-        check_method(method, store.dtype)
-        self._store = store
+        check_method(method, original.dtype)
+        self._original = original
+        self._view = view
         self._factors = factors
         self._method = method
         self._last: tuple[Form, _Needed] | None = None
-        self.dtype = store.dtype
-        self.readable = True
-        self.writable = False
-        self.decodes = store._driver.decodes
+        self.dtype = original.dtype
+        self.decodes = original.decodes
+        self.transaction = original.transaction
+
+    def _current_view(self) -> Form:
+        return self._original.current(self._view)
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain of the store, divided by the factors."""
-        return downsampled_domain(self._store._now().domain, self._factors, self._method)
+        """The domain of the original, divided by the factors."""
+        return downsampled_domain(domain_of(self._current_view()), self._factors, self._method)
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The layout of the store, as far as chunks consist of whole blocks."""
-        rank = self._store.rank
+        """The layout of the original, as far as chunks consist of whole blocks."""
+        rank = self._view.rank
         strided = tuple((dim, 0, factor) for dim, factor in enumerate(self._factors))
-        form = IndexTransform(rank)._form._replace(maps=strided)
-        return layout_of_view(self._store.chunk_layout, form)
+        form = form_of(IndexDomain(rank))._replace(maps=strided)
+        return layout_of_view(layout_of_view(self._original.chunk_layout, self._view), form)
 
     @property
     def codec(self) -> CodecSpec | None:
-        """The codec of the store."""
-        return self._store.codec
+        return self._original.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """The fill value of the store, if it is the same for all elements."""
-        fill = self._store.fill_value
+        """The fill value of the original, if it is the same for all elements."""
+        fill = self._original.fill_value
+        fill = fill if fill is None else fill_of_view(fill, self._view, self._original.domain)
         return fill if fill is None or not fill.ndim else None
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units of the store, multiplied by the factors."""
-        return tuple(
-            None if unit is None else unit * factor
-            for unit, factor in zip(self._store.dimension_units, self._factors, strict=True)
-        )
+        """The units of the original, multiplied by the factors."""
+        units = units_of_view(self._original.dimension_units, self._view)
+        return tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
 
     @property
     def kvstore(self) -> KvStore | None:
-        """The key-value store of the store."""
-        return self._store.kvstore
+        return self._original.kvstore
 
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """Return the spec of the store, with the factors and the method."""
-        base = self._store._driver.said(self._store, minimal)
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         return SpecNode(
             "downsample",
             Schema(dtype=self.dtype, rank=self.rank),
-            IndexTransform._of(view._form),
-            bases=(base,),
+            transform_of(form),
+            bases=(self._original.spec_of(self._view, minimal),),
             options={"factors": self._factors, "method": self._method},
         )
 
-    def base(self, view: View) -> tuple[Driver, View] | None:
-        """The elements of the store that the view stands for; all of it for views with steps or arrays of indices."""
-        whole = self._store._now()._form
-        part = blocks_of_view(view._form, whole, self._factors)
-        return self._store._driver, self._store if part is None else self._store._with_form(compose(whole, part))
+    def base(self, form: Form) -> tuple[Driver, Form] | None:
+        """The elements of the original that the view stands for; all of it for views with steps or index arrays."""
+        whole = self._current_view()
+        part = blocks_of_view(form, whole, self._factors)
+        return self._original, self._view if part is None else compose(whole, part)
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the blocks that are wanted, and make an element of each."""
-        form = view._form
         if 0 in form.shape:
             return np.empty(form.shape, self.dtype._element_dtype) if out is None else out
-        needed = self._known(form)
-        if needed.edges is None:
-            return needed.part._driver.read(needed.part, out, batch)
-        elements = needed.part._driver.read(needed.part, None, batch)
-        if needed.axes is None:
-            return reduce_blocks(elements, needed.edges, self._method, self.dtype, out)
-        reduced = reduce_blocks(elements, needed.edges, self._method, self.dtype)
-        found = picked(reduced, (form.shape, needed.axes, False))
+        part, edges, axes = self._needed(form)
+        if edges is None:
+            return self._original.read(part, out, batch)
+        elements = self._original.read(part, None, batch)
+        if axes is None:
+            return reduce_blocks(elements, edges, self._method, self.dtype, out)
+        reduced = reduce_blocks(elements, edges, self._method, self.dtype)
+        selected = picked(reduced, (form.shape, axes, False))
         if out is None:
-            return found if found.flags.c_contiguous else np.ascontiguousarray(found).reshape(form.shape)
-        out[...] = found
+            return selected if selected.flags.c_contiguous else np.ascontiguousarray(selected).reshape(form.shape)
+        out[...] = selected
         return out
 
-    def is_quick(self, view: View) -> bool:
+    def is_quick(self, form: Form) -> bool:
         """Return whether few elements are needed, and reading them is quick."""
-        form = view._form
         if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
             return False
         try:
-            needed = self._known(form)
+            return self._original.is_quick(self._needed(form).part)
         except BlizzarrError:
             # The read that follows raises it again.
             return False
-        # `is_quick` is called just before a read, which needs the same parts.
-        self._last = form, needed
-        return needed.part._driver.is_quick(needed.part)
 
-    def sources(self, view: View) -> Sequence[Source]:
+    def sources(self, form: Form) -> Sequence[Source]:
         """Return the sources of the elements that the blocks consist of."""
-        form = view._form
         if 0 in form.shape:
             return ()
         try:
-            needed = self._known(form)
+            return self._original.sources(self._needed(form).part)
         except BlizzarrError:
             # The read that follows raises it again.
             return ()
-        self._last = form, needed
-        return needed.part._driver.sources(needed.part)
-
-    def _known(self, form: Form) -> _Needed:
-        known, self._last = self._last, None
-        return known[1] if known is not None and known[0] is form else self._needed(form)
 
     def _needed(self, form: Form) -> _Needed:
-        """Return the elements that a view is computed from, block by block."""
-        store = self._store._now()
-        whole = store._form
+        """Return the elements that a view is computed from; the last answer is kept, as one read asks several times."""
+        whole, last = self._current_view(), self._last
+        if last is None or last[0] is not form or whole is not self._view:
+            last = self._last = form, self._elements_of_blocks(form, whole)
+        return last[1]
+
+    def _elements_of_blocks(self, form: Form, whole: Form) -> _Needed:
         if self._method == "stride":
             part = form._replace(
                 maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
             )
             simple = not any(isinstance(map_, ArrayMap) for map_ in form.maps)
-            return _Needed(
-                store._with_form(through(whole, part.maps, *part[:5]) if simple else compose(whole, part)), None, None
-            )
+            return _Needed(through(whole, part.maps, *part[:5]) if simple else compose(whole, part), None, None)
         maps: list[Map] = []
         edges: list[npt.NDArray[np.int64]] = []
         axes: list[Axis] = []
@@ -210,7 +198,7 @@ class DownsampleDriver(Driver):
                 blocks, axis = _distinct(map_, index, form)
                 first, last = int(blocks[0]), int(blocks[-1])
                 if 2 * len(blocks) > last - first:
-                    # Those between are read, too, rather than each wanted one alone.
+                    # The blocks in between are read, too, which is faster than reading each wanted block alone.
                     own, begins = _neighbours(first, last, factor, bounds)
                     axis = _moved(axis, blocks - first)
                 else:
@@ -223,39 +211,31 @@ class DownsampleDriver(Driver):
         never = (False,) * rank
         sizes = tuple([int(begins[-1]) for begins in edges])
         part = Form((0,) * rank, sizes, never, never, ("",) * rank, tuple(maps))
-        return _Needed(store._with_form(through(whole, part.maps, *part[:5])), edges, None if as_is else tuple(axes))
+        return _Needed(through(whole, part.maps, *part[:5]), edges, None if as_is else tuple(axes))
 
-    def write(self, view: View, source: Elements) -> None:
-        """Raise: a downsampled view cannot be written."""
+    def write(self, form: Form, source: Elements) -> None:
         raise NotWritableError("Destination does not support writing.")
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        """Return the driver with the current bounds of the store."""
-        return DownsampleDriver(self._store._resolved(fix_resizable_bounds), self._factors, self._method)
+        original, view = resolved_view(self._original, self._view, fix_resizable_bounds)
+        return DownsampleDriver(original, view, self._factors, self._method)
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+    def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return how much of the blocks is stored."""
-        form = view._form
-        whole = self._store._now()._form
+        whole = self._current_view()
         lower, upper = [], []
         for map_, factor, low, high in zip(form.maps, self._factors, whole.lower, whole.upper, strict=True):
             index = indices_of(form, map_)
             lower.append(max(int(index.min()) * factor, low))
             upper.append(min((int(index.max()) + 1) * factor, high))
-        part = self._store[IndexDomain(inclusive_min=lower, exclusive_max=upper)]
-        return part._driver.storage_statistics(part, not_stored, fully_stored)
-
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction of the store."""
-        return self._store.transaction
+        part = whole.domain._replace(lower=tuple(lower), upper=tuple(upper))
+        return self._original.storage_statistics(cut(self._view, part))
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """Return the driver on the store with a transaction."""
-        return DownsampleDriver(self._store.with_transaction(transaction), self._factors, self._method)
+        return DownsampleDriver(self._original.with_transaction(transaction), self._view, self._factors, self._method)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DownsampleDriver, (self._store, self._factors, self._method)
+        return DownsampleDriver, (self._original, self._view, self._factors, self._method)
 
 
 def _times(map_: Map, factor: int) -> Map:
@@ -295,14 +275,14 @@ def _scattered(
     return ArrayMap(0, 1, elements.reshape(extent), (dim,), UNBOUNDED), edges
 
 
-def _moved(axis: Axis, places: npt.NDArray[np.int64]) -> Axis:
-    """Return the axis with positions looked up in `places`, for blocks that are not read in adjacent places."""
+def _moved(axis: Axis, positions: npt.NDArray[np.int64]) -> Axis:
+    """Return the axis with other positions of the blocks, which are not read side by side."""
     if isinstance(axis, int):
-        return int(places[axis])
+        return int(positions[axis])
     if len(axis) == 2:
-        return axis[0], places[axis[1]]
+        return axis[0], positions[axis[1]]
     dim, start, sign = axis
-    return dim, int(places[start]), sign * int(places[1] - places[0]) if len(places) > 1 else sign
+    return dim, int(positions[start]), sign * int(positions[1] - positions[0]) if len(positions) > 1 else sign
 
 
 def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:
@@ -313,5 +293,5 @@ def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.
         dim, _, stride = map_
         listed = index.reshape(-1)
         return (listed, (dim, 0, 1)) if stride > 0 else (listed[::-1], (dim, len(listed) - 1, -1))
-    distinct, place = np.unique(index, return_inverse=True)
-    return distinct, (tuple(range(form.rank)), np.broadcast_to(place.reshape(index.shape), form.shape))
+    distinct, order = np.unique(index, return_inverse=True)
+    return distinct, (tuple(range(form.rank)), np.broadcast_to(order.reshape(index.shape), form.shape))

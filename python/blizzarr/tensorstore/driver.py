@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy.typing as npt
 
-from blizzarr.errors import OutOfBoundsError, UnsupportedOperationError, ViewOutOfBoundsError
-from blizzarr.indexing.form import ArrayMap, Form
+from blizzarr.errors import (
+    OutOfBoundsError,
+    SelectionError,
+    SpecError,
+    TransactionError,
+    UnsupportedOperationError,
+    ViewOutOfBoundsError,
+)
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.tensorstore.parts import reach
+from blizzarr.transactions import Transaction, is_committed
+from blizzarr.views import IndexDomain, form_of
 from blizzarr.views.compose import compose
-from blizzarr.views.indexing import Indexed
 
 if TYPE_CHECKING:
     from blizzarr.tensorstore.in_flight import InFlight
@@ -29,29 +36,41 @@ Elements = npt.NDArray[Any]
 Shared = dict[Any, Any]
 """State that reads share which belong to one batch, or are in flight at the same time."""
 
-View = Indexed
-"""A transform from the selection to the domain of the driver; a `TensorStore` is one."""
+Bounds = tuple[int | None, ...] | None
 
 
 class Source(NamedTuple):
     """A part of a stored array that something is read from."""
 
-    place: Any
-    """Equal for all handles of one array."""
+    array: Any
+    """The identity of the array, equal for all its handles."""
     form: Form
     chunk_shape: tuple[int, ...]
     """The shape of the chunks that are decoded as a whole."""
     chunk_bytes: int
 
     def chunks(self) -> tuple[range, ...]:
-        """Return the range of chunks along each dimension, which for index arrays includes those in between."""
-        return tuple(chunks_of(self.form, self.chunk_shape))
+        """Return the range of chunks along each dimension, which for index arrays includes those in between.
+
+        Examples
+        --------
+        >>> form = Form((0,), (10,), (False,), (False,), ("",), ((0, 18, -2), 3))
+        >>> Source("a", form, (8, 2), 16).chunks()
+        (range(0, 3), range(1, 2))
+        """
+        if 0 in self.form.shape:
+            return (range(0),) * len(self.chunk_shape)
+        ends = [reach(map_, self.form) for map_ in self.form.maps]
+        return tuple(
+            [range(first // side, last // side + 1) for (first, last), side in zip(ends, self.chunk_shape, strict=True)]
+        )
 
 
 class Driver(ABC):
     """Elements of one data type in a domain.
 
-    Every method works in the calling thread; `TensorStore` calls those that take long from other threads.
+    A `TensorStore` is a driver and a form: the map from the positions of the view to the domain of the driver. Every
+    method works in the calling thread; `TensorStore` calls the slow ones from other threads.
     """
 
     name: str
@@ -63,7 +82,9 @@ class Driver(ABC):
     """True if bounds of views may change, so that they can be resolved."""
     decodes: bool = False
     """True if reads decode chunks that are worth sharing with other reads."""
-    _in_flight: weakref.ref[InFlight] | None = None
+    transaction: Transaction | None = None
+    """The transaction that gathers writes; None if they are stored at once."""
+    reads: weakref.ref[InFlight] | None = None
     """The reads whose futures still exist."""
 
     # Properties
@@ -104,37 +125,37 @@ class Driver(ABC):
         return None
 
     @abstractmethod
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """Return the spec that opens this view again, with its resources; without the metadata if `minimal`."""
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
+        """Return the spec that opens a view again, with its resources; without the metadata if `minimal`."""
 
-    def base(self, view: View) -> tuple[Driver, View] | None:
+    def base(self, form: Form) -> tuple[Driver, Form] | None:
         """Return the driver that this one is made from and the view of it; None unless it is made from exactly one."""
         return None
 
     # Its elements
 
     @abstractmethod
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Return the elements of a view: in a new array, or in `out`, which has the shape of the view's domain.
 
         Chunks that were decoded for the same `batch` need not be read again, unless its state says so.
         """
 
-    def sources(self, view: View) -> Sequence[Source]:
+    def sources(self, form: Form) -> Sequence[Source]:
         """Return the chunks that reads of a view decode and could share; none where sharing does not pay."""
         return ()
 
     @abstractmethod
-    def write(self, view: View, source: Elements) -> None:
+    def write(self, form: Form, source: Elements) -> None:
         """Replace the elements of a view with those of an array of this data type and the shape of the view."""
 
-    def is_quick(self, view: View) -> bool:
+    def is_quick(self, form: Form) -> bool:
         """Return whether accessing a view takes less time than handing the work to another thread."""
         return False
 
-    def is_quick_to_write(self, view: View) -> bool:
+    def is_quick_to_write(self, form: Form) -> bool:
         """Return whether writing a view takes less time than handing the work to another thread."""
-        return self.is_quick(view)
+        return self.is_quick(form)
 
     @property
     def is_near(self) -> bool:
@@ -150,9 +171,15 @@ class Driver(ABC):
         if True not in form.implicit_upper and True not in form.implicit_lower:
             return form
         try:
-            return compose(IndexTransform(self.domain)._form, form)
+            return compose(self.whole, form)
         except OutOfBoundsError as error:
             raise ViewOutOfBoundsError(str(error), index=error.index) from None
+
+    @property
+    def whole(self) -> Form:
+        """The view of all elements."""
+        lower, upper, implicit_lower, implicit_upper, labels, _ = form_of(self.domain)
+        return Form(lower, upper, implicit_lower, implicit_upper, labels, identity_maps(len(lower)))
 
     # Changing it
 
@@ -160,60 +187,73 @@ class Driver(ABC):
         """Return the driver with its current bounds."""
         return self
 
-    def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
+    def resize(self, form: Form, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
         """Change the bounds that are not None, and return the driver with the new ones."""
         raise UnsupportedOperationError("Resize not supported")
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Return whether none and whether all of a view is stored; None for what was not asked."""
-        raise UnsupportedOperationError("storage_statistics not supported")
-
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction that gathers writes; None if they are stored at once."""
-        return None
+    def storage_statistics(self, form: Form) -> tuple[bool, bool]:
+        """Return whether none and whether all of a view is stored."""
+        raise UnsupportedOperationError("Storage statistics not supported")
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
         """Return the same driver with a transaction."""
-        if transaction is None:
-            return self
-        raise UnsupportedOperationError(f'"{self.name}" driver does not support transactions')
+        return self.altered(transaction=transaction)
 
     def allowed(self, readable: bool, writable: bool) -> Self:
         """Return the same driver, restricted to reading or to writing."""
         if readable == self.readable and writable == self.writable:
             return self
+        return self.altered(readable=readable, writable=writable)
+
+    def altered(self, **attributes: Any) -> Self:
+        """Return a copy of the driver with other attributes; its reads are not shared with those of the original."""
         # Not by `copy`, which would do as pickling does and open again.
-        limited = object.__new__(type(self))
-        limited.__dict__.update(self.__dict__)
-        limited.readable = readable
-        limited.writable = writable
-        return limited
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, reads=None, **attributes)
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_in_flight"}
+        return {name: value for name, value in self.__dict__.items() if name != "reads"}
 
 
-def chunks_of(form: Form, chunk_shape: tuple[int, ...]) -> Iterator[range]:
-    """Along each dimension the chunks between the first and the last index of a view.
+def with_bounds_of(driver: Driver, form: Form) -> Form:
+    """Return the form with the driver's bounds in place of its implicit ones."""
+    whole = driver.whole
+    if False not in form.implicit_upper and form._replace(upper=whole.upper) == whole:
+        # The whole array with implicit upper bounds: there is nothing to compose.
+        return whole
+    try:
+        return compose(whole, form)
+    except SelectionError as error:
+        # The index was valid for the view, but the stored array has changed.
+        raise SpecError(str(error)) from error
 
-    Examples
-    --------
-    >>> from blizzarr.views import IndexTransform
-    >>> list(chunks_of(IndexTransform(input_shape=[20, 9])[::-2, 3]._form, (8, 2)))
-    [range(0, 3), range(1, 2)]
+
+def resolved_view(driver: Driver, form: Form, fix_resizable_bounds: bool) -> tuple[Driver, Form]:
+    """Return a driver and a view of it with their current bounds, which become explicit with `fix_resizable_bounds`."""
+    driver = driver.resolve(fix_resizable_bounds)
+    if not driver.resolves:
+        return driver, form
+    form = with_bounds_of(driver, form)
+    if fix_resizable_bounds:
+        # Dimensions that the view has made, like ts.newaxis, have no bounds that others could change.
+        own = set(range(form.rank)) - {map_[0] for map_ in form.maps if isinstance(map_, tuple)}
+        form = form._replace(
+            implicit_lower=tuple(flag and dim in own for dim, flag in enumerate(form.implicit_lower)),
+            implicit_upper=tuple(flag and dim in own for dim, flag in enumerate(form.implicit_upper)),
+        )
+    return driver, form
+
+
+def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
+    """Return the driver with a transaction.
+
+    Raises
+    ------
+    TransactionError
+        If the driver already has a transaction that is not committed.
     """
-    for map_, length in zip(form.maps, chunk_shape, strict=True):
-        if isinstance(map_, int):
-            ends = map_, map_
-        elif isinstance(map_, ArrayMap):
-            array = map_.array
-            least, most = (int(array.min()), int(array.max())) if array.size else (0, -1)
-            ends = map_.offset + map_.stride * least, map_.offset + map_.stride * most
-        else:
-            dim, offset, stride = map_
-            ends = offset + stride * form.lower[dim], offset + stride * (form.upper[dim] - 1)
-        yield range(min(ends) // length, max(ends) // length + 1)
-
-
-Bounds = tuple[int | None, ...] | None
+    own = driver.transaction
+    if own is not None and not is_committed(own):
+        raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
+    return driver.with_transaction(transaction)

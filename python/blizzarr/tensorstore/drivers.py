@@ -18,7 +18,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Elements
 from blizzarr.tensorstore.opening import Request
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.virtual_chunked import virtual_driver
 from blizzarr.views import IndexDomain
 
@@ -99,7 +99,7 @@ class ChunkDriver(Driver):
         schema._merge(Schema(**self.describe(**node.options)))
         reads = partial(_called, self.read_chunk, node)
         writes = None if type(self).write_chunk is ChunkDriver.write_chunk else partial(_called, self.write_chunk, node)
-        return TensorStore._of(virtual_driver((reads, writes), schema, node.resources, None, node))
+        return store_of(virtual_driver((reads, writes), schema, node.resources, None, node))
 
 
 def _called(method: Callable[..., None], node: SpecNode, domain: IndexDomain, elements: Elements, _: object) -> None:

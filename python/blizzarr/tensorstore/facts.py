@@ -20,7 +20,7 @@ from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
-from blizzarr.views import Indexable, IndexDomain, IndexTransform
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, form_of, transform_of
 
 
 class StoreFacts(Indexable):
@@ -33,6 +33,7 @@ class StoreFacts(Indexable):
 
     @classmethod
     def _made(cls, driver: Driver, form: Form) -> Self:
+        """Return the store of a driver and a form."""
         store = cls.__new__(cls)
         store._driver = driver
         store._bare = form
@@ -47,15 +48,15 @@ class StoreFacts(Indexable):
 
     @property
     def _transform(self) -> IndexTransform:
-        return IndexTransform._of(self._bare)
+        return transform_of(self._bare)
 
     def _with_transform(self, transform: IndexTransform) -> Self:
-        return self._made(self._driver, transform._form)
+        return self._made(self._driver, form_of(transform))
 
     @property
     def domain(self) -> IndexDomain:
         """The domain of the view: its indices."""
-        return IndexDomain._of(self._bare.domain)
+        return domain_of(self._bare.domain)
 
     @property
     def rank(self) -> int:
@@ -131,8 +132,8 @@ class StoreFacts(Indexable):
     @property
     def base(self) -> Self | None:
         """The store that this one was made from, if it was made from exactly one other store."""
-        found = self._driver.base(self)
-        return None if found is None else self._made(found[0], found[1]._form)
+        base = self._driver.base(self._bare)
+        return None if base is None else self._made(*base)
 
     @property
     def url(self) -> str:
@@ -180,7 +181,7 @@ class StoreFacts(Indexable):
           },
         })
         """
-        node = self._driver.said(self, bool(minimal_spec))
+        node = self._driver.spec_of(self._bare, bool(minimal_spec))
         if not retain_context and not unbind_context:
             node = strip(node)
         spec = Spec._of(node)
@@ -193,6 +194,11 @@ class StoreFacts(Indexable):
         return spec
 
 
+def driver_of(store: StoreFacts) -> Driver:
+    """Return the driver of a store."""
+    return store._driver
+
+
 _CHANGES: Final = (
     *("open_mode", "open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata"),
     *("recheck_cached_metadata", "recheck_cached_data", "recheck_cached"),
@@ -203,7 +209,7 @@ name_keywords(StoreFacts.spec, _CHANGES)
 
 
 class StorageStatistics:
-    """Whether none and whether all of a view is stored; None for what was not asked.
+    """The answers to whether none and whether all of a view is stored; None for a question that was not asked.
 
     Examples
     --------

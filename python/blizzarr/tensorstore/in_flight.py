@@ -12,16 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from blizzarr.caching import CachePool
-from blizzarr.futures import Future, at_once, submit
+from blizzarr.futures import Future, at_once, keep_alive, submit
+from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axes
-from blizzarr.tensorstore.driver import Shared, Source, chunks_of
+from blizzarr.tensorstore.driver import Driver, Shared, Source
 from blizzarr.transfer import Binding
-
-if TYPE_CHECKING:
-    from blizzarr.tensorstore.store import TensorStore
 
 T = TypeVar("T")
 
@@ -29,9 +27,9 @@ KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
 
 _MOST: Final = 1 << 12
-"""Chunks of one read of which is noted that it needs them."""
+"""The most chunks of one read that are recorded as needed."""
 _REMEMBERED: Final = 1 << 14
-"""Chunks of which is remembered that a read needed them."""
+"""The number of recorded chunks above which all of them are forgotten."""
 
 
 class InFlight:
@@ -39,52 +37,49 @@ class InFlight:
 
     Parameters
     ----------
-    first
-        What is read first. Nothing else is made of it: most reads are alone.
+    driver, form
+        The driver, and what is read first. Its chunks are listed when there is a second read: most reads are alone.
 
     Examples
     --------
     >>> import blizzarr.tensorstore as ts
+    >>> from blizzarr.tensorstore.facts import driver_of
+    >>> from blizzarr.views import form_of
     >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
     >>> store = ts.open(spec, dtype="uint8", shape=[9], create=True).result()
-    >>> reads = InFlight(store[7])
-    >>> reads.join(store[8])["pool"]
+    >>> reads = InFlight(driver_of(store), form_of(store[7]))
+    >>> reads.join(form_of(store[8]))["pool"]
     <CachePool: 0 of 67,108,864 bytes>
     """
 
-    __slots__ = ("__weakref__", "_first", "_needed", "_shared")
+    __slots__ = ("__weakref__", "_driver", "_first", "_needed", "_shared")
 
     _needed: set[Any]
-    """Chunks, and the sets of chunks that reads have needed together."""
+    """The chunks that the reads have needed."""
 
-    def __init__(self, first: TensorStore) -> None:
-        self._first: TensorStore | None = first
+    def __init__(self, driver: Driver, form: Form) -> None:
+        self._driver = driver
+        self._first: Form | None = form
         self._shared: Shared | None = None
 
-    def join(self, view: TensorStore) -> Shared | None:
+    def join(self, form: Form) -> Shared | None:
         """Add a read, and return the state that it shares with others if one of them has needed the same chunk."""
         first = self._first
         if first is not None:
             self._needed = set()
-            self._note(first._driver.sources(first))
+            self._note(self._driver.sources(first))
             self._first = None
-        return self._share() if self._note(view._driver.sources(view)) else None
+        return self._share() if self._note(self._driver.sources(form)) else None
 
     def _note(self, sources: Sequence[Source]) -> bool:
         """Record the chunks that a read needs, and return whether another one has needed some of them."""
         needed = self._needed
         if len(needed) >= _REMEMBERED:
             needed.clear()
-        boxes = [(place, *chunks_of(form, shape)) for place, form, shape, _ in sources]
-        if len(boxes) == 1 and boxes[0] in needed:
-            return True
-        chunks = _chunks(boxes, sources)
-        known = not chunks.isdisjoint(needed)
-        if chunks:
-            needed |= chunks
-            # Most reads need exactly what another one has needed, which one lookup tells.
-            needed.update(boxes)
-        return known
+        chunks = _chunks(sources)
+        is_shared = not chunks.isdisjoint(needed)
+        needed |= chunks
+        return is_shared
 
     def _share(self) -> Shared:
         shared = self._shared
@@ -116,16 +111,17 @@ class InFlight:
         return {**shared, "since": _engine(shared["pool"]).now()}
 
 
-def _chunks(boxes: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> set[Any]:
+def _chunks(sources: Sequence[Source]) -> set[Any]:
     """Return the chunks of a read; none if there are too many to be kept."""
     room, most = KEPT_BYTES, _MOST
-    for (_, *ranges), source in zip(boxes, sources, strict=True):
+    boxes = [(source.array, source.chunks()) for source in sources]
+    for (_, ranges), source in zip(boxes, sources, strict=True):
         count = prod(map(len, ranges))
         room -= count * source.chunk_bytes
         most -= count
     if room < 0 or most < 0:
         return set()
-    return {(place, position) for place, *ranges in boxes for position in product(*ranges)}
+    return {(array, position) for array, ranges in boxes for position in product(*ranges)}
 
 
 _last: weakref.ref[CachePool] | None = None
@@ -146,75 +142,57 @@ def _engine(pool: CachePool) -> Any:
     return pool.native
 
 
-def in_flight(view: TensorStore, work: Callable[[Shared | None], T]) -> Future[T]:
-    """Return the future of a read of a view whose driver decodes; `work` takes the state that it shares with others."""
-    driver = view._driver
-    ref = driver._in_flight
+def in_flight(driver: Driver, form: Form, work: Callable[[Shared | None], T]) -> Future[T]:
+    """Return the future of a read of a driver that decodes; `work` takes the state that it shares with others."""
+    ref = driver.reads
     reads = None if ref is None else ref()
     if reads is None:
-        reads = InFlight(view)
-        driver._in_flight = weakref.ref(reads)
+        reads = InFlight(driver, form)
+        driver.reads = weakref.ref(reads)
         shared = None
     else:
-        shared = reads.join(view)
-    if driver.is_quick(view) and not (shared is not None and reads.is_hasty):
+        shared = reads.join(form)
+    if driver.is_quick(form) and not (shared is not None and reads.is_hasty):
         future = at_once(work, shared)
     else:
         later = None if shared is None else reads.now()
         future = submit(lambda: work(later))
-    future._kept = reads
+    keep_alive(future, reads)
     return future
 
 
-_COUNTED = 1 << 14
-"""The most chunks for which the reads that need them are recorded; beyond that, looking costs as much as it saves."""
-
 _WORTH = 1 << 16
-"""Bytes that would be decoded again for it to be worth keeping them."""
+"""The number of bytes that must be decoded again for it to be worth keeping them."""
 
 
-def overlapping(views: Sequence[TensorStore]) -> set[int]:
+def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
     """Return the numbers of the views that need the same chunk as another one.
 
     Examples
     --------
     >>> import blizzarr.tensorstore as ts
+    >>> from blizzarr.tensorstore.facts import driver_of
+    >>> from blizzarr.views import form_of
     >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
     >>> layout = ts.ChunkLayout(chunk_shape=[50_000])
     >>> store = ts.open(spec, dtype="uint32", shape=[100_000], chunk_layout=layout, create=True).result()
-    >>> sorted(overlapping([store[7], store[60_000], store[80_000]]))
+    >>> views = store[7], store[60_000], store[80_000]
+    >>> sorted(overlapping([(driver_of(view), form_of(view)) for view in views]))
     [1, 2]
     """
-    users: dict[Any, list[tuple[int, Source]]] = {}
-    count = 0
-    for number, view in enumerate(views):
-        for source in view._driver.sources(view):
-            users.setdefault(source.place, []).append((number, source))
-            count += 1
-    found: set[int] = set()
-    if len(users) < count:
-        for several in users.values():
-            if len(several) > 1:
-                found |= _of_array(several)
-    return found
-
-
-def _of_array(several: list[tuple[int, Source]]) -> set[int]:
-    first: dict[tuple[int, ...], int] = {}
-    found: set[int] = set()
-    again, left = 0, _COUNTED
-    for number, source in several:
-        ranges = source.chunks()
-        left -= prod(map(len, ranges))
-        if left < 0:
-            return set()
-        for chunk in product(*ranges):
-            owner = first.setdefault(chunk, number)
-            if owner != number:
-                found.add(owner)
-                found.add(number)
-                again += source.chunk_bytes
-    return found if again >= _WORTH else set()
+    sources = [driver.sources(form) for driver, form in views]
+    arrays = [source.array for several in sources for source in several]
+    first: dict[Any, int] = {}
+    shared: set[int] = set()
+    again = 0
+    for number, several in enumerate(sources if len(set(arrays)) < len(arrays) else ()):
+        for source in several:
+            for chunk in _chunks([source]):
+                owner = first.setdefault(chunk, number)
+                if owner != number:
+                    shared |= {owner, number}
+                    again += source.chunk_bytes
+    return shared if again >= _WORTH else set()
 
 
 class _SinceHandle:

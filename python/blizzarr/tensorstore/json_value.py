@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from operator import itemgetter
@@ -12,6 +13,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from blizzarr.errors import ArrayNotFoundError, ConflictError, ConstraintError
+from blizzarr.indexing import Form, lower_form
 from blizzarr.json_values import MISSING, alike, dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -25,12 +27,12 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.stored_place import shown
-from blizzarr.transactions import Operation, Transaction, changes_in
+from blizzarr.transactions import Operation, Transaction, changes_in, check_open
 from blizzarr.transactions.naming import place_in
-from blizzarr.views import IndexDomain, IndexTransform, lower
+from blizzarr.views import IndexDomain, transform_of
 
 _ATTEMPTS = 100
 
@@ -47,64 +49,51 @@ class JsonDriver(Driver):
     def __init__(self, node: SpecNode, transaction: Transaction | None = None) -> None:
         assert node.kvstore is not None, "checked when it was opened"
         self._node = node
-        self._transaction = transaction
+        self.transaction = transaction
         self._pointer: str = node.options["json_pointer"]
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain, which has no dimensions."""
         return IndexDomain(shape=[])
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The layout of a single element."""
         return ChunkLayout(rank=0)
 
     @property
     def kvstore(self) -> KvStore | None:
-        """The place of the document."""
         assert self._node.kvstore is not None, "checked when it was opened"
-        return KvStore._of(self._node.kvstore, self._transaction)
+        return KvStore._of(self._node.kvstore, self.transaction)
 
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """Return the spec of the document, with the pointer."""
-        if self._transaction is not None:
-            self._transaction._check_open()
-        node = self._node
-        return SpecNode(
-            node.driver,
-            node.schema,
-            IndexTransform._of(view._form),
-            node.kvstore,
-            options=node.options,
-            resources=node.resources,
-        )
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
+        if self.transaction is not None:
+            check_open(self.transaction)
+        return replace(self._node, transform=transform_of(form))
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Read the document, and find the value."""
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         access = self._access
-        found = access.read("") if self._transaction is None else KvChanges(self._transaction, access).read("")
+        found = access.read("") if self.transaction is None else KvChanges(self.transaction, access).read("")
         if found.value is None:
             raise ArrayNotFoundError(f"Error reading {self._shown}")
         element = np.empty((), np.object_)
         with prefixed(f"Error reading {self._shown}"):
             element[()] = found_at(_parsed(found.value), self._pointer)
-        values = picked(element, lower(view, ()))
+        values = picked(element, lower_form(form, ()))
         if out is None:
             return values.copy("C")
         out[...] = values
         return out
 
-    def write(self, view: View, source: Elements) -> None:
+    def write(self, form: Form, source: Elements) -> None:
         """Replace the value in the document as it is stored at that time."""
-        if not view.size:
+        if 0 in form.shape:
             return
         element = np.empty((), np.object_)
-        put(element, lower(view, ()), source)
+        put(element, lower_form(form, ()), source)
         value = element[()]
         access = self._access
-        if self._transaction is not None:
-            self._write_later(self._transaction, value)
+        if self.transaction is not None:
+            self._write_later(self.transaction, value)
             return
         if not self._pointer:
             access.write("", self._made(None, value))
@@ -162,30 +151,19 @@ class JsonDriver(Driver):
     def _shown(self) -> str:
         return shown(self._access.store, self._access.path)
 
-    def is_quick(self, view: View) -> bool:
-        """Return whether the document is in memory."""
+    def is_quick(self, form: Form) -> bool:
         return isinstance(unwrapped(self._access.store), MemoryStore)
 
     @property
     def is_near(self) -> bool:
-        """True if the document is in memory, or in a file."""
         return isinstance(unwrapped(self._access.store), LocalStore | MemoryStore)
 
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction that gathers writes; None if they are stored at once."""
-        return self._transaction
-
-    def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """Return a driver of the same value with a transaction."""
-        return JsonDriver(self._node, transaction).allowed(self.readable, self.writable)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._node, self._transaction, self.readable, self.writable)
+        return _opened_again, (self._node, self.readable, self.writable)
 
 
-def _again(node: SpecNode, transaction: Transaction | None, readable: bool, writable: bool) -> JsonDriver:
-    return JsonDriver(node, transaction).allowed(readable, writable)
+def _opened_again(node: SpecNode, readable: bool, writable: bool) -> JsonDriver:
+    return JsonDriver(node).allowed(readable, writable)
 
 
 def _parsed(value: bytes) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy as copy_of
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.indexing import lower_form
 from blizzarr.indexing.form import Form, Map, dims_of
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context, Resource, resource_of
@@ -17,11 +18,11 @@ from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
-from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, IndexTransform, lower
+from blizzarr.views import IndexDomain, domain_of, transform_of
+from blizzarr.views.values import MAX_RANK
 
 _QUICK = 1 << 16
 """Elements that are copied faster than another thread begins."""
@@ -58,7 +59,7 @@ def _dtype_of_objects(found: npt.NDArray[Any]) -> DType:
 
 
 class MemoryArray(Driver):
-    """A NumPy array."""
+    """A NumPy array, which can be neither read nor written in a transaction."""
 
     name = "array"
 
@@ -70,38 +71,29 @@ class MemoryArray(Driver):
         writable: bool = True,
         units: tuple[Unit | None, ...] | None = None,
     ) -> None:
-        if array.ndim > 32:
-            raise SpecError(f"Rank {array.ndim} is outside valid range [0, 32]")
+        if array.ndim > MAX_RANK:
+            raise SpecError(f"Rank {array.ndim} is outside valid range [0, {MAX_RANK}]")
         self._array = array
         self._resource = resource
         self._units = units
         self.dtype = dtype
-        self.readable = True
         self.writable = writable
-        self._transaction: Transaction | None = None
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain, which begins at zero."""
-        shape = self._array.shape
-        never = (False,) * len(shape)
-        return IndexDomain._of(Form((0,) * len(shape), shape, never, never, ("",) * len(shape)))
+        return domain_of(Form.of_shape(self._array.shape))
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The layout of the elements in memory."""
-        array = self._array
-        return ChunkLayout(grid_origin=[0] * array.ndim, inner_order=order_of(array))
+        return ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units that were given."""
         return self._units or (None,) * self._array.ndim
 
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         """Return a spec that contains the elements of the view."""
-        form = view._form
-        array = picked(self._array, lower(view, self._array.shape))
+        array = picked(self._array, lower_form(form, self._array.shape))
         # Repeated dimensions are written once.
         steps = zip(form.maps, self._array.strides, strict=True)
         along = {dim for map_, step in steps if step for dim in dims_of(map_)}
@@ -115,52 +107,37 @@ class MemoryArray(Driver):
             elements, kept, maps = array.reshape(-1), [0], (0,)
         # A copy: a spec does not change with later writes.
         elements = elements.copy()
-        bare = form._replace(maps=maps)
         schema = Schema(dtype=self.dtype, rank=len(kept))
         if self._units is not None and len(kept) == self.rank == form.rank:
             schema.update(dimension_units=self._units)
         return SpecNode(
             "array",
             schema,
-            IndexTransform._of(bare),
+            transform_of(form._replace(maps=maps)),
             options={"array": elements},
             resources={"data_copy_concurrency": self._resource},
         )
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Copy the elements."""
-        self._check_alone()
-        found = picked(self._array, lower(view, self._array.shape))
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
+        self._check_transaction()
+        elements = picked(self._array, lower_form(form, self._array.shape))
         if out is None:
-            is_own = found.flags.owndata and found.flags.c_contiguous and found is not self._array
-            return found if is_own else found.copy("C")
-        out[...] = found
+            is_own = elements.flags.owndata and elements.flags.c_contiguous and elements is not self._array
+            return elements if is_own else elements.copy("C")
+        out[...] = elements
         return out
 
-    def write(self, view: View, source: Elements) -> None:
-        """Replace the elements."""
-        self._check_alone()
-        put(self._array, lower(view, self._array.shape), source)
+    def write(self, form: Form, source: Elements) -> None:
+        self._check_transaction()
+        put(self._array, lower_form(form, self._array.shape), source)
 
-    def is_quick(self, view: View) -> bool:
-        """Return whether there are few elements."""
-        return view.size <= _QUICK
+    def is_quick(self, form: Form) -> bool:
+        return prod(form.shape) <= _QUICK
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+    def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return that every element is stored; no element is if the view is empty."""
-        return (not view.size if not_stored else None), (True if fully_stored else None)
+        return 0 in form.shape, True
 
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction that it was bound to, with which it can be neither read nor written."""
-        return self._transaction
-
-    def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """Return a driver of the same array with a transaction; it cannot be read or written until that is removed."""
-        made = copy_of(self)
-        made._transaction = transaction
-        return made
-
-    def _check_alone(self) -> None:
-        if self._transaction is not None:
+    def _check_transaction(self) -> None:
+        if self.transaction is not None:
             raise UnsupportedOperationError('"array" driver does not support transactions')

@@ -1,4 +1,4 @@
-"""What this process has read, written and found in caches, under TensorStore's names where they mean the same."""
+"""Metrics: reads, writes and cache hits of this process, under TensorStore's names where these mean the same."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ def experimental_push_metrics_to_prometheus(
             raise SpecError("PushGatewayConfig bad job")
         if not pushgateway.startswith(("http://", "https://")):
             raise SpecError("PushGatewayConfig bad host")
-        place = f"{pushgateway.rstrip('/')}/metrics/job/{quote(job, safe='')}"
-        place += f"/instance/{quote(instance, safe='')}" if instance else ""
+        url = f"{pushgateway.rstrip('/')}/metrics/job/{quote(job, safe='')}"
+        url += f"/instance/{quote(instance, safe='')}" if instance else ""
         text = "".join(f"{line}\n" for line in experimental_collect_prometheus_format_metrics(metric_prefix))
-        request = Request(place, text.encode(), {"Content-Type": "text/plain; version=0.0.4"}, method="PUT")
+        request = Request(url, text.encode(), {"Content-Type": "text/plain; version=0.0.4"}, method="PUT")
         try:
             with urlopen(request, timeout=_SECONDS) as answer:
                 return int(answer.status)
@@ -157,7 +157,7 @@ def _counted() -> Iterator[tuple[str, str, int]]:
         rows += [
             (f"/tensorstore/kvstore/{kind}/{what}", about, remote.get((kind, what), 0))
             for what, about in _REMOTE.items()
-            # Nothing is written by HTTP.
+            # HTTP stores are read-only.
             if kind != "http" or not what.endswith(("write", "written"))
         ]
     yield from sorted(rows)

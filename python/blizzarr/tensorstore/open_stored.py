@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from blizzarr import _native
-from blizzarr.array import Array
 from blizzarr.caching import CachedStore, CachePool, Since
 from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
 from blizzarr.model import ArrayMeta
@@ -18,12 +17,11 @@ from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
-from blizzarr.tensorstore.limited_array import LimitedArray
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
+from blizzarr.tensorstore.opened_array import OpenedArray, undocumented
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
-from blizzarr.tensorstore.undocumented import undocumented
 from blizzarr.transactions import StagedStore, Transaction
 
 
@@ -168,18 +166,15 @@ def _opened(
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     copying = node.resources["data_copy_concurrency"].value["limit"]
     reading = place.kvstore.resources.get("file_io_concurrency", node.resources["data_copy_concurrency"]).value["limit"]
-    if copying == reading == "shared":
-        array = Array(store, place.path, meta)
-    else:
-        # The same threads copy and read.
-        limits = [limit for limit in (copying, reading) if limit != "shared"]
-        if copying == "shared":
-            limits.append(_native.threads())
-        array = LimitedArray.of(store, place.path, meta, min(limits))
+    # The same threads copy and read.
+    limits = [limit for limit in (copying, reading) if limit != "shared"]
+    if limits and copying == "shared":
+        limits.append(_native.threads())
+    array = OpenedArray.of(store, place.path, meta, min(limits) if limits else None)
     if field is None:
         field = place.constraints.field_of(meta, node.options)
     since = bound_at_open(node.options["recheck_cached_metadata"], moment)
-    return StoredArray(node, array, since, known, field)
+    return StoredArray(node, array, since, known, type(place.constraints), field)
 
 
 def _since(recheck: Recheck) -> Any:

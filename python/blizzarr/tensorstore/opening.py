@@ -17,7 +17,7 @@ from blizzarr.errors import (
     SpecError,
     TransactionError,
 )
-from blizzarr.futures import Batch, Future, Pace, at_once, failed, submit
+from blizzarr.futures import Batch, Future, Pace, add_work, at_once, failed, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.context import Context, bind
@@ -31,12 +31,14 @@ from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.open_stored import open_stored
 from blizzarr.tensorstore.part_driver import PartDriver
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
-from blizzarr.transactions import Transaction
+from blizzarr.transactions import Transaction, delaying
+from blizzarr.views import form_of
 from blizzarr.views.compose import compose
 
 
@@ -111,11 +113,11 @@ def open(
     work: Callable[[], TensorStore] = partial(open_node, node, request)
     if transaction is not None:
         try:
-            work = transaction._held(work)
+            work = delaying(transaction, work)
         except TransactionError as error:
             return failed(error)
     if batch is not None:
-        return batch._add(work)
+        return add_work(batch, work)
     if _is_quick(node):
         return at_once(work)
     if node.kvstore is not None and node.kvstore.driver == "file":
@@ -164,15 +166,15 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
 
 def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
     """Return the view that a node selects from the opened store."""
-    driver = opened._driver
+    driver = driver_of(opened)
     if request.transaction is not None and driver.transaction is None:
         driver = driver.with_transaction(request.transaction)
     driver = limited(driver, request)
-    form = opened._form
-    view = None if node.transform is None else node.transform._form
+    form = form_of(opened)
+    view = None if node.transform is None else form_of(node.transform)
     if view is not None and not _is_all_of(view, form):
         form = compose(form, view)
-    return TensorStore._made(driver, form)
+    return store_of(driver, form)
 
 
 def _is_all_of(view: Form, form: Form) -> bool:
@@ -210,7 +212,7 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
             f"Mismatch between domain in schema {{ {domain} }} and array {{ {{origin={origin}, shape={sizes}}} }}"
         )
     resource, units = node.resources["data_copy_concurrency"], node.schema.dimension_units
-    return TensorStore._of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
+    return store_of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
 def refuse_creating(node: SpecNode, request: Request) -> None:
@@ -224,7 +226,7 @@ def _open_stored(node: SpecNode, request: Request) -> TensorStore:
         refuse_creating(node, request)
     stored = open_stored(node, request.transaction)
     driver = (PartDriver if stored.field.is_part else StoredArrayDriver)(stored, request.transaction)
-    return TensorStore._made(driver, stored.form)
+    return store_of(driver, stored.form)
 
 
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
@@ -232,7 +234,7 @@ def _open_json(node: SpecNode, request: Request) -> TensorStore:
         raise SpecError('"kvstore" must be specified')
     from blizzarr.tensorstore.json_value import JsonDriver
 
-    return TensorStore._of(JsonDriver(node, request.transaction))
+    return store_of(JsonDriver(node, request.transaction))
 
 
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:
@@ -243,7 +245,7 @@ def _open_cast(node: SpecNode, request: Request) -> TensorStore:
 
 def _open_downsampled(node: SpecNode, request: Request) -> TensorStore:
     base = open_node(node.bases[0], replace(request, write=None))
-    return TensorStore._of(DownsampleDriver(base, node.options["factors"], node.options["method"]))
+    return store_of(DownsampleDriver(driver_of(base), form_of(base), node.options["factors"], node.options["method"]))
 
 
 OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {

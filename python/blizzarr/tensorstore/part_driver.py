@@ -11,25 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from blizzarr.array.binding import bind
-from blizzarr.caching import CachePool
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axis
-from blizzarr.model import ArrayMeta
 from blizzarr.spec.field import Field
-from blizzarr.stores import check_writable
-from blizzarr.tensorstore.cut_off import read_or_fill
-from blizzarr.tensorstore.driver import Bounds, Elements, Shared, View
-from blizzarr.tensorstore.in_flight import read_since
-from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.driver import Bounds, Elements, Shared
+from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.stored_array import StoredArray
-from blizzarr.tensorstore.stored_array_driver import SHARED_BYTES, StoredArrayDriver
-from blizzarr.tensorstore.stored_statistics import stored_of
-from blizzarr.tensorstore.undocumented import without_document
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.transactions import Transaction
-from blizzarr.transfer import Binding, write
-from blizzarr.views import lower
+from blizzarr.transfer import Binding
 
 
 class PartDriver(StoredArrayDriver):
@@ -39,72 +30,32 @@ class PartDriver(StoredArrayDriver):
         super().__init__(stored, transaction)
         part = self._part = stored.field
         self._chunk_shape = (*self._chunk_shape, *part.shape)
-        self._bound: tuple[ArrayMeta, Binding] | None = None
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return (*self._array._shape, *self._part.shape)
+        return (*self._array.shape, *self._part.shape)
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
-        """Read the chunks that the view needs."""
-        lowered = lower(view, self._shape)
-        if self._must_be_stored:
-            self._stored.refuse_missing(self._of_grid(lowered))
-        chosen, wanted = of_bytes(lowered, self._part)
-        raw = read_or_fill(self._binding(batch), chosen) if self._transaction is None else self._staged().read(chosen)
-        found = self._part.decode(raw).reshape(wanted)
+    def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
+        selected, shape = of_bytes(lowered, self._part)
+        elements = self._part.decode(super()._read(selected, None, batch)).reshape(shape)
         if out is None:
-            return found
-        out[...] = found
+            return elements
+        out[...] = elements
         return out
 
-    def write(self, view: View, source: Elements) -> None:
-        """Write the chunks of the view, which are read first unless it has all of their bytes."""
-        array = self._array
-        check_writable(array.store, array.path)
-        lowered, shape = of_bytes(lower(view, self._shape), self._part)
-        raw = self._part.encode(np.broadcast_to(source, shape)).reshape(lowered[0])
-        if self._transaction is None:
-            write(self._binding(), lowered, raw)
-        else:
-            self._staged().write(lowered, raw, self._write_empty)
+    def _write(self, lowered: Lowered, source: Elements) -> None:
+        selected, shape = of_bytes(lowered, self._part)
+        super()._write(selected, self._part.encode(np.broadcast_to(source, shape)).reshape(selected[0]))
 
-    def _binding(self, batch: Shared | None = None) -> Binding:
-        array = self._array
-        metadata = array.metadata
-        recheck = False if batch is None else batch.get("recheck", False)
-        if batch is not None and not (recheck and self._place is None):
-            arrays: dict[Any, tuple[ArrayMeta, Binding]] = batch.setdefault("arrays", {})
-            found = arrays.get(("bytes", array))
-            if found is None or found[0] is not metadata:
-                pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
-                store = array.cached(pool, recheck=recheck).store
-                found = metadata, self._limited(bind(store, array.path, metadata, by_bytes=True))
-                arrays["bytes", array] = found
-            return read_since(found[1], batch.get("since"))
-        if self._bound is None or self._bound[0] is not metadata:
-            store = without_document(array).store if self._stored.assumed else array.store
-            binding = self._limited(bind(store, array.path, metadata, by_bytes=True))
-            if self._write_empty:
-                binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
-            self._bound = metadata, binding
-        return self._bound[1]
-
-    def _limited(self, binding: Binding) -> Binding:
-        return self._array.limited(binding) if isinstance(self._array, LimitedArray) else binding
+    def _binding(self, array: OpenedArray) -> Binding:
+        return array.binding_by_bytes
 
     def _new_shape(
         self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
     ) -> tuple[int, ...]:
         return super()._new_shape(form, (*shape, *self._part.shape), lower, upper, modes)[: len(shape)]
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Return how much of a view is stored, by listing the chunks."""
-        nothing, everything = stored_of(self._array, self._of_grid(lower(view, self._shape)))
-        return (nothing if not_stored else None), (everything if fully_stored else None)
-
-    def _of_grid(self, lowered: Any) -> Any:
-        """Return the part of the selection that is about the grid, without that within elements."""
+    def _on_grid(self, lowered: Lowered) -> Lowered:
         shape, axes, scalar = lowered
         return shape, axes[: len(axes) - len(self._part.shape)], scalar
 

@@ -128,6 +128,19 @@ def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:
     return (offset + stride * np.arange(view.lower[dim], view.upper[dim])).reshape(extent)
 
 
+def reach(map_: Map, form: Form) -> tuple[int, int]:
+    """Return the smallest and the largest index of a view that is not empty."""
+    if isinstance(map_, int):
+        return map_, map_
+    if isinstance(map_, ArrayMap):
+        offset, stride, first, last = map_.offset, map_.stride, int(map_.array.min()), int(map_.array.max())
+    else:
+        dim, offset, stride = map_
+        first, last = form.lower[dim], form.upper[dim] - 1
+    one, other = offset + stride * first, offset + stride * last
+    return (one, other) if stride > 0 else (other, one)
+
+
 def parts_by_point(view: Form, numbers: npt.NDArray[np.int64]) -> list[Part]:
     """Return the parts of a view of which an array has the numbers; the part with the highest number comes first.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import product
 from math import prod
+from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,24 @@ import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axis
-from blizzarr.tensorstore.cell import Listed, Picked, Points, Where
+
+Picked: TypeAlias = slice | npt.NDArray[np.int64]
+"""Along an axis: a range of indices with a step above zero, or each of them."""
+Where: TypeAlias = tuple[Picked, ...]
+"""All combinations of them: a plain tuple has ranges only."""
+
+
+class Listed(tuple[Picked, ...]):
+    """All combinations of indices that are listed along some axes."""
+
+    __slots__ = ()
+
+
+class Points(tuple[npt.NDArray[np.int64], ...]):
+    """Single positions: an index array for each axis."""
+
+    __slots__ = ()
+
 
 Position: TypeAlias = tuple[int, ...]
 Piece: TypeAlias = tuple[Position, Where, Any]
@@ -31,6 +49,8 @@ class Pieces:
         The selection.
     chunks
         The shape of the chunks.
+    first
+        The position of the chunk from whose origin the indices of the selection count; by default, all zeros.
 
     Examples
     --------
@@ -42,9 +62,10 @@ class Pieces:
     (0, 1) (slice(1, 2, 1), slice(0, 3, 2)) [[30 50]]
     """
 
-    def __init__(self, lowered: Lowered, chunks: tuple[int, ...]) -> None:
+    def __init__(self, lowered: Lowered, chunks: tuple[int, ...], first: Position | None = None) -> None:
         self._shape, self._axes, _ = lowered
         self._chunks = chunks
+        self._first = (0,) * len(chunks) if first is None else first
         self.count = prod(self._shape)
         """The number of elements."""
         dims = [axis[0] for axis in self._axes if not isinstance(axis, int)]
@@ -66,7 +87,7 @@ class Pieces:
                 continue
             order.append(axis[0] if isinstance(axis[0], int) else axis[0][0])
             key.append(slice(None, None, -1 if len(axis) == 3 and axis[2] < 0 else None))
-        # Those that no axis has are of length 1.
+        # Dimensions that no axis has are of length 1.
         others = [dim for dim in range(len(self._shape)) if dim not in order]
         return elements.transpose(*others, *order)[(0,) * len(others) + (...,)][(*key, ...)]
 
@@ -82,7 +103,8 @@ class Pieces:
         elif self.is_listed:
             yield from self._listed(positions)
         else:
-            lines = [_line(self._shape, *each) for each in zip(self._axes, self._chunks, strict=True)]
+            axes = zip(self._axes, self._chunks, self._first, strict=True)
+            lines = [_line(self._shape, axis, length, first) for axis, length, first in axes]
             every: Any = product(*lines)
             if positions is not None and len(positions) < prod(map(len, lines)):
                 every = [at for at in positions if all(index in line for index, line in zip(at, lines, strict=True))]
@@ -102,10 +124,31 @@ class Pieces:
         order = np.argsort(number, kind="stable")
         ends = np.flatnonzero(np.diff(number[order])) + 1
         for of_chunk in np.split(order, ends):
-            position = tuple([int(cell[of_chunk[0]]) for cell in cells])
+            at = [int(cell[of_chunk[0]]) for cell in cells]
+            position = tuple(map(add, at, self._first))
             if positions is None or position in positions:
-                places = zip(indices, position, self._chunks, strict=True)
-                yield position, Points([index[of_chunk] - at * length for index, at, length in places]), of_chunk
+                starts = zip(indices, at, self._chunks, strict=True)
+                yield (
+                    position,
+                    Points([index[of_chunk] - number * length for index, number, length in starts]),
+                    of_chunk,
+                )
+
+    def put_back(self, elements: npt.NDArray[Any], result: npt.NDArray[Any]) -> None:
+        """Put arranged elements where they belong in the result, unless they are a view of it."""
+        if self.is_listed and not np.shares_memory(elements, result):
+            result[...] = elements.reshape(result.shape)
+
+
+def key_of(where: Where) -> Any:
+    """Return the index for NumPy that selects these elements of a chunk."""
+    if isinstance(where, Points):
+        return tuple(where)
+    if isinstance(where, Listed):
+        return np.ix_(
+            *[np.arange(each.start, each.stop, each.step) if isinstance(each, slice) else each for each in where]
+        )
+    return where
 
 
 def _index(picked: tuple[Picked, ...]) -> Any:
@@ -128,11 +171,11 @@ def _everywhere(shape: tuple[int, ...], axis: Axis) -> npt.NDArray[np.int64]:
     return np.broadcast_to(found, shape).reshape(-1)
 
 
-def _line(shape: tuple[int, ...], axis: Axis, length: int) -> _Line:
+def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
     if isinstance(axis, int):
-        return {axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1))}
+        return {first + axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1))}
     if len(axis) == 2:
-        return _listed_line(axis[1].reshape(-1), length)
+        return _listed_line(axis[1].reshape(-1), length, first)
     dim, start, step = axis
     count = shape[dim]
     if step < 0:
@@ -140,18 +183,20 @@ def _line(shape: tuple[int, ...], axis: Axis, length: int) -> _Line:
     found: _Line = {}
     done = 0
     while done < count:
-        first = start + done * step
-        cell = first // length
-        here = min(count - done, -(-((cell + 1) * length - first) // step)) if step else count
-        low = first - cell * length
+        index = start + done * step
+        number = index // length
+        here = min(count - done, -(-((number + 1) * length - index) // step)) if step else count
+        low = index - number * length
         picked = slice(low, low + (here - 1) * step + 1, step if here > 1 else 1)
-        found[cell] = picked, slice(done, done + here)
+        found[first + number] = picked, slice(done, done + here)
         done += here
     return found
 
 
-def _listed_line(indices: npt.NDArray[np.int64], length: int) -> _Line:
+def _listed_line(indices: npt.NDArray[np.int64], length: int, first: int) -> _Line:
     cells = indices // length
     order = np.argsort(cells, kind="stable")
     ends = np.flatnonzero(np.diff(cells[order])) + 1
-    return {int(cells[part[0]]): (indices[part] - cells[part[0]] * length, part) for part in np.split(order, ends)}
+    return {
+        first + int(cells[part[0]]): (indices[part] - cells[part[0]] * length, part) for part in np.split(order, ends)
+    }

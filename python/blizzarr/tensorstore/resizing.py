@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from operator import le
 from typing import NamedTuple
 
 from blizzarr.errors import ConstraintError, SpecError
-from blizzarr.indexing.form import ArrayMap, Form, identity_maps
+from blizzarr.indexing.form import ArrayMap, Form
 from blizzarr.indexing.interval import Bounds, affine_range
 
 
@@ -42,13 +41,6 @@ def new_shape(
     >>> new_shape(view.T._form, (4, 6), None, (9, None), frozenset())
     (4, 9)
     """
-    if inclusive_min is None and exclusive_max is not None and _is_whole(view, shape, exclusive_max):
-        sizes = zip(shape, exclusive_max, strict=True)
-        resized = tuple([size if wanted is None else max(0, wanted) for size, wanted in sizes])
-        if resized == shape or modes.isdisjoint(_ONE_WAY):
-            return resized
-        if "shrink_only" not in modes and all(map(le, shape, resized)):
-            return resized
     rank = view.rank
     lower = inclusive_min if inclusive_min is not None else (None,) * rank
     upper = exclusive_max if exclusive_max is not None else (None,) * rank
@@ -71,19 +63,6 @@ def new_shape(
         return shape
     return tuple(
         _checked(dim, size, demand, modes) for dim, (size, demand) in enumerate(zip(shape, demands, strict=True))
-    )
-
-
-_ONE_WAY = ("expand_only", "shrink_only")
-
-
-def _is_whole(view: Form, shape: tuple[int, ...], upper: tuple[int | None, ...]) -> bool:
-    """Return whether a view is the whole array with upper bounds that can be changed, as after opening."""
-    return (
-        len(view.lower) == len(shape) == len(upper)
-        and False not in view.implicit_upper
-        and not any(view.lower)
-        and view.maps == identity_maps(len(shape))
     )
 
 

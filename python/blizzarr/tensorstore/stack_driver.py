@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from math import prod
 from typing import Any, TypeAlias
 
-from blizzarr.errors import NotReadableError, NotWritableError, SpecError, UnsupportedOperationError
+from blizzarr.errors import NotReadableError, NotWritableError, SpecError
 from blizzarr.futures import do_all
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import through
@@ -17,16 +17,18 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.through_view import units_of_view
 from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, with_transaction
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.in_flight import overlapping
 from blizzarr.tensorstore.parts import Box, Part, Points
 from blizzarr.tensorstore.stack_partition import StackPartition
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 
 _QUICK = 1 << 18
 """Work on more elements than these is always handed to another thread."""
@@ -34,8 +36,8 @@ _QUICK = 1 << 18
 _FEW = 32
 """Layers that are read faster one after the other than by other threads."""
 
-_Assigned: TypeAlias = tuple[Part, TensorStore]
-"""A part of a view, and the view of the layer that has it."""
+_Assigned: TypeAlias = tuple[Part, Driver, Form]
+"""A part of a view, and the driver and the view of the layer that has the part."""
 
 
 class StackDriver(Driver):
@@ -56,16 +58,15 @@ class StackDriver(Driver):
         self._domain = domain
         self._units = units
         self._resource = resource
-        self._transaction = transaction
-        self.dtype = dtype
-        stores = [layer.source for layer in layers if isinstance(layer.source, TensorStore)]
-        # As soon as one layer can be; specs are opened for whatever is asked.
-        others = len(stores) < len(layers) or not layers
-        self._opens = others
         self._last: tuple[Form, list[_Assigned]] | None = None
-        self.readable = others or any(store.readable for store in stores)
-        self.writable = others or any(store.writable for store in stores)
-        self.decodes = not (others or transaction) and any(store._driver.decodes for store in stores)
+        self.dtype = dtype
+        self.transaction = transaction
+        opened = [layer.driver for layer in layers if layer.driver is not None]
+        # As soon as one layer can be; specs are opened for whatever is asked.
+        self._opens = len(opened) < len(layers) or not layers
+        self.readable = self._opens or any(driver.readable for driver in opened)
+        self.writable = self._opens or any(driver.writable for driver in opened)
+        self.decodes = not (self._opens or transaction) and any(driver.decodes for driver in opened)
 
     @property
     def domain(self) -> IndexDomain:
@@ -77,77 +78,75 @@ class StackDriver(Driver):
         """The units that were given, or else those of the layers."""
         return self._units
 
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """Return the spec of all layers."""
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         schema = Schema(dtype=self.dtype, domain=self._domain)
         if any(unit is not None for unit in self._units):
             schema.update(dimension_units=list(self._units))
         return SpecNode(
             "stack",
             schema,
-            IndexTransform._of(view._form),
-            bases=tuple(layer.said(minimal, self._resource) for layer in self._layers),
+            transform_of(form),
+            bases=tuple(layer.spec_node(minimal, self._resource) for layer in self._layers),
             resources={"data_copy_concurrency": self._resource},
         )
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read from each layer the elements that no later one has."""
-        parts = self._parts(view._form)
+        parts = self._parts(form)
         if len(parts) == 1 and parts[0][0].where is None:
-            ((part, store),) = parts
-            _check_readable(part, store)
-            return store._driver.read(store, out, batch)
-        found = empty_result(view._form.shape, self.dtype._element_dtype) if out is None else out
+            ((part, driver, own),) = parts
+            _check_readable(part, driver)
+            return driver.read(own, out, batch)
+        found = empty_result(form.shape, self.dtype._element_dtype) if out is None else out
         # Shared chunks are dropped after this read, so that they cannot become stale.
-        own: Shared = {}
-        sharing = overlapping([store for _, store in parts]) if batch is None else ()
+        shared_here: Shared = {}
+        sharing = overlapping([(driver, own) for _, driver, own in parts]) if batch is None else ()
 
-        def read(part: Part, store: TensorStore, shared: Shared | None) -> None:
-            _check_readable(part, store)
+        def read(part: Part, driver: Driver, own: Form, shared: Shared | None) -> None:
+            _check_readable(part, driver)
             if isinstance(part.where, Points):
-                part.put(found, store._driver.read(store, None, shared))
+                part.put(found, driver.read(own, None, shared))
             else:
-                store._driver.read(store, part.of(found), shared)
+                driver.read(own, part.of(found), shared)
 
-        at_once = all(store._driver.is_quick(store) for _, store in parts)
-        tasks = [partial(read, *part, own if number in sharing else batch) for number, part in enumerate(parts)]
+        at_once = all(driver.is_quick(own) for _, driver, own in parts)
+        tasks = [partial(read, *part, shared_here if number in sharing else batch) for number, part in enumerate(parts)]
         do_all(tasks, at_once)
         return found
 
-    def sources(self, view: View) -> Sequence[Source]:
+    def sources(self, form: Form) -> Sequence[Source]:
         """Return the sources of all layers that a view needs."""
-        if self._opens:
-            return ()
         try:
-            parts = self._parts(view._form)
+            parts = () if self._opens else self._parts(form)
         except SpecError:
             # The read that follows raises it again.
             return ()
-        return [source for _, store in parts for source in store._driver.sources(store)]
+        return [source for _, driver, own in parts for source in driver.sources(own)]
 
-    def write(self, view: View, source: Elements) -> None:
+    def write(self, form: Form, source: Elements) -> None:
         """Write to each layer the elements that no later one has."""
-        parts = self._parts(view._form)
+        parts = self._parts(form)
 
-        def write(part: Part, store: TensorStore) -> None:
-            if not store._driver.writable:
+        def write(part: Part, driver: Driver, own: Form) -> None:
+            if not driver.writable:
                 raise NotWritableError(f"Layer {part.number}: Write mode not supported")
-            store._driver.write(store, part.of(source))
+            driver.write(own, part.of(source))
 
-        at_once = all(store._driver.is_quick_to_write(store) for _, store in parts)
+        at_once = all(driver.is_quick_to_write(own) for _, driver, own in parts)
         do_all([partial(write, *part) for part in parts], at_once)
 
-    def is_quick(self, view: View) -> bool:
+    def is_quick(self, form: Form) -> bool:
         """Return whether few layers are needed, and each is quick to read."""
-        parts = self._few_parts(view._form)
-        return parts is not None and all(store._driver.is_quick(store) for _, store in parts)
+        parts = self._few_parts(form)
+        return parts is not None and all(driver.is_quick(own) for _, driver, own in parts)
 
-    def is_quick_to_write(self, view: View) -> bool:
+    def is_quick_to_write(self, form: Form) -> bool:
         """Return whether few layers are needed, and each is quick to write."""
-        parts = self._few_parts(view._form)
-        return parts is not None and all(store._driver.is_quick_to_write(store) for _, store in parts)
+        parts = self._few_parts(form)
+        return parts is not None and all(driver.is_quick_to_write(own) for _, driver, own in parts)
 
     def _few_parts(self, form: Form) -> list[_Assigned] | None:
+        """Return the parts of a small view that needs few layers, all of them open; else None."""
         if self._opens or prod(form.shape) > _QUICK:
             return None
         try:
@@ -168,17 +167,17 @@ class StackDriver(Driver):
             return last[1]
         parts = []
         for part in self._partition.parts(form):
-            store = self._layers[part.number].open()
-            if self._transaction is not None and store.transaction is not self._transaction:
-                store = store.with_transaction(self._transaction)
-            parts.append((part, store._with_form(through(store._bare, part.form.maps, *part.form[:5]))))
+            driver, view = self._layers[part.number].open()
+            if self.transaction is not None and driver.transaction is not self.transaction:
+                driver = with_transaction(driver, self.transaction)
+            parts.append((part, driver, through(view, part.form.maps, *part.form[:5])))
         if not self._opens and prod(form.shape) <= _QUICK:
             self._last = form, parts
         return parts
 
     @cached_property
     def _partition(self) -> StackPartition:
-        form = self._domain._form
+        form = form_of(self._domain)
         is_open = True in form.implicit_lower or True in form.implicit_upper
         domain = None if is_open else tuple(zip(form.lower, form.upper, strict=True))
         return StackPartition([layer.box for layer in self._layers], domain)
@@ -186,83 +185,71 @@ class StackDriver(Driver):
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_last": None}
 
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction that gathers writes; None if they are stored at once."""
-        return self._transaction
-
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """Return a driver of the same layers with a transaction."""
         made = StackDriver(self._layers, self._domain, self.dtype, self._units, self._resource, transaction)
         return made.allowed(self.readable, self.writable)
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Raise: stacks do not report statistics."""
-        raise UnsupportedOperationError("Storage statistics not supported")
 
-
-def _check_readable(part: Part, store: TensorStore) -> None:
-    if not store._driver.readable:
+def _check_readable(part: Part, driver: Driver) -> None:
+    if not driver.readable:
         raise NotReadableError(f"Layer {part.number}: Read mode not supported")
 
 
-Opener: TypeAlias = Callable[[SpecNode], TensorStore]
+Opener: TypeAlias = Callable[[SpecNode], tuple[Driver, Form]]
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One store or bound spec, and the selected view of it."""
+    """A driver, or the bound node of a spec that is opened when it is needed, and the selected view."""
 
-    source: TensorStore | Spec
+    form: Form
+    driver: Driver | None
+    node: SpecNode | None
     opener: Opener
 
     @property
-    def form(self) -> Form:
-        """The view."""
-        form = self.source._form
-        never = (False,) * form.rank
-        return form._replace(implicit_lower=never, implicit_upper=never)
-
-    @property
     def domain(self) -> IndexDomain:
-        """The domain of the view."""
-        return IndexDomain._of(self.form.domain)
+        """The domain of the view, with explicit bounds."""
+        never = (False,) * self.form.rank
+        return domain_of(self.form._replace(implicit_lower=never, implicit_upper=never))
 
     @property
     def box(self) -> Box:
         """The bounds of the view."""
-        form = self.source._form
-        return tuple(zip(form.lower, form.upper, strict=True))
+        return tuple(zip(self.form.lower, self.form.upper, strict=True))
 
     @property
     def dtype(self) -> DType | None:
         """The data type, if it is known."""
-        return self.source.dtype
+        return self._spec.dtype if self.driver is None else self.driver.dtype
 
     @property
-    def rank(self) -> int:
-        """The number of its dimensions."""
-        return len(self.source._form.lower)
+    def dimension_units(self) -> tuple[Unit | None, ...] | None:
+        """The units of the view, if they are known."""
+        if self.driver is None:
+            return self._spec.dimension_units
+        units = self.driver.dimension_units
+        return units_of_view(units, self.form) if any(units) else None
 
-    def with_form(self, form: Form) -> Layer:
-        """Return the layer with another view."""
-        return Layer(self.source._with_form(form), self.opener)
+    @property
+    def _spec(self) -> Spec:
+        assert self.node is not None, "a layer without a driver has one"
+        return Spec._of(replace(self.node, transform=transform_of(self.form)))
 
-    def open(self) -> TensorStore:
-        """Return the store, which is opened if it is a spec."""
-        return self.source if isinstance(self.source, TensorStore) else self.opener(self.source._node)
+    def open(self) -> tuple[Driver, Form]:
+        """Return the driver, which is opened if there is only a spec, and the view of it."""
+        if self.driver is not None:
+            return self.driver, self.form
+        return self.opener(self._spec._node)
 
-    def said(self, minimal: bool, copying: Resource) -> SpecNode:
+    def spec_node(self, minimal: bool, copying: Resource) -> SpecNode:
         """Return the spec that opens the layer again, with default resources except for copying elements."""
-        if isinstance(self.source, TensorStore):
-            node = self.source._driver.said(self.source, minimal)
-        else:
-            node = replace(self.source._node, transform=IndexTransform._of(self.source._form))
+        node = self._spec._node if self.driver is None else self.driver.spec_of(self.form, minimal)
         return _copying_with(strip(node), copying)
 
 
 def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
-    shared = {name: copying if name == "data_copy_concurrency" else held for name, held in node.resources.items()}
+    shared = {name: copying if name == "data_copy_concurrency" else own for name, own in node.resources.items()}
     return replace(node, resources=shared, bases=tuple(_copying_with(base, copying) for base in node.bases))
 
 
@@ -275,10 +262,10 @@ def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
         When it is a spec whose domain is not known.
     """
     if isinstance(source, TensorStore):
-        return Layer(source, opener)
+        return Layer(form_of(source), driver_of(source), None, opener)
     if not isinstance(source, Spec | Mapping | str):
         raise TypeError(f"expected a TensorStore or a Spec, found {type(source).__name__}")
     spec = Spec._of(bind(Spec(source)._node, context))
     if spec.domain is None:
         raise SpecError(f"Domain must be specified in layer: {spec!r}")
-    return Layer(spec, opener)
+    return Layer(form_of(spec), None, spec._node, opener)

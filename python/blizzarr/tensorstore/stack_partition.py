@@ -19,8 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import SpecError
-from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
-from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point, positions_within
+from blizzarr.indexing.form import ArrayMap, Form, dims_of
+from blizzarr.tensorstore.parts import (
+    Box,
+    Part,
+    box_within,
+    cut_to,
+    indices_of,
+    parts_by_point,
+    positions_within,
+    reach,
+)
 
 
 class StackPartition:
@@ -28,10 +37,10 @@ class StackPartition:
 
     Examples
     --------
-    >>> from blizzarr.views import IndexTransform
+    >>> from blizzarr.views import IndexTransform, form_of
     >>> layers = StackPartition([((0, 3),), ((3, 9),)], ((0, 9),))
     >>> view = IndexTransform(input_shape=[9])[2:5]
-    >>> [(part.number, part.form.lower, part.form.upper) for part in layers.parts(view._form)]
+    >>> [(part.number, part.form.lower, part.form.upper) for part in layers.parts(form_of(view))]
     [(1, (3,), (5,)), (0, (2,), (3,))]
     """
 
@@ -57,11 +66,11 @@ class StackPartition:
         """
         if 0 in form.shape:
             return []
-        reach = [_reach(form.maps[axis], form) for axis in self._axes]
-        near = self._near(reach)
+        extent = [reach(form.maps[axis], form) for axis in self._axes]
+        near = self._near(extent)
         boxes = self._boxes
         deciding = []
-        for axis, (least, most) in zip(self._axes, reach, strict=True):
+        for axis, (least, most) in zip(self._axes, extent, strict=True):
             for number in near:
                 low, high = boxes[number][axis]
                 if least < low or most >= high:
@@ -134,30 +143,17 @@ class StackPartition:
             raise _missing([int(np.broadcast_to(indices_of(form, map_), form.shape)[at]) for map_ in form.maps])
         return parts_by_point(form, owner)
 
-    def _near(self, reach: list[tuple[int, int]]) -> Sequence[int]:
+    def _near(self, extent: list[tuple[int, int]]) -> Sequence[int]:
         """Return the layers whose boxes overlap what a view reaches, in their order; some others may be among them."""
         if self._row is not None:
-            ((least, most),) = reach
+            ((least, most),) = extent
             return range(max(0, bisect_right(self._starts, least) - 1), bisect_right(self._starts, most))
         if self._bounds is None:
-            self._bounds = np.array(self._boxes, np.int64).reshape(len(self._boxes), len(reach), 2)
-        first, last = np.array(reach, np.int64).reshape(-1, 2).T
+            self._bounds = np.array(self._boxes, np.int64).reshape(len(self._boxes), len(extent), 2)
+        first, last = np.array(extent, np.int64).reshape(-1, 2).T
         near = ((self._bounds[..., 0] <= last) & (self._bounds[..., 1] > first)).all(1)
         found: list[int] = np.flatnonzero(near).tolist()
         return found
-
-
-def _reach(map_: Map, form: Form) -> tuple[int, int]:
-    """Return the smallest and the largest index of a view that is not empty."""
-    if isinstance(map_, int):
-        return map_, map_
-    if isinstance(map_, ArrayMap):
-        offset, stride, first, last = map_.offset, map_.stride, int(map_.array.min()), int(map_.array.max())
-    else:
-        dim, offset, stride = map_
-        first, last = form.lower[dim], form.upper[dim] - 1
-    one, other = offset + stride * first, offset + stride * last
-    return (one, other) if stride > 0 else (other, one)
 
 
 def _row_of(boxes: Sequence[Box], domain: Box) -> int | None:

@@ -16,14 +16,14 @@ from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
-from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.operations import Translation, added, translate
 from blizzarr.views.values import MAX_RANK
 
@@ -91,12 +91,12 @@ def stack(
     made = _layers(layers, context)
     if not made:
         raise SpecError("At least one layer must be specified for stack")
-    rank = made[0].rank + 1
+    rank = made[0].form.rank + 1
     axis = int(axis)
     if not -rank <= axis < rank:
         raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
     _check_ranks(made)
-    placed = [layer.with_form(added(layer.source._form, axis % rank, number)) for number, layer in enumerate(made)]
+    placed = [replace(layer, form=added(layer.form, axis % rank, number)) for number, layer in enumerate(made)]
     return _made(stack, placed, Request(read, write, context, transaction), constraints)
 
 
@@ -135,11 +135,11 @@ def concat(
     _check_ranks(made)
     dim = _axis_of(made, axis)
     placed = []
-    end = made[0].source._form.lower[dim]
+    end = made[0].form.lower[dim]
     for layer in made:
-        form, _ = translate(layer.source._form, [dim], end, Translation.TO)
+        form, _ = translate(layer.form, [dim], end, Translation.TO)
         end = form.upper[dim]
-        placed.append(layer.with_form(form))
+        placed.append(replace(layer, form=form))
     return _made(concat, placed, Request(read, write, context, transaction), constraints)
 
 
@@ -150,26 +150,29 @@ for _function in (overlay, stack, concat):
 
 def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
     # Not a local function: stores are pickled with it.
-    opener = partial(open_node, request=Request())
-    given = list(layers)
-    if all(type(layer) is TensorStore for layer in given):
-        return [Layer(layer, opener) for layer in given]
+    opener = partial(open_layer, request=Request())
     shared = context or Context()
-    return [as_layer(layer, shared, opener) for layer in given]
+    return [as_layer(layer, shared, opener) for layer in layers]
+
+
+def open_layer(node: SpecNode, request: Request) -> tuple[Driver, Form]:
+    """Return the driver of a spec, and the view of it."""
+    store = open_node(node, request)
+    return driver_of(store), form_of(store)
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
-    rank = layers[0].rank if layers else 0
+    rank = layers[0].form.rank if layers else 0
     for number, layer in enumerate(layers):
-        if layer.rank != rank:
+        if layer.form.rank != rank:
             raise SpecError(
-                f"Layer {number}: Layer domain {layer.domain} of rank {layer.rank} "
+                f"Layer {number}: Layer domain {layer.domain} of rank {layer.form.rank} "
                 f"does not match layer 0 rank of {rank}"
             )
 
 
 def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
-    rank = layers[0].rank
+    rank = layers[0].form.rank
     if isinstance(axis, str):
         labels = _common(layers).labels
         if axis not in labels or not axis:
@@ -184,13 +187,13 @@ def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
 
 def _common(layers: Sequence[Layer]) -> IndexDomain:
     """Return the smallest domain that contains those of all layers."""
-    forms = [layer.source._form for layer in layers]
+    forms = [layer.form for layer in layers]
     labels, rank = forms[0].labels, forms[0].rank
     if all(form.labels == labels and not form.is_empty for form in forms):
         never = (False,) * rank
         lower = tuple(map(min, zip(*(form.lower for form in forms), strict=True)))
         upper = tuple(map(max, zip(*(form.upper for form in forms), strict=True)))
-        return IndexDomain._of(Form(lower, upper, never, never, labels))
+        return domain_of(Form(lower, upper, never, never, labels))
     found = layers[0].domain
     for number, layer in enumerate(layers[1:], 1):
         try:
@@ -236,11 +239,11 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
         raise SpecError("domain must be specified")
     if domain.rank > MAX_RANK or not schema._is_unset:
         schema.copy()._merge(Schema(rank=domain.rank))
-    units = common_units(schema.dimension_units, map(_units_of, layers)) or (None,) * domain.rank
+    units = common_units(schema.dimension_units, (layer.dimension_units for layer in layers)) or (None,) * domain.rank
     resource = resource_of(request.context or _default(), "data_copy_concurrency")
     driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)
     transaction = _transaction_of(layers, request.transaction)
-    return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))
+    return store_of(driver if transaction is None else driver.with_transaction(transaction))
 
 
 @lru_cache(1)
@@ -252,7 +255,7 @@ def _default() -> Context:
 def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) -> Transaction | None:
     """Return the transaction that all layers have."""
     for number, layer in enumerate(layers):
-        own = layer.source.transaction if isinstance(layer.source, TensorStore) else transaction
+        own = transaction if layer.driver is None else layer.driver.transaction
         if transaction is None and number == 0:
             transaction = own
         if own is not transaction and (own is not None or number):
@@ -260,21 +263,13 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
     return transaction
 
 
-def _units_of(layer: Layer) -> tuple[Unit | None, ...] | None:
-    source = layer.source
-    if isinstance(source, TensorStore) and not any(source._driver.dimension_units):
-        return None
-    return source.dimension_units
-
-
 def _open_stack(node: SpecNode, request: Request) -> TensorStore:
-    layers = [
-        Layer(Spec._of(base), partial(open_node, request=Request(transaction=request.transaction)))
-        for base in node.bases
-    ]
-    for number, layer in enumerate(layers):
-        if layer.source.domain is None:
+    opener = partial(open_layer, request=Request(transaction=request.transaction))
+    layers = []
+    for number, base in enumerate(node.bases):
+        if base.transform is None:
             raise SpecError(f"Layer {number}: domain must be specified")
+        layers.append(Layer(form_of(base.transform), None, base, opener))
     return stacked(layers, node.schema, replace(request, context=None))
 
 

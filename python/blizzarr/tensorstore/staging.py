@@ -23,25 +23,26 @@ from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.cell import Cell, Listed, Points, Where
-from blizzarr.tensorstore.gathered import Gathered
-from blizzarr.tensorstore.undocumented import undocumented, unlocked
+from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
+from blizzarr.tensorstore.opened_array import undocumented, unlocked
+from blizzarr.tensorstore.pieces import Listed, Points, Where
+from blizzarr.tensorstore.write_buffer import WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.naming import place_in
 from blizzarr.transactions.overlay import Overlay, View, in_range
 from blizzarr.transfer import Binding, read, write, write_parts
 
 _TOGETHER = 16
-"""Chunks that are made at the same time, by several threads."""
+"""The number of chunks that several threads encode at the same time."""
 
 _SMALL = 1 << 15
-"""Bytes of a chunk below which handing it to another thread takes longer."""
+"""The size in bytes below which encoding a chunk takes less time than handing it to another thread."""
 
 
 def staged_in(
     transaction: Transaction, store: Store, array: Array, *, assumed: bool = False, by_bytes: bool = False
 ) -> Staged:
-    """Return what a transaction has gathered for an array, which is stored in `store`."""
+    """Return the elements that a transaction has gathered for an array, which is stored in `store`."""
     changes = changes_in(transaction, store)
     name = place_in(store)[1] + array.path + ("/bytes of elements" if by_bytes else "")
     if part := format_of(array.metadata).part:
@@ -92,7 +93,6 @@ class Staged:
         self._meta = array.metadata
         self._assumed = assumed
         self._by_bytes = by_bytes
-        self._repeatable = repeatable
         self._prefix = place_in(store)[1]
         self.under = self._prefix + self._path
         self._binding: Binding | None = None
@@ -101,12 +101,12 @@ class Staged:
 
     def _begin(self) -> None:
         dtype = np.dtype(np.uint8) if self._by_bytes else self._meta.dtype.numpy
-        self._gathered = Gathered(self._meta.write_shape + self._tail, dtype)
-        self._chunk_bytes = prod(self._gathered.chunks) * dtype.itemsize
+        self.buffer = WriteBuffer(self._meta.write_shape + self._tail, dtype)
+        self._chunk_bytes = prod(self.buffer.chunk_shape) * dtype.itemsize
         self._shape = self._meta.shape
         """The greatest shape that the array has had."""
         self._final: set[str] = set()
-        """Chunks that were made, whatever others do."""
+        """The names of chunks that are final, whatever others store."""
 
     @property
     def _tail(self) -> tuple[int, ...]:
@@ -137,9 +137,9 @@ class Staged:
     def shrink(self, shape: tuple[int, ...]) -> None:
         """Forget elements outside of a shape."""
         self._shape = tuple(map(min, shape, self._shape))
-        for position, cell in list(self._gathered.cells.items()):
-            if not cell.cut(self._within(position, shape)):
-                del self._gathered.cells[position]
+        for position, chunk in list(self.buffer.chunks.items()):
+            if not chunk.cut(self._within(position, shape)):
+                del self.buffer.chunks[position]
 
     def _within(self, position: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return where a shape ends, counted from the beginning of a chunk."""
@@ -147,7 +147,7 @@ class Staged:
         return (*(length - start for length, start in zip(shape, starts, strict=False)), *self._tail)
 
     def _start(self, position: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple([index * length for index, length in zip(position, self._gathered.chunks, strict=True)])
+        return tuple([index * length for index, length in zip(position, self.buffer.chunk_shape, strict=True)])
 
     # The elements as they will be
 
@@ -164,12 +164,12 @@ class Staged:
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """Read a selection as the transaction will leave it."""
-        return self._gathered.read(lowered, lambda out: read(self._below(), lowered, out), out)
+        return self.buffer.read(lowered, lambda out: read(self._below(), lowered, out), out)
 
     def write(self, lowered: Lowered, source: npt.NDArray[Any], write_empty: bool = False) -> None:
         """Keep elements to be written; with `write_empty`, chunks that contain only the fill value are stored, too."""
         self._write_empty = self._write_empty or write_empty
-        self._gathered.write(lowered, source)
+        self.buffer.write(lowered, source)
         self._changes.touched(self, self._store)
 
     def names(self) -> dict[str, list[tuple[int, ...]]]:
@@ -177,7 +177,7 @@ class Staged:
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         key, rank = self._meta.chunk_keys.value_key, len(self._meta.shape)
         found: dict[str, list[tuple[int, ...]]] = {}
-        for position in list(self._gathered.cells):
+        for position in list(self.buffer.chunks):
             found.setdefault(prefix + key(position[:rank]), []).append(position)
         return found
 
@@ -197,7 +197,7 @@ class Staged:
         for name, positions in self.names().items():
             if in_range(name, least, end):
                 for position in positions:
-                    del self._gathered.cells[position]
+                    del self.buffer.chunks[position]
 
     def put(self, store: Store, into: MemoryStore) -> list[str]:
         """Write all chunks on top of the values of `store`: to it, or to `into`; return the names of the latter."""
@@ -208,7 +208,7 @@ class Staged:
         self._check_current(store)
         if chunk_store(into, self._path, self._meta) is not into or self._meta.chunk_keys.share_values:
             # A store that renames keys does not tell their names.
-            self._put(store, store.overlay, list(self._gathered.cells))
+            self._put(store, store.overlay, list(self.buffer.chunks))
             return []
         # Writers want the document that they lock; it is not taken along.
         into.set(lock_key(self._path, self._meta), b"")
@@ -217,11 +217,11 @@ class Staged:
         for first in range(0, len(left), _TOGETHER):
             some = left[first : first + _TOGETHER]
             for name, position in some:
-                cell = self._gathered.cells[position]
-                if cell.data is None:
-                    # It was computed from a value that others have replaced since.
-                    self._take_back(binding, position, cell)
-                if cell.is_whole:
+                chunk = self.buffer.chunks[position]
+                if chunk.data is None:
+                    # The chunk was computed from a value that others have replaced since.
+                    self._take_back(binding, position, chunk)
+                if chunk.is_whole:
                     self._final.add(name)
                     continue
                 value = store.get(name)
@@ -233,14 +233,14 @@ class Staged:
         return list(names)
 
     def _move_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
-        """Write a chunk to where its elements are kept from now on."""
+        """Write a chunk, and release its elements."""
         self._write_chunk(binding, position)
-        self._gathered.cells[position].data = None
+        self.buffer.chunks[position].data = None
 
-    def _take_back(self, binding: Binding, position: tuple[int, ...], cell: Cell) -> None:
-        """Read the elements of a chunk again that were moved."""
-        lowered, where = self._lowered(position, cell)
-        cell.fill(where, read(binding, lowered))
+    def _take_back(self, binding: Binding, position: tuple[int, ...], chunk: ChunkBuffer) -> None:
+        """Read the elements of a chunk back that were released."""
+        lowered, where = self._lowered(position, chunk)
+        chunk.fill(where, read(binding, lowered))
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
         self._write_together(self._written_to(_Twofold(below, into)), positions)
@@ -249,15 +249,15 @@ class Staged:
         """Write chunks at once, so that a value that several of them share is replaced once."""
         parts = []
         for position in positions:
-            cell = self._gathered.cells[position]
-            lowered, where = self._lowered(position, cell)
+            chunk = self.buffer.chunks[position]
+            lowered, where = self._lowered(position, chunk)
             if prod(lowered[0]):
-                parts.append((lowered, cell.take(where)))
+                parts.append((lowered, chunk.take(where)))
         write_parts(binding, parts)
 
     def locked(self) -> tuple[Store, str] | None:
-        """The store, and the document by which writers exclude each other."""
-        return None if not self._gathered.cells else (self._store, lock_key(self._path, self._meta))
+        """Return the store, and the document by which writers exclude each other."""
+        return None if not self.buffer.chunks else (self._store, lock_key(self._path, self._meta))
 
     def commit(self, outcome: Outcome) -> None:
         """Write each chunk once."""
@@ -282,16 +282,16 @@ class Staged:
                 outcome.fail([name], failure)
 
     def _move_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
-        """Write the chunks of one stored value to where their elements are kept from now on."""
+        """Write the chunks of one stored value, and release their elements."""
         if len(positions) == 1:
             self._move_chunk(binding, positions[0])
             return
         self._write_together(binding, positions)
         for position in positions:
-            self._gathered.cells[position].data = None
+            self.buffer.chunks[position].data = None
 
     def _written_to(self, store: Store) -> Binding:
-        """Return the binding of the array with room for all written elements, which others may have cut off."""
+        """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""
         if self._assumed and not isinstance(store, View):
             store = unlocked(store)
         binding = self._bind(store, self._meta.with_shape(self._shape))
@@ -323,22 +323,22 @@ class Staged:
         """Return the first written position outside of a shape, in the first chunk that has one."""
         if all(new >= old for new, old in zip(shape, self._shape, strict=True)):
             return None
-        for position, cell in list(self._gathered.cells.items()):
-            place = cell.first_outside(self._within(position, shape))
-            if place is not None:
-                found = zip(place, self._start(position), strict=True)
-                return tuple([index + start for index, start in found][: len(shape)])
+        for position, chunk in list(self.buffer.chunks.items()):
+            outside = chunk.first_outside(self._within(position, shape))
+            if outside is not None:
+                indices = zip(outside, self._start(position), strict=True)
+                return tuple([index + start for index, start in indices][: len(shape)])
         return None
 
     def _write_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
-        cell = self._gathered.cells[position]
-        lowered, where = self._lowered(position, cell)
+        chunk = self.buffer.chunks[position]
+        lowered, where = self._lowered(position, chunk)
         if prod(lowered[0]):
-            write(binding, lowered, cell.take(where))
+            write(binding, lowered, chunk.take(where))
 
-    def _lowered(self, position: tuple[int, ...], cell: Cell) -> tuple[Lowered, Where]:
+    def _lowered(self, position: tuple[int, ...], chunk: ChunkBuffer) -> tuple[Lowered, Where]:
         """Return the written part of a chunk as a selection of the array, and as one of the chunk."""
-        lines, is_product = cell.picked()
+        lines, is_product = chunk.written_lines()
         axes: list[Any] = []
         where: list[Any] = []
         for dim, (start, line) in enumerate(zip(self._start(position), lines, strict=True)):
@@ -358,13 +358,11 @@ class _Twofold(View):
     """A store that reads values as they will be, and writes to an overlay."""
 
     def __init__(self, below: View, into: Overlay) -> None:
-        super().__init__(below.base, below.prefix, into, below.seen)
+        super().__init__(below.base, below.prefix, into, below.generations)
         self._lower = below
 
     def get(self, key: str) -> Any:
-        """Return the value as the transaction will leave it."""
         return self._lower.get(key)
 
     def get_ranges(self, key: str, ranges: Any) -> Any:
-        """Return parts of the value as the transaction will leave it."""
         return self._lower.get_ranges(key, ranges)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
@@ -12,23 +13,33 @@ from blizzarr.errors import (
     BlizzarrError,
     NotReadableError,
     NotWritableError,
-    SelectionError,
     SpecError,
     TransactionError,
 )
-from blizzarr.futures import Batch, Future, Pace, WriteFutures, at_once, resolved, submit
-from blizzarr.indexing.form import Form, identity_maps
+from blizzarr.futures import (
+    Batch,
+    Future,
+    Pace,
+    WriteFutures,
+    add_work,
+    at_once,
+    resolved,
+    shared_state,
+    submit,
+    write_futures,
+)
+from blizzarr.indexing.form import Form
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.pretty import pretty
+from blizzarr.spec.spec import Spec
 from blizzarr.tensorstore.casting import cast_driver
-from blizzarr.tensorstore.copying import as_source, check_source, copy_view, fitted
-from blizzarr.tensorstore.driver import Driver, Shared
+from blizzarr.tensorstore.copying import as_source, copy_view, fitted
+from blizzarr.tensorstore.driver import Driver, Shared, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.facts import StorageStatistics as Statistics
-from blizzarr.tensorstore.facts import StoreFacts
+from blizzarr.tensorstore.facts import StoreFacts, driver_of
 from blizzarr.tensorstore.in_flight import in_flight
-from blizzarr.transactions import Transaction
-from blizzarr.views import IndexTransform
-from blizzarr.views.compose import compose
+from blizzarr.transactions import Transaction, delaying
+from blizzarr.views import IndexTransform, form_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.indexing import index
 from blizzarr.views.numpy_index import index_direct
@@ -37,7 +48,7 @@ from blizzarr.views.numpy_terms import Mode
 T = TypeVar("T")
 
 _DONE: Future[None] = resolved(None)
-_WRITTEN = WriteFutures._of(_DONE, _DONE)
+_WRITTEN = write_futures(_DONE, _DONE)
 _WRITING, _RESIZING = Pace(), Pace()
 """Running estimates of how long changing a few files on this machine takes."""
 
@@ -68,15 +79,6 @@ class TensorStore(StoreFacts):
     def __init__(self) -> None:
         raise TypeError("expected open(), array() or another view, which make stores")
 
-    @classmethod
-    def _of(cls, driver: Driver, transform: IndexTransform | None = None) -> TensorStore:
-        """Return a store of everything that a driver has, or of a view of it."""
-        if transform is not None:
-            return cls._made(driver, transform._form)
-        lower, upper, implicit_lower, implicit_upper, labels, _ = driver.domain._form
-        maps = identity_maps(len(lower))
-        return cls._made(driver, Form(lower, upper, implicit_lower, implicit_upper, labels, maps))
-
     # Views
 
     def _with_driver(self, driver: Driver) -> TensorStore:
@@ -84,7 +86,9 @@ class TensorStore(StoreFacts):
 
     def __getitem__(self, key: Any) -> TensorStore:
         """Return a view; see `blizzarr.views.Indexable`."""
-        return self._made(self._driver, index(self._bare, key))
+        view = object.__new__(TensorStore)
+        view._driver, view._bare = self._driver, index(self._bare, key)
+        return view
 
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
@@ -127,28 +131,23 @@ class TensorStore(StoreFacts):
         driver, form = self._driver, self._bare
         # The work has a view of its own, so that this one can be collected before it is done.
         if batch is None and driver.decodes:
-            return in_flight(self, lambda shared: TensorStore._made(driver, form)._read_now(order, shared))
-        shared = None if batch is None else batch._shared
-        work = lambda: TensorStore._made(driver, form)._read_now(order, shared)  # noqa: E731
+            return in_flight(driver, form, lambda shared: store_of(driver, form)._read_now(order, shared))
+        shared = None if batch is None else shared_state(batch)
+        work = lambda: store_of(driver, form)._read_now(order, shared)  # noqa: E731
         if driver.transaction is not None:
-            work = self._held(work)
+            work = self._in_transaction(work)
         if batch is not None:
-            return batch._add(work)
-        return at_once(work) if driver.is_quick(self) else submit(work)
+            return add_work(batch, work)
+        return at_once(work) if driver.is_quick(form) else submit(work)
 
     def _read_now(self, order: str = "C", batch: Shared | None = None) -> npt.NDArray[Any]:
         driver = self._driver
         if not driver.readable:
             raise NotReadableError("Source does not support reading.")
-        view = self._now()
-        if order == "F" and len(self._bare.lower) > 1:
-            return driver.read(view, np.empty(view.shape, driver.dtype._element_dtype, "F"), batch)
-        return driver.read(view, None, batch)
-
-    def _now(self) -> TensorStore:
-        """Return the view with its implicit bounds as they are now."""
-        form = self._driver.current(self._bare)
-        return self if form is self._bare else self._made(self._driver, form)
+        form = driver.current(self._bare)
+        if order == "F" and len(form.lower) > 1:
+            return driver.read(form, np.empty(form.shape, driver.dtype._element_dtype, "F"), batch)
+        return driver.read(form, None, batch)
 
     def write(
         self, source: Any, *, batch: Batch | None = None, can_reference_source_data_indefinitely: bool | None = None
@@ -176,33 +175,33 @@ class TensorStore(StoreFacts):
                [0, 9]])
         """
         if isinstance(source, TensorStore):
-            work = source._held(self._copying(source))
+            work = source._in_transaction(self._copying(source))
         else:
             if batch is not None:
                 raise SpecError("batch can only be specified when `source` is a `TensorStore`")
             work = self._writing(source)
-        work = self._held(work)
+        work = self._in_transaction(work)
         if batch is not None:
-            future = batch._add(work)
-        elif self._driver.is_quick_to_write(self) and (
-            not isinstance(source, TensorStore) or source._driver.is_quick(source)
+            future = add_work(batch, work)
+        elif self._driver.is_quick_to_write(self._bare) and (
+            not isinstance(source, TensorStore) or driver_of(source).is_quick(form_of(source))
         ):
             future = at_once(work)
-        elif not isinstance(source, TensorStore) and self._driver.is_quick(self):
+        elif not isinstance(source, TensorStore) and self._driver.is_quick(self._bare):
             future = _WRITING.submit(work)
         else:
             future = submit(work)
         if future.done() and future.exception() is None:
             return _WRITTEN
-        return WriteFutures._of(future, future)
+        return write_futures(future, future)
 
-    def _held(self, work: Callable[[], T]) -> Callable[[], T]:
+    def _in_transaction(self, work: Callable[[], T]) -> Callable[[], T]:
         """Return the work with a guard that delays the commit of the view's transaction until it is done."""
         transaction = self._driver.transaction
         if transaction is None:
             return work
         try:
-            return transaction._held(work)
+            return delaying(transaction, work)
         except TransactionError as error:
             return _refusing(error)
 
@@ -211,35 +210,35 @@ class TensorStore(StoreFacts):
         if not driver.writable:
             return _refusing(NotWritableError("Destination does not support writing."))
         try:
-            view = self._now()
+            form = driver.current(self._bare)
         except BlizzarrError as error:
             return _refusing(error)
         # A source of a wrong type is an error at once; one that does not fit is an error of the future.
-        elements = as_source(source, view)
+        elements = as_source(source, form.shape, driver.dtype)
         try:
-            fitting = fitted(elements, view)
+            fitting = fitted(elements, form)
         except BlizzarrError as error:
             return _refusing(error)
-        return lambda: driver.write(view, fitting)
+        return lambda: driver.write(form, fitting)
 
     def _copying(self, source: TensorStore) -> Callable[[], None]:
         def copy() -> None:
-            if not self._driver.writable:
+            driver = self._driver
+            if not driver.writable:
                 raise NotWritableError("Destination does not support writing.")
-            view = self._now()
-            copy_view(check_source(source._now(), view), view)
+            copy_view(driver_of(source), form_of(source), driver, driver.current(self._bare))
 
         return copy
 
     def _write_now(self, source: Any) -> None:
         is_view = isinstance(source, TensorStore)
-        work = source._held(self._copying(source)) if is_view else self._writing(source)
-        self._held(work)()
+        work = source._in_transaction(self._copying(source)) if is_view else self._writing(source)
+        self._in_transaction(work)()
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
     ) -> npt.NDArray[Any]:
-        found = self._held(self._read_now)()
+        found = self._in_transaction(self._read_now)()
         return found if dtype is None else found.astype(dtype, copy=False)
 
     # Changing it
@@ -254,24 +253,13 @@ class TensorStore(StoreFacts):
         batch
             As for `read`.
         """
-        work = self._held(lambda: self._resolved(fix_resizable_bounds))
+        work = self._in_transaction(lambda: self._resolved(fix_resizable_bounds))
         if batch is not None:
-            return batch._add(work)
+            return add_work(batch, work)
         return at_once(work) if self._driver.is_near else submit(work)
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
-        driver = self._driver.resolve(fix_resizable_bounds)
-        if not driver.resolves:
-            return self._made(driver, self._bare)
-        form = _with_bounds_of(driver, self._bare)
-        if fix_resizable_bounds:
-            # Dimensions that the view has made, like ts.newaxis, have no bounds that others could change.
-            own = set(range(form.rank)) - {map_[0] for map_ in form.maps if isinstance(map_, tuple)}
-            form = form._replace(
-                implicit_lower=tuple(flag and dim in own for dim, flag in enumerate(form.implicit_lower)),
-                implicit_upper=tuple(flag and dim in own for dim, flag in enumerate(form.implicit_upper)),
-            )
-        return self._made(driver, form)
+        return self._made(*resolved_view(self._driver, self._bare, fix_resizable_bounds))
 
     def resize(
         self,
@@ -311,11 +299,11 @@ class TensorStore(StoreFacts):
         def work() -> TensorStore:
             if not self.writable:
                 raise NotWritableError("Destination does not support writing.")
-            driver = self._driver.resize(self, lower, upper, modes)
-            return self._made(driver, _with_bounds_of(driver, self._bare))
+            driver = self._driver.resize(self._bare, lower, upper, modes)
+            return self._made(driver, with_bounds_of(driver, self._bare))
 
         quick = self._driver.is_quick_to_resize(self._bare, upper)
-        return _RESIZING.submit(self._held(work)) if quick else submit(self._held(work))
+        return _RESIZING.submit(self._in_transaction(work)) if quick else submit(self._in_transaction(work))
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False
@@ -331,10 +319,13 @@ class TensorStore(StoreFacts):
         def work() -> Statistics:
             if not (query_not_stored or query_fully_stored):
                 return Statistics()
-            nothing, everything = self._driver.storage_statistics(self, query_not_stored, query_fully_stored)
-            return Statistics(not_stored=nothing, fully_stored=everything)
+            nothing, everything = self._driver.storage_statistics(self._bare)
+            return Statistics(
+                not_stored=nothing if query_not_stored else None,
+                fully_stored=everything if query_fully_stored else None,
+            )
 
-        return submit(self._held(work))
+        return submit(self._in_transaction(work))
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
         """Return the view converted to another data type; see `blizzarr.tensorstore.cast`."""
@@ -350,10 +341,7 @@ class TensorStore(StoreFacts):
         """
         if transaction is not None and not isinstance(transaction, Transaction):
             raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")
-        own = self._driver.transaction
-        if own is not None and not own._is_committed:
-            raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
-        return self._with_driver(self._driver.with_transaction(transaction))
+        return self._with_driver(with_transaction(self._driver, transaction))
 
     def __repr__(self) -> str:
         try:
@@ -368,7 +356,7 @@ class TensorStore(StoreFacts):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
-        return TensorStore._made, (self._driver, self._bare)
+        return store_of, (self._driver, self._bare)
 
 
 class _Assignable(Subscript[TensorStore]):
@@ -380,26 +368,30 @@ class _Assignable(Subscript[TensorStore]):
         self._call(key)._write_now(source)
 
 
-def _with_bounds_of(driver: Driver, form: Form) -> Form:
-    """Return the form with the driver's bounds in place of its implicit ones."""
-    domain = driver.domain._form
-    if (
-        False not in form.implicit_upper
-        and form.maps == identity_maps(len(domain.lower))
-        and form[:1] == domain[:1]
-        and form[2:5] == domain[2:5]
-    ):
-        # The whole array with implicit upper bounds: there is nothing to compose.
-        return form._replace(upper=domain.upper)
-    try:
-        return compose(IndexTransform(driver.domain)._form, form)
-    except SelectionError as error:
-        # The index was valid for the view, but the stored array has changed.
-        raise SpecError(str(error)) from error
-
-
 def _refusing(error: Exception) -> Callable[[], Any]:
     def refuse() -> None:
         raise error
 
     return refuse
+
+
+def store_of(driver: Driver, form: Form | None = None) -> TensorStore:
+    """Return the store of a view of a driver's elements; by default, of all of them."""
+    return TensorStore._made(driver, driver.whole if form is None else form)
+
+
+class Indexable(ABC):  # noqa: B024
+    """Transforms, specs and stores. A `Schema` can be indexed, too, but TensorStore does not count it.
+
+    Examples
+    --------
+    >>> import blizzarr.tensorstore as ts
+    >>> isinstance(ts.IndexTransform(2), Indexable), isinstance(ts.Schema(), Indexable)
+    (True, False)
+    """
+
+    __slots__ = ()
+
+
+for _kind in (IndexTransform, Spec, TensorStore):
+    Indexable.register(_kind)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from blizzarr.array import Array
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, ConstraintError
@@ -24,6 +23,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
 from blizzarr.tensorstore.metadata_cache import KnownMetadata
+from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import forms_of, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
@@ -40,12 +40,14 @@ class StoredArray:
 
     node: SpecNode
     """The spec, its resources bound."""
-    array: Array
+    array: OpenedArray
     """The array; it reads through the cache of the spec, if that has room."""
     metadata_since: float
     """Metadata that were last looked at before this moment, in seconds since 1970, must be looked at again."""
     known: KnownMetadata
     """The last known metadata, shared by everything that is opened with the same cache."""
+    kind: type[MetadataConstraints]
+    """The class of the constraints on its metadata."""
     field: Field
     """The selected part of each element."""
 
@@ -58,17 +60,12 @@ class StoredArray:
     @property
     def schema(self) -> Schema:
         """The schema of the array as it is stored."""
-        return self._kind.schema_of(self.array.metadata, self.node.options)
+        return self.kind.schema_of(self.array.metadata, self.node.options)
 
     @property
     def form(self) -> Form:
         """The view that is all of it."""
-        kind: type[MetadataConstraints] = type(self.node.options["metadata"])
-        return kind.form_of(self.array._metadata, self.field)
-
-    @property
-    def _kind(self) -> type[MetadataConstraints]:
-        return type(self.node.options["metadata"])
+        return self.kind.form_of(self.array.metadata, self.field)
 
     @property
     def _driver(self) -> StoredDriver:
@@ -79,12 +76,12 @@ class StoredArray:
     def refresh(self) -> None:
         """Take the shape that is stored now."""
         for _ in range(_LOOKS):
-            moment, before = time.time(), self.array._metadata
+            moment, before = time.time(), self.array.metadata
             meta = self.look()[0]
             # Another thread may have stored or read a newer one meanwhile.
-            if self.array._metadata is before:
+            if self.array.metadata is before:
                 break
-        self.array._adopt(meta)
+        self.array.adopt(meta)
         self.known.keep(meta, moment)
 
     def renew(self) -> None:
@@ -94,13 +91,13 @@ class StoredArray:
             self.refresh()
         elif meta is not self.array.metadata:
             self._check_compatible(meta)
-            self.array._adopt(meta)
+            self.array.adopt(meta)
 
     def overtake(self, known: KnownMetadata) -> None:
         """Take the cached shape, if the array still has the same chunks."""
         meta = known.meta
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
-            self.array._adopt(meta)
+            self.array.adopt(meta)
 
     def look(self) -> tuple[ArrayMeta, Found]:
         """Return the stored metadata and documents.
@@ -111,7 +108,7 @@ class StoredArray:
             When the array is gone, or another is in its place: its chunks would mean something else.
         """
         array = self.array
-        # That very array of its document, whatever a spec would choose by now.
+        # The array that was opened, although the spec might choose another one of the document by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
         found = find_one(array.store, array.path, forms)
         if found is None or not isinstance(found.meta, ArrayMeta):
@@ -124,13 +121,13 @@ class StoredArray:
         if not same_chunks(meta, self.array.metadata):
             new, old = map(self._compatible, (meta, self.array.metadata))
             raise ConstraintError(
-                f"Updated {self._kind.title} metadata {new} is incompatible with existing metadata {old}"
+                f"Updated {self.kind.title} metadata {new} is incompatible with existing metadata {old}"
             )
 
     def within(self, transaction: Transaction) -> StoredArray:
         """Return the array as a transaction will leave it."""
         array = self.array
-        staged = array._in(StagedStore(transaction, array.store))
+        staged = array.in_store(StagedStore(transaction, array.store))
         return replace(self, array=staged, known=KnownMetadata())
 
     def reshape(self, decide: Callable[[tuple[int, ...]], tuple[int, ...]], metadata_only: bool) -> None:
@@ -138,13 +135,12 @@ class StoredArray:
         array = self.array
 
         def decided(stored: ArrayMeta) -> tuple[int, ...]:
-            array._adopt(stored)
+            array.adopt(stored)
             return decide(stored.shape)
 
-        binding = array._binding or array._bind()
         meta = reshape(
-            *(array.store, array.path, array.metadata, binding, self.look, decided),
-            adopt=array._adopt,
+            *(array.store, array.path, array.metadata, array.binding, self.look, decided),
+            adopt=array.adopt,
             metadata_only=metadata_only,
         )
         self.known.keep(meta, time.time())
@@ -156,7 +152,7 @@ class StoredArray:
         array = self.array
 
         def apply(target: Store) -> None:
-            stored = replace(self, array=array._in(target), known=KnownMetadata())
+            stored = replace(self, array=array.in_store(target), known=KnownMetadata())
             key = format_of(array.metadata).node_keys(array.path)[0]
             with prefixed(f"Error writing {shown(target, key)}"):
                 stored.reshape(decide, metadata_only)
@@ -181,13 +177,13 @@ class StoredArray:
 
     def _compatible(self, meta: ArrayMeta) -> str:
         """Return, as text, the members of the metadata that may not change while the array is open."""
-        said = self._kind.of(meta).to_json()
-        return dump({name: value for name, value in said.items() if name not in _CHANGING})
+        members = self.kind.of(meta).to_json()
+        return dump({name: value for name, value in members.items() if name not in _CHANGING})
 
-    def said(self, minimal: bool = False) -> SpecNode:
+    def spec_node(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
-        kind, driver = self._kind, self._driver
+        kind, driver = self.kind, self._driver
         mode: OpenMode = self.node.options["mode"]
         options = {
             **self.node.options,

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
-from blizzarr.array import Array
 from blizzarr.caching import CachePool, keeping_of
-from blizzarr.errors import SpecError, ViewOutOfBoundsError
+from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
+from blizzarr.indexing import Lowered, lower_form
 from blizzarr.indexing.form import ArrayMap, Form, identity_maps
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
@@ -25,25 +25,23 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.cut_off import read_or_fill
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source, View
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
 from blizzarr.tensorstore.in_flight import read_since
+from blizzarr.tensorstore.opened_array import OpenedArray, unlocked
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.tensorstore.stored_statistics import stored_of
-from blizzarr.tensorstore.undocumented import without_document
-from blizzarr.transactions import Transaction
-from blizzarr.transfer import Binding, write
-from blizzarr.views import IndexDomain, IndexTransform, lower
-from blizzarr.views.lowering import is_settled
+from blizzarr.transactions import Transaction, check_open
+from blizzarr.transfer import Binding, read, write
+from blizzarr.views import IndexDomain, domain_of, transform_of
 
-SHARED_BYTES = 1 << 28
+_SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
 
 _FEW_CHUNKS = 64
-"""Of how many chunks at most a change of shape is a matter of moments."""
+"""The most chunks that a change of shape can erase without keeping the caller waiting."""
 
 _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
@@ -53,39 +51,40 @@ class StoredArrayDriver(Driver):
     """An array in a store."""
 
     place: ClassVar[type[StoredPlace]] = StoredPlace
-    """What finds the array again where a driver is unpickled."""
+    """The class that opens the array again where a driver is unpickled."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         self._outside = stored
+        """The array as everybody else sees it."""
         self._stored = stored if transaction is None else stored.within(transaction)
-        self._array: Array = self._stored.array
-        self._transaction = transaction
+        """The array as the transaction will leave it."""
+        self._array = self._stored.array
         self._looked = time.time()
-        self._said: tuple[Any, bool, SpecNode] | None = None
-        self._schema_of: tuple[Any, Schema] | None = None
+        """The moment when the metadata was last compared with the stored one."""
+        self._spec: tuple[ArrayMeta, bool, SpecNode] | None = None
+        self._schema_of: tuple[ArrayMeta, Schema] | None = None
+        self._domain_of: tuple[ArrayMeta, IndexDomain] | None = None
         self.name = stored.node.driver
-        self._domain_of: tuple[Any, IndexDomain] | None = None
-        self.readable = True
-        self.writable = True
+        self.transaction = transaction
         options = stored.node.options
         self._write_empty = bool(options.get("store_data_equal_to_fill_value", False))
         self._must_be_stored = not options.get("fill_missing_data_reads", True)
-        self._is_plain = not (self._write_empty or self._must_be_stored or transaction is not None)
 
     # Facts that not every user of an array needs
 
     @cached_property
     def dtype(self) -> DType:  # type: ignore[override]  # an attribute that is computed when it is first needed
-        """The data type."""
         return self._outside.field.dtype
 
     @cached_property
     def decodes(self) -> bool:  # type: ignore[override]
         """True if decoding takes time, and the chunks are not kept elsewhere."""
+        if self._write_empty or self._must_be_stored or self.transaction is not None:
+            return False
         array = self._outside.array
         meta = array.metadata
         is_packed = not meta.dtype.numpy.hasobject and meta.codecs.is_packed
-        return self._is_plain and is_packed and keeping_of(array.store) is None
+        return is_packed and keeping_of(array.store) is None
 
     @cached_property
     def _chunk_shape(self) -> tuple[int, ...]:
@@ -97,7 +96,7 @@ class StoredArrayDriver(Driver):
         return max(meta.dtype.itemsize * prod(meta.chunk_shape), 1) if not meta.dtype.numpy.hasobject else _QUICK_BYTES
 
     @cached_property
-    def _is_near(self) -> bool:
+    def is_near(self) -> bool:
         return isinstance(unwrapped(self._outside.array.store), LocalStore | MemoryStore)
 
     @cached_property
@@ -114,62 +113,55 @@ class StoredArrayDriver(Driver):
         return known[1]
 
     @property
-    def array(self) -> Array:
+    def array(self) -> OpenedArray:
         """The array itself."""
         return self._array
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        """The shape that is seen."""
-        return self._array._shape
+        """The shape of the elements that the driver has."""
+        return self._array.shape
 
     @property
     def domain(self) -> IndexDomain:
         """The domain: from zero to the shape, with implicit upper bounds."""
         meta, known = self._array.metadata, self._domain_of
         if known is None or known[0] is not meta:
-            known = self._domain_of = meta, IndexDomain._of(self._stored.form)
+            known = self._domain_of = meta, domain_of(self._stored.form.domain)
         return known[1]
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The layout of the array."""
         return self._schema.chunk_layout
 
     @property
     def codec(self) -> CodecSpec | None:
-        """The codec of the array."""
         return self._schema.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
-        """The fill value of the array."""
         return self._schema.fill_value
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units of the array."""
         return self._schema.dimension_units or (None,) * self.rank
 
     @property
     def kvstore(self) -> KvStore | None:
-        """The place that its documents and chunks are below."""
         node = self._stored.node.kvstore
-        return None if node is None else KvStore._of(node, self._transaction)
+        return None if node is None else KvStore._of(node, self.transaction)
 
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
-        """Return the spec of the place, with the metadata."""
-        if self._transaction is not None:
-            self._transaction._check_open()
-        meta, known = self._array.metadata, self._said
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
+        if self.transaction is not None:
+            check_open(self.transaction)
+        meta, known = self._array.metadata, self._spec
         if known is None or known[0] is not meta or known[1] is not minimal:
-            known = self._said = meta, minimal, self._stored.said(minimal)
-        return known[2].altered(transform=IndexTransform._of(view._form))
+            known = self._spec = meta, minimal, self._stored.spec_node(minimal)
+        return known[2].altered(transform=transform_of(form))
 
     # Its elements
 
     def current(self, form: Form) -> Form:
-        """Return the form with its implicit bounds as they are now."""
         if self._looked < self._stored.metadata_since and not self._stored.assumed:
             self._looked = time.time()
             self._stored.refresh()
@@ -178,61 +170,75 @@ class StoredArrayDriver(Driver):
             if known.meta is None:
                 # In a transaction, where nobody has read the metadata: as without one.
                 known = self._outside.known
-            if known.meta is not self._array._metadata:
+            if known.meta is not self._array.metadata:
                 self._stored.overtake(known)
-        return form if is_settled(form, self._shape) else super().current(form)
+        return form if _is_current(form, self._shape) else super().current(form)
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Any:
-        """Read the chunks that the view needs."""
-        array = self._array
-        lowered = lower(view, array._shape)
-        if self._is_plain:
-            binding = (array._binding or array._bind()) if batch is None else self._shared(batch)
-            return read_or_fill(binding, lowered, out)
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Any:
+        lowered = lower_form(form, self._shape)
         if self._must_be_stored:
-            self._stored.refuse_missing(lowered)
-        if self._transaction is not None:
-            return self._staged().read(lowered, out)
-        return read_or_fill(array._binding or array._bind(), lowered, out)
+            self._stored.refuse_missing(self._on_grid(lowered))
+        return self._read(lowered, out, batch)
 
-    def write(self, view: View, source: Elements) -> None:
+    def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
+        if self.transaction is not None:
+            return self._staged().read(lowered, out)
+        binding = self._binding(self._array) if batch is None else self._shared(batch)
+        try:
+            return read(binding, lowered, out)
+        except OutOfBoundsError:
+            # Somebody has cut off elements since the array was opened: they read as the fill value.
+            return read(binding.beyond(), lowered, out)
+
+    def write(self, form: Form, source: Elements) -> None:
         """Write the chunks of the view; those that it covers in part are read first."""
         array = self._array
         check_writable(array.store, array.path)
-        lowered = lower(view, array._shape)
-        if self._transaction is not None:
+        self._write(lower_form(form, self._shape), source)
+
+    def _write(self, lowered: Lowered, source: Elements) -> None:
+        if self.transaction is not None:
             self._staged().write(lowered, source, self._write_empty)
             return
+        array = self._array
         if self._stored.assumed:
-            array = without_document(array)
-        binding = array._binding or array._bind()
+            # Its document may be missing.
+            array = array.in_store(unlocked(array.store))
+        binding = self._binding(array)
         if self._write_empty:
-            binding = Binding(binding.handle, binding.dtype, True)
+            binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
         write(binding, lowered, source)
+
+    def _on_grid(self, lowered: Lowered) -> Lowered:
+        """Return the part of a selection that is about the grid of chunks."""
+        return lowered
+
+    def _binding(self, array: OpenedArray) -> Binding:
+        return array.binding
 
     def _shared(self, batch: Shared) -> Binding:
         """Return the binding of the array with the pool that the reads of a batch, or those in flight, share."""
         array = self._array
         recheck = batch.get("recheck", False)
-        if recheck and self._place is None:
-            return array._binding or array._bind()
+        if recheck and self._identity is None:
+            return self._binding(array)
         # Read after the shape that the caller has gone by, so that what is bound by them is as large, whatever other
         # threads make of the array meanwhile.
-        metadata = array._metadata
+        metadata = array.metadata
         arrays: dict[Any, tuple[ArrayMeta, Binding]] = batch.setdefault("arrays", {})
-        found = arrays.get(array)
-        if found is None or found[0] is not metadata:
-            pool = batch.setdefault("pool", CachePool(SHARED_BYTES))
-            found = arrays[array] = metadata, array.cached(pool, recheck=recheck)._bind()
-        return read_since(found[1], batch.get("since"))
+        key = type(self), array
+        bound = arrays.get(key)
+        if bound is None or bound[0] is not metadata:
+            pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
+            bound = arrays[key] = metadata, self._binding(array.cached(pool, recheck=recheck))
+        return read_since(bound[1], batch.get("since"))
 
-    def sources(self, view: View) -> Sequence[Source]:
-        """Return its chunks, if decoding takes time and they are not kept elsewhere."""
-        place = self._place
-        return () if place is None else (Source(place, view._form, self._chunk_shape, self._chunk_bytes),)
+    def sources(self, form: Form) -> Sequence[Source]:
+        identity = self._identity
+        return () if identity is None else (Source(identity, form, self._chunk_shape, self._chunk_bytes),)
 
     @cached_property
-    def _place(self) -> Any:
+    def _identity(self) -> Any:
         """The identity of the array, equal for all handles; None where reads need not share chunks."""
         if not self.decodes:
             return None
@@ -240,28 +246,23 @@ class StoredArrayDriver(Driver):
         return getattr(store, "root", None) or id(store), self._array.path
 
     def _staged(self) -> Staged:
-        assert self._transaction is not None, "asked before"
+        assert self.transaction is not None, "asked before"
         stored = self._stored
         by_bytes, store = stored.field.is_part, self._outside.array.store
-        return staged_in(self._transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
+        return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
 
-    def is_quick(self, view: View) -> bool:
+    def is_quick(self, form: Form) -> bool:
         """Return whether the store is on this machine, and little is to be decoded."""
-        return self._is_near and self._is_small(view._form)
+        return self.is_near and self._is_small(form)
 
-    def is_quick_to_write(self, view: View) -> bool:
+    def is_quick_to_write(self, form: Form) -> bool:
         """Return whether the store is in memory; writing files takes long."""
-        return (self._is_memory or self._transaction is not None) and self._is_small(view._form)
-
-    @property
-    def is_near(self) -> bool:
-        """True if the store is in memory, or a local directory."""
-        return self._is_near
+        return (self._is_memory or self.transaction is not None) and self._is_small(form)
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
         """Return whether the store is on this machine, and few chunks lie outside, or will."""
-        shape = self._array._shape
-        if not self._is_near or exclusive_max is None or form.maps != identity_maps(len(shape)):
+        shape = self._array.shape
+        if not self.is_near or exclusive_max is None or form.maps != identity_maps(len(shape)):
             return False
         inside = outside = 1
         for old, new, length in zip(shape, exclusive_max, self._array.metadata.write_shape, strict=False):
@@ -299,27 +300,27 @@ class StoredArrayDriver(Driver):
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
         """Return the driver with the shape of the document, or of a cached one that is recent enough."""
         if not self._stored.assumed:
-            if self._transaction is None:
+            if self.transaction is None:
                 self._stored.renew()
             else:
                 self._stored.refresh()
             self._looked = time.time()
         return self
 
-    def resize(self, view: View, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
+    def resize(self, form: Form, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
         """Change the shape in the document, and erase the chunks outside."""
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         check_writable(self._array.store, self._array.path)
 
         def decide(shape: tuple[int, ...]) -> tuple[int, ...]:
-            return self._new_shape(view._form, shape, inclusive_min, exclusive_max, modes)
+            return self._new_shape(form, shape, inclusive_min, exclusive_max, modes)
 
         only = "resize_metadata_only" in modes
-        if self._transaction is None:
+        if self.transaction is None:
             self._stored.reshape(decide, only)
         else:
-            self._outside.reshape_later(self._transaction, decide, only)
+            self._outside.reshape_later(self.transaction, decide, only)
             self._stored.refresh()
             staged = self._staged()
             if not only:
@@ -332,30 +333,43 @@ class StoredArrayDriver(Driver):
         """Return the shape of the array for which a view has the new bounds."""
         return new_shape(form, shape, lower, upper, modes)
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
+    def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return how much of a view is stored, by listing the chunks."""
         try:
-            lowered = lower(view, self._array.shape)
+            lowered = lower_form(form, self._shape)
         except ViewOutOfBoundsError:
             # The array has become smaller: elements that are gone count as not stored, where bounds are implicit.
-            lower(IndexTransform._of(self.current(view._form)), self._array.shape)
-            lowered = lower(view, (INF,) * self.rank)
-        nothing, everything = stored_of(self._array, lowered)
-        return (nothing if not_stored else None), (everything if fully_stored else None)
-
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction that gathers writes; None if they are stored at once."""
-        return self._transaction
+            lower_form(self.current(form), self._shape)
+            lowered = lower_form(form, (INF + 1,) * self.rank)
+        return stored_of(self._array, self._on_grid(lowered))
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """Return a driver of the same array with a transaction."""
         made = type(self)(self._outside, transaction)
         made._looked = self._looked
         return made.allowed(self.readable, self.writable)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened_again, (type(self), self._stored.said(), self.readable, self.writable)
+        return _opened_again, (type(self), self._stored.spec_node(), self.readable, self.writable)
+
+
+def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
+    """Return whether the implicit bounds of a view agree with this shape; False if that is expensive to tell.
+
+    Examples
+    --------
+    >>> view = Form((0,), (30,), (False,), (True,), ("",), (5, (0, 0, 1)))
+    >>> _is_current(view, (20, 30)), _is_current(view, (20, 40))
+    (True, False)
+    """
+    if True in form.implicit_lower:
+        return False
+    if True in form.implicit_upper:
+        for map_, size in zip(form.maps, shape, strict=True):
+            if type(map_) is tuple:
+                dim, offset, stride = map_
+                if form.implicit_upper[dim] and (stride != 1 or form.upper[dim] + offset != size):
+                    return False
+    return True
 
 
 def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from blizzarr.array import Array
+from blizzarr.array.binding import bind
 from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
@@ -121,7 +122,7 @@ def _positions(groups: list[_Group]) -> Iterator[tuple[int, ...]]:
 
 def _looked_up(array: Array) -> Callable[[tuple[int, ...]], bool]:
     """Return a function that looks up a chunk, for stores whose listings do not show chunks."""
-    handle: Any = array._bind().handle
+    handle: Any = bind(array.store, array.path, array.metadata).handle
     return lambda position: bool(handle.verify(np.array(position, "int64"), sizes_only=True)[1] == 0)
 
 

@@ -14,7 +14,7 @@ from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.opening import OPENERS, Request
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
@@ -66,7 +66,7 @@ def virtual_chunked(
     here = context or Context()
     resources = {name: resource_of(here, name) for name in ("data_copy_concurrency", "cache_pool")}
     driver = virtual_driver((read_function, write_function), schema, resources, loop or running_loop())
-    return TensorStore._of(driver if transaction is None else driver.with_transaction(transaction))
+    return store_of(driver if transaction is None else driver.with_transaction(transaction))
 
 
 name_keywords(virtual_chunked, [name for name in SCHEMA_ARGUMENTS if name not in ("codec", "fill_value")])
@@ -105,7 +105,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
             merge_grid(asked, "read", grid_of(asked, "write"))
         shape = choose_shape(grid_of(asked, "read"), bounds)
-    # So that it is in the first chunk of positive indices.
+    # The usual origin is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
     given = asked._origin.values or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
@@ -116,7 +116,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
 
 def _open_virtual(node: SpecNode, request: Request) -> TensorStore:
     made = virtual_driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
-    return TensorStore._of(made)
+    return store_of(made)
 
 
 OPENERS["virtual_chunked"] = _open_virtual

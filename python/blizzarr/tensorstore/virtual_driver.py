@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.errors import (
     ChunkFunctionError,
     ConflictError,
     NotReadableError,
     NotWritableError,
-    UnsupportedOperationError,
 )
 from blizzarr.futures import Batch, Future, resolved
-from blizzarr.indexing import ArrayMap, Form, Map, lower_form
+from blizzarr.indexing import Form, Lowered, lower_form
+from blizzarr.indexing.interval import INF
+from blizzarr.indexing.layout import shifted
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Resource
 from blizzarr.spec.dtype import DType
@@ -31,12 +30,13 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, View
-from blizzarr.tensorstore.gridded import parts_in_chunks
-from blizzarr.tensorstore.parts import Box, Part
-from blizzarr.tensorstore.picking import picked, put
-from blizzarr.transactions import Outcome, Transaction
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
+from blizzarr.tensorstore.driver import Driver, Elements, Shared
+from blizzarr.tensorstore.parts import reach
+from blizzarr.tensorstore.pieces import Pieces, Position, Where, key_of
+from blizzarr.tensorstore.write_buffer import WriteBuffer, replace
+from blizzarr.transactions import Outcome, participant, require_one_step
+from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -62,22 +62,22 @@ class VirtualChunkedWriteParameters:
     """The generation that the chunk must still have; empty for no condition."""
 
 
-def _stamp(told: Any) -> TimestampedStorageGeneration | None:
+def _stamp(answer: Any) -> TimestampedStorageGeneration | None:
     """Return the generation that a function returned, or None."""
-    if told is None or isinstance(told, TimestampedStorageGeneration):
-        return told
+    if answer is None or isinstance(answer, TimestampedStorageGeneration):
+        return answer
     raise ChunkFunctionError(
         "expected None or KvStore.TimestampedStorageGeneration from a function of virtual chunks, which puts elements "
-        f"into the array that it is given; found {type(told).__name__}"
+        f"into the array that it is given; found {type(answer).__name__}"
     )
 
 
 _NOTHING: Future[Any] = resolved(None)
 
-_Part = tuple[Elements, npt.NDArray[np.bool_]]
-"""Elements of a chunk, and a mask of those that are to be written."""
-
 _ATTEMPTS = 100
+
+_Changed = tuple[Position, ChunkBuffer]
+"""A chunk, and what is to be written to it."""
 
 ReadFunction = Callable[[IndexDomain, Elements, VirtualChunkedReadParameters], Any]
 WriteFunction = Callable[[IndexDomain, Elements, VirtualChunkedWriteParameters], Any]
@@ -109,12 +109,11 @@ class VirtualDriver(Driver):
         self._units = units
         self._resources = resources
         self._loop = loop
-        self._transaction: Transaction | None = None
         self._identity = object()  # which copies share
         self.dtype = dtype
         self.readable = self._reader is not None
         self.writable = self._writer is not None
-        self._chunks: tuple[int, ...] = tuple(size or 1 for size in layout.read_chunk.shape or ())
+        self.chunk_shape: tuple[int, ...] = tuple(size or 1 for size in layout.read_chunk.shape or ())
         self._origin = tuple(at or 0 for at in layout.grid_origin or (0,) * domain.rank)
         self._order = layout.inner_order or tuple(range(domain.rank))
 
@@ -133,174 +132,172 @@ class VirtualDriver(Driver):
         """The units that were given."""
         return self._units
 
-    def said(self, view: View, minimal: bool = False) -> SpecNode:
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         """Return the spec of the driver that has the functions, or one with the functions themselves and no JSON."""
         if self._node is not None:
             kept = Schema(dtype=self.dtype, rank=self._domain.rank)
-            return self._node.altered(schema=kept, transform=IndexTransform._of(view._form))
+            return self._node.altered(schema=kept, transform=transform_of(form))
         schema = Schema(dtype=self.dtype, domain=self._domain, chunk_layout=self._layout)
         options = {"functions": (self._reader, self._writer), "loop": self._loop}
-        transform = IndexTransform._of(view._form)
+        transform = transform_of(form)
         return SpecNode(self.name, schema, transform, options=options, resources=self._resources)
 
-    def read(self, view: View, out: Elements | None = None, batch: Shared | None = None) -> Elements:
+    def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         """Read the chunks that the view needs; coroutines run at the same time."""
-        form = view._form
-        found = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
+        result = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         changes = self._changes()
-        made: list[tuple[Part, Box, _Part | None, Elements, Future[Any]]] = []
-        for part, box in self._parts(form):
-            changed = None if changes is None else changes.of(box)
-            if changed is not None and changed[1].all():
-                made.append((part, box, changed, changed[0], _NOTHING))
+        selected, first = self._on_grid(form)
+        pieces = Pieces(selected, self.chunk_shape, first)
+        begun: list[tuple[Where, Any, ChunkBuffer | None, Elements | None, Future[Any]]] = []
+        for position, where, index in pieces:
+            changed = None if changes is None else changes.chunks.get(position)
+            if changed is not None and changed.covers(self._within(position)):
+                begun.append((where, index, changed, None, _NOTHING))
             else:
-                made.append((part, box, changed, *self._begun(box, params)))
-        for part, box, changed, chunk, future in made:
+                begun.append((where, index, changed, *self._begun(position, params)))
+        elements = pieces.arranged(result)
+        for where, index, changed, chunk, future in begun:
             _stamp(future.result())
-            if changed is not None and chunk is not changed[0]:
-                np.copyto(chunk, changed[0], where=changed[1])
-            part.put(found, picked(chunk, lower_form(_moved(part.form, box), chunk.shape)))
-        return found
+            if chunk is not None:
+                elements[index] = chunk[key_of(where)]
+            if changed is not None:
+                replace(elements, index, changed.written(where), changed.take(where))
+        pieces.put_back(elements, result)
+        return result
 
-    def _begun(self, box: Box, params: VirtualChunkedReadParameters) -> tuple[Elements, Future[Any]]:
+    def _begun(self, position: Position, params: VirtualChunkedReadParameters) -> tuple[Elements, Future[Any]]:
         """Begin to read a chunk; return its buffer and a future."""
         assert self._reader is not None, "checked before"
-        chunk = self._room(box)
-        returned = self._reader(self._domain_of(box), chunk, params)
+        chunk = self._room()
+        returned = self._reader(self._chunk_domain(position), self._inside(chunk, position), params)
         return chunk, _NOTHING if returned is None else Future(returned, loop=self._loop)
 
-    def write(self, view: View, source: Elements) -> None:
+    def write(self, form: Form, source: Elements) -> None:
         """Write the chunks of the view; those that it covers in part are read first."""
-        form, changes = view._form, self._changes()
-        gathered = VirtualChanges(self) if changes is None else changes
-        touched = {}
-        for part, box in self._parts(form):
-            if self._transaction is not None:
-                self._transaction._need_alone(f"write to {shown_chunk(box)}")
-            chunk, mask = touched[box] = gathered.changed(box)
-            selected = lower_form(_moved(part.form, box), chunk.shape)
-            put(chunk, selected, part.of(source))
-            put(mask, selected, np.asarray(True))
+        changes = self._changes()
+        buffer = VirtualChanges(self) if changes is None else changes
+        selected, first = self._on_grid(form)
+        buffer.write(selected, source, first)
         if changes is None:
-            for _, error in self._hand_over(list(touched.items())):
+            for _, error in self.hand_over(list(buffer.chunks.items())):
                 if error is not None:
                     raise error
+        elif self.transaction is not None:
+            for step in buffer.shown():
+                require_one_step(self.transaction, f"write to {step}")
 
-    def _hand_over(self, todo: list[tuple[Box, _Part]]) -> list[tuple[Box, Exception | None]]:
-        """Write chunks, with the elements of a mask replaced in what is read just before; return the error of each, or
-        None.
-        """
-        done: list[tuple[Box, Exception | None]] = []
+    def hand_over(self, todo: list[_Changed]) -> list[tuple[Position, Exception | None]]:
+        """Write chunks, each on top of what is read just before; return the error of each, or None."""
+        done: list[tuple[Position, Exception | None]] = []
         for _ in range(_ATTEMPTS):
             begun, written = [], []
-            for box, part in todo:
+            for position, changed in todo:
                 try:
-                    begun.append((box, part, *self._merged(box, part)))
+                    begun.append((position, changed, *self._begun_below(position, changed)))
                 except Exception as error:
-                    done.append((box, error))
-            for box, part, chunk, future in begun:
+                    done.append((position, error))
+            for position, changed, chunk, future in begun:
                 try:
-                    written.append((box, part, self._written(box, part, chunk, future.result())))
+                    written.append((position, changed, self._written(position, changed, chunk, future.result())))
                 except Exception as error:
-                    done.append((box, error))
+                    done.append((position, error))
             todo = []
-            for box, part, writing in written:
-                failure, told = writing.exception(), None
+            for position, changed, writing in written:
+                failure, stamp = writing.exception(), None
                 if failure is None:
                     try:
-                        told = _stamp(writing.result())
+                        stamp = _stamp(writing.result())
                     except ChunkFunctionError as error:
                         failure = error
-                if isinstance(failure, Exception) or failure is None:
-                    if told is not None and told.generation == UNKNOWN:
-                        # Somebody else was faster; elements outside of the mask must stay as they are now.
-                        todo.append((box, part))
-                    else:
-                        done.append((box, failure))
-                else:
+                if failure is not None and not isinstance(failure, Exception):
                     raise failure
+                if stamp is not None and stamp.generation == UNKNOWN:
+                    # Somebody else was faster; elements that were not written must stay as they are now.
+                    todo.append((position, changed))
+                else:
+                    done.append((position, failure))
             if not todo:
                 return done
         conflict = ConflictError(f"somebody else changed it {_ATTEMPTS} times in a row; try again")
-        return [*done, *((box, conflict) for box, _ in todo)]
+        return [*done, *((position, conflict) for position, _ in todo)]
 
-    def _merged(self, box: Box, part: _Part) -> tuple[Elements, Future[Any]]:
-        """Return a chunk to be written, and the future of reading it first, where that is needed."""
-        chunk, mask = part
-        if mask.all():
-            return chunk, _NOTHING
+    def _begun_below(self, position: Position, changed: ChunkBuffer) -> tuple[Elements, Future[Any]]:
+        """Begin to read a chunk that is written in part; return its buffer and a future."""
+        if changed.covers(self._within(position)):
+            return self._room(), _NOTHING
         if self._reader is None:
             raise NotReadableError("Write-only virtual chunked view requires chunk-aligned writes")
-        return self._begun(box, VirtualChunkedReadParameters())
+        return self._begun(position, VirtualChunkedReadParameters())
 
-    def _written(self, box: Box, part: _Part, chunk: Elements, told: Any) -> Future[Any]:
+    def _written(self, position: Position, changed: ChunkBuffer, chunk: Elements, answer: Any) -> Future[Any]:
         if self._writer is None:
             raise NotWritableError("INTERNAL: No write function specified to virtual_chunked driver")
-        if chunk is not part[0]:
-            np.copyto(chunk, part[0], where=part[1])
-        stamp = _stamp(told)
-        known = UNKNOWN if stamp is None else stamp.generation
-        done = self._writer(self._domain_of(box), chunk, VirtualChunkedWriteParameters(if_equal=known))
+        assert changed.data is not None, "something was written"
+        np.copyto(chunk, changed.data, where=changed.written_mask())
+        stamp = _stamp(answer)
+        params = VirtualChunkedWriteParameters(if_equal=UNKNOWN if stamp is None else stamp.generation)
+        done = self._writer(self._chunk_domain(position), self._inside(chunk, position), params)
         return Future(done, loop=self._loop)
 
     def _changes(self) -> VirtualChanges | None:
-        if self._transaction is None:
+        if self.transaction is None:
             return None
-        return self._transaction._join(self._identity, lambda: VirtualChanges(self))
+        return participant(self.transaction, self._identity, lambda: VirtualChanges(self))
 
-    @property
-    def transaction(self) -> Transaction | None:
-        """The transaction that gathers writes; None if they are passed on at once."""
-        return self._transaction
+    # Chunks
 
-    def with_transaction(self, transaction: Transaction | None) -> Driver:
-        """Return a driver of the same functions with a transaction."""
-        made = object.__new__(type(self))  # not as it is pickled
-        vars(made).update(vars(self), _transaction=transaction)
-        return made
+    def _on_grid(self, form: Form) -> tuple[Lowered, Position]:
+        """Return a view as a selection whose indices count from a chunk of the grid, and that chunk."""
+        rank = len(self.chunk_shape)
+        first: Position = (0,) * rank
+        if 0 not in form.shape:
+            grid = zip(form.maps, self._origin, self.chunk_shape, strict=True)
+            first = tuple([(reach(map_, form)[0] - origin) // length for map_, origin, length in grid])
+        return lower_form(shifted(form, [-start for start in self._start(first)]), (INF + 1,) * rank), first
 
-    def _room(self, box: Box) -> Elements:
-        """Return an array for a chunk in the layout's order; at the edge, a view of a whole one."""
-        if self._order == tuple(range(len(box))):
-            whole = np.empty(self._chunks, self.dtype._element_dtype)
-        else:
-            lengths = [self._chunks[dim] for dim in self._order]
-            whole = np.empty(lengths, self.dtype._element_dtype).transpose(np.argsort(self._order))
-        shape = tuple([high - low for low, high in box])
-        return whole if shape == self._chunks else whole[tuple([slice(0, length) for length in shape])]
+    def _start(self, position: Position) -> list[int]:
+        grid = zip(position, self.chunk_shape, self._origin, strict=True)
+        return [number * length + origin for number, length, origin in grid]
 
-    def _domain_of(self, box: Box) -> IndexDomain:
-        never = (False,) * len(box)
-        lower, upper = tuple([low for low, _ in box]), tuple([high for _, high in box])
-        return IndexDomain._of(Form(lower, upper, never, never, self._domain.labels))
+    def _within(self, position: Position) -> tuple[tuple[int, int], ...]:
+        """Return the part of a chunk that is in the domain."""
+        form = form_of(self._domain)
+        bounds = zip(self._start(position), self.chunk_shape, form.lower, form.upper, strict=True)
+        return tuple([(max(low - start, 0), min(high - start, length)) for start, length, low, high in bounds])
 
-    def _parts(self, form: Form) -> Iterator[tuple[Part, Box]]:
-        """Return the part that a view needs of each chunk."""
-        whole = self._domain._form
-        return parts_in_chunks(form, self._chunks, self._origin, tuple(zip(whole.lower, whole.upper, strict=True)))
+    def _inside(self, chunk: Elements, position: Position) -> Elements:
+        """Return the elements of a chunk that are in the domain."""
+        return chunk[tuple([slice(*ends) for ends in self._within(position)])]
 
-    def storage_statistics(self, view: View, not_stored: bool, fully_stored: bool) -> tuple[bool | None, bool | None]:
-        """Raise: virtual chunks have no statistics."""
-        raise UnsupportedOperationError("Storage statistics not supported")
+    def _chunk_domain(self, position: Position) -> IndexDomain:
+        starts, box = self._start(position), self._within(position)
+        return domain_of(
+            Form(
+                tuple([start + low for start, (low, _) in zip(starts, box, strict=True)]),
+                tuple([start + high for start, (_, high) in zip(starts, box, strict=True)]),
+                *((False,) * len(box),) * 2,
+                self._domain.labels,
+            )
+        )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        functions = self._reader, self._writer
-        given = functions, self._domain, self.dtype, self._layout, self._units, self._resources, self._node
-        return _made_again, given
+    def _room(self) -> Elements:
+        """Return an array for a chunk in the layout's order."""
+        lengths = [self.chunk_shape[dim] for dim in self._order]
+        return np.empty(lengths, self.dtype._element_dtype).transpose(np.argsort(self._order))
 
+    def shown_chunk(self, position: Position) -> str:
+        """Format a chunk for an error message."""
+        domain = self._chunk_domain(position)
+        origin, shape = (", ".join(map(str, numbers)) for numbers in (domain.origin, domain.shape))
+        return f"virtual chunk {{origin={{{origin}}}, shape={{{shape}}}}}"
 
-def _made_again(
-    functions: tuple[ReadFunction | None, WriteFunction | None],
-    domain: IndexDomain,
-    dtype: DType,
-    layout: ChunkLayout,
-    units: tuple[Unit | None, ...],
-    resources: dict[str, Resource],
-    node: SpecNode | None,
-) -> VirtualDriver:
-    """Make the driver again with the event loop of this thread, as loops cannot be pickled."""
-    return VirtualDriver(functions, domain, dtype, layout, units, resources, running_loop(), node)
+    def __getstate__(self) -> dict[str, Any]:
+        # Event loops cannot be pickled.
+        return super().__getstate__() | {"_loop": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _loop=running_loop())
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -315,68 +312,30 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def _moved(view: Form, box: Box) -> Form:
-    """Return the view of a box, whose indices count from its origin."""
-    maps: list[Map] = []
-    for map_, (at, _) in zip(view.maps, box, strict=True):
-        if isinstance(map_, int):
-            maps.append(map_ - at)
-        elif isinstance(map_, ArrayMap):
-            maps.append(replace(map_, offset=map_.offset - at))
-        else:
-            maps.append((map_[0], map_[1] - at, map_[2]))
-    return view._replace(maps=tuple(maps))
-
-
-class VirtualChanges:
-    """The elements that are to be written, by chunks, and which they are."""
+class VirtualChanges(WriteBuffer):
+    """The elements that are to be written, by chunks."""
 
     at_once = False
 
     def __init__(self, driver: VirtualDriver) -> None:
+        super().__init__(driver.chunk_shape, driver.dtype._element_dtype)
         self._driver = driver
-        self._lock = threading.Lock()
-        self._chunks: dict[Box, tuple[Elements, npt.NDArray[np.bool_]]] = {}
-
-    def of(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]] | None:
-        """Return what is to be written to a chunk, or None."""
-        return self._chunks.get(box)
-
-    def changed(self, box: Box) -> tuple[Elements, npt.NDArray[np.bool_]]:
-        """Return the buffer and mask of what is to be written to a chunk, to be added to."""
-        with self._lock:
-            if box not in self._chunks:
-                chunk = self._driver._room(box)
-                self._chunks[box] = chunk, np.zeros(chunk.shape, bool)
-            return self._chunks[box]
 
     def prepare(self) -> None:
         """Do nothing: there are no conditions to check."""
 
     def commit(self, outcome: Outcome) -> None:
         """Write every chunk; elements that were not written are read first."""
-        for box, error in self._driver._hand_over(list(self._chunks.items())):
+        for position, error in self._driver.hand_over(list(self.chunks.items())):
             if error is None:
-                outcome.stored.append(shown_chunk(box))
+                outcome.stored.append(self._driver.shown_chunk(position))
             else:
-                outcome.fail([shown_chunk(box)], error)
+                outcome.fail([self._driver.shown_chunk(position)], error)
 
     def shown(self) -> list[str]:
         """Return the chunks, as errors show them."""
-        return [shown_chunk(box) for box in self._chunks]
+        return [self._driver.shown_chunk(position) for position in self.chunks]
 
     def abort(self) -> None:
         """Forget everything."""
-        self._chunks = {}
-
-
-def shown_chunk(box: Box) -> str:
-    """Format a chunk for an error message.
-
-    Examples
-    --------
-    >>> shown_chunk(((0, 2), (3, 6)))
-    'virtual chunk {origin={0, 3}, shape={2, 3}}'
-    """
-    origin, shape = ", ".join(str(low) for low, _ in box), ", ".join(str(high - low) for low, high in box)
-    return f"virtual chunk {{origin={{{origin}}}, shape={{{shape}}}}}"
+        self.chunks = {}

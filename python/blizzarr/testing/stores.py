@@ -210,19 +210,19 @@ class StoreContract:
         if not hasattr(store, "version"):
             pytest.skip("this store tells no versions")
         assert store.version("a/b") is None
-        seen = set()
+        versions = set()
         for value in (b"1", b"2", b"1", b"1"):
             store.set("a/b", value)
             version = store.version("a/b")
             assert isinstance(version, str | bytes)
-            seen.add(version)
-        assert len(seen) == 4
+            versions.add(version)
+        assert len(versions) == 4
         assert store.version("a/c") is None
         if self.deletes(store):
             store.delete("a/b")
             assert store.version("a/b") is None
             store.set("a/b", b"1")
-            assert store.version("a/b") not in seen
+            assert store.version("a/b") not in versions
 
     def test_replace(self, store: Any) -> None:
         """A value is replaced only if it is still what the caller has seen; of two changes at once, one is refused."""
@@ -237,8 +237,8 @@ class StoreContract:
         def count(_: int) -> None:
             for _ in range(10):
                 while True:
-                    seen = store.get("n")
-                    if store.replace("n", seen, b"%d" % (int(bytes(seen)) + 1 if seen else 1)):
+                    before = store.get("n")
+                    if store.replace("n", before, b"%d" % (int(bytes(before)) + 1 if before else 1)):
                         break
 
         with ThreadPoolExecutor(4) as pool:

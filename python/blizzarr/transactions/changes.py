@@ -10,14 +10,14 @@ from itertools import count
 from typing import Any, Protocol
 
 from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
-from blizzarr.stores import MemoryStore, Store
+from blizzarr.stores import MemoryStore, Store, check_writable
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
 from blizzarr.stores.generation_writes import set_value
 from blizzarr.transactions.guarded import GuardedStore
 from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.outcome import Outcome
-from blizzarr.transactions.overlay import Overlay, Seen, View, behind, in_range
-from blizzarr.transactions.transaction import Transaction
+from blizzarr.transactions.overlay import Generations, Overlay, View, behind, in_range
+from blizzarr.transactions.transaction import Transaction, check_open, participant, refuse, require_one_step
 
 _ATTEMPTS = 100
 
@@ -28,15 +28,15 @@ class Operation:
 
     store: Store
     apply: Callable[[Store], None]
-    """Makes it. May be called more than once, with whatever is at the same place as `store`."""
+    """Makes the change; may be called more than once, with whatever store is at the same place as `store`."""
     names: tuple[str, ...] = ()
-    """The names of the values that it changes, which are unknown when it fails."""
+    """The names of the values that the change affects, which are unknown when the change fails."""
     under: str | None = None
-    """Elements of an array with this name are nothing without it."""
+    """The name of the array whose elements are not stored if the change fails."""
     checks: bool = False
-    """True if it changes nothing and can only fail."""
+    """True if the operation changes nothing and can only fail."""
     is_plain: bool = False
-    """True if it only sets or deletes the value of one key."""
+    """True if the change only sets or deletes the value of one key."""
 
 
 class Elements(Protocol):
@@ -46,11 +46,11 @@ class Elements(Protocol):
     """The name of the array."""
 
     def names(self) -> dict[str, Any]:
-        """The names of the values that they are in, and where these are."""
+        """Return the names of the values that the elements are in, with the positions of the chunks."""
         ...
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """Return the value of this name with the elements in it, in a tuple; None if it has none of them."""
+        """Return the value of this name with the elements in it, in a tuple; None if it has no such elements."""
         ...
 
     def forget(self, least: str, end: str) -> None:
@@ -66,7 +66,7 @@ class Elements(Protocol):
         """Write the elements."""
 
     def locked(self) -> tuple[Store, str] | None:
-        """The store, and the key by which writers of the array exclude each other; None if there are no elements."""
+        """Return the store, and the key by which writers of the array exclude each other; None without elements."""
         ...
 
 
@@ -81,14 +81,14 @@ class Changes:
         self.at_once = at_once
         self.lock = threading.RLock()
         self._operations: dict[object, Operation] = {}
-        """In order. Changes that set one key are stored under its name, as only the last one of each counts."""
+        """The changes in their order. Changes that set one key are under its name, as only the last of them counts."""
         self._overlay = Overlay()
-        self._seen: Seen = {}
+        self._generations: Generations = {}
         self.needed: dict[str, tuple[Store, str, bytes | None]] = {}
         """By name, the generation that a value must have at commit; None if no generation can satisfy the conditions
         any more.
         """
-        self.watched: Seen = {}
+        self.watched: Generations = {}
         """The values that were read, in a transaction in which they must not change."""
         self._elements: dict[str, Elements] = {}
         self._stamps: dict[str, int] = {}
@@ -111,20 +111,22 @@ class Changes:
 
     def _update(self) -> None:
         """Apply all changes again if a value that they depend on has changed."""
-        if any(generation_of(store, key) != before for store, key, before in self._seen.values()):
-            self._overlay, self._seen = self._played()
+        if any(generation_of(store, key) != before for store, key, before in self._generations.values()):
+            self._overlay, self._generations = self._played()
 
-    def _played(self) -> tuple[Overlay, Seen]:
-        overlay, seen = Overlay(), Seen()
+    def _played(self) -> tuple[Overlay, Generations]:
+        overlay, generations = Overlay(), Generations()
         for operation in self._operations.values():
-            overlay, _ = self._made(operation, overlay, seen)
-        return overlay, seen
+            overlay, _ = self._made(operation, overlay, generations)
+        return overlay, generations
 
-    def _made(self, operation: Operation, overlay: Overlay, seen: Seen) -> tuple[Overlay, BlizzarrError | None]:
+    def _made(
+        self, operation: Operation, overlay: Overlay, generations: Generations
+    ) -> tuple[Overlay, BlizzarrError | None]:
         # Setting one key cannot fail halfway, so it needs no copy.
         after = overlay if operation.is_plain else overlay.copy()
         try:
-            operation.apply(View(operation.store, place_in(operation.store)[1], after, seen))
+            operation.apply(View(operation.store, place_in(operation.store)[1], after, generations))
         except BlizzarrError as error:
             overlay.errors.update(dict.fromkeys(operation.names, error))
             return overlay, error
@@ -133,9 +135,9 @@ class Changes:
     def do(self, operation: Operation) -> None:
         """Apply a change, and raise its error, which the commit would raise, too."""
         with self.lock:
-            self._transaction._check_open()
+            check_open(self._transaction)
             self._update()
-            self._overlay, error = self._made(operation, self._overlay, self._seen)
+            self._overlay, error = self._made(operation, self._overlay, self._generations)
             self._operations[operation.names[0] if operation.is_plain else operation] = operation
             if error is not None:
                 raise error
@@ -175,7 +177,7 @@ class Changes:
             self._forget(first, last)
             if self._transaction.atomic and not self.at_once:
                 what = f"delete range starting at {shown(store, least)}"
-                self._transaction._fail(TransactionError(f"Cannot {what} as single atomic transaction"))
+                refuse(self._transaction, TransactionError(f"Cannot {what} as single atomic transaction"))
             self.do(Operation(store, change))
 
     def _forget(self, least: str, end: str) -> None:
@@ -188,7 +190,7 @@ class Changes:
                 self._operations.pop(name, None)
 
     def stamp(self, name: str, with_elements: bool) -> bytes:
-        """The generation of a change; that of elements is never twice the same."""
+        """Return the generation of a changed value; with elements, it is new each time."""
         number = next(self._count) if with_elements else self._stamps.get(name, 0)
         return b"\4" + number.to_bytes(8, "little")
 
@@ -218,17 +220,17 @@ class Changes:
         if self._transaction.atomic and not self.at_once:
             prefix = place_in(store)[1]
             for name in elements.names():
-                self._transaction._need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+                require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
 
     def _check_alone(self, store: Store) -> None:
         if not self._transaction.atomic or self.at_once:
             return
         prefix = place_in(store)[1]
         for name in [*(least for least, _ in self._overlay.ranges), *self._overlay.values]:
-            self._transaction._need_alone(f"read/write {shown(store, name[len(prefix) :])}")
+            require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
 
     def made(self, name: str) -> tuple[bytes | None] | None:
-        """The value of a name with the elements that are to be in it, if there are any."""
+        """Return the value of a name with the elements that are to be in it, in a tuple; None without such elements."""
         for elements in list(self._elements.values()):
             found = elements.made(name)
             if found is not None:
@@ -236,7 +238,7 @@ class Changes:
         return None
 
     def names(self, prefix: str) -> dict[str, bool]:
-        """The names of values with elements that are to be written, and whether they have a value then."""
+        """Return the names of values with elements that are to be written, each with whether it will have a value."""
         found = {}
         for elements in list(self._elements.values()):
             for name in elements.names():
@@ -267,7 +269,7 @@ class Changes:
                 self._commit_each(outcome)
 
     def guarded(self, store: Store, *, holds_locks: bool = False) -> Store:
-        """Return the store to commit to: one that refuses to replace what is not as it must be; see `GuardedStore`."""
+        """Return the store to commit to, which refuses to replace values that others have changed (`GuardedStore`)."""
         if not (self.needed or self.watched):
             return store
         return GuardedStore(store, (self.needed, self.watched), holds_locks=holds_locks)
@@ -309,25 +311,25 @@ class Changes:
             return
         memory = unwrapped(stores[0])
         assert isinstance(memory, MemoryStore), "what can be exchanged at once"
-        memory._check_writable("")
+        check_writable(memory, "")
         with ExitStack() as stack:
             locks = memory.native.lock_for_deletion([key for _, key in locked])
             stack.callback(locks.release)
             # Values with elements are taken from this memory without a copy.
             made = MemoryStore()
             for _ in range(_ATTEMPTS):
-                overlay, seen = self._played()
+                overlay, generations = self._played()
                 for error in overlay.errors.values():
                     raise error
                 taken: dict[str, None] = {}
                 for elements in self._elements.values():
-                    taken.update(dict.fromkeys(elements.put(View(memory, "", overlay, seen), made)))
+                    taken.update(dict.fromkeys(elements.put(View(memory, "", overlay, generations), made)))
                 hidden = [key for key in memory.list() if overlay.hides(key)] if overlay.ranges else []
                 changes = [*((key, None) for key in hidden if key not in overlay.values), *overlay.values.items()]
                 names = [*(key for key, _ in changes if key not in taken), *taken]
                 expected = [
                     (key, None if generation == NO_VALUE else generation[1:])
-                    for _, key, generation in (*seen.values(), *self.watched.values(), *self.needed.values())
+                    for _, key, generation in (*generations.values(), *self.watched.values(), *self.needed.values())
                     if generation is not None
                 ]
                 if memory.native.exchange(expected, changes, made.native, list(taken)) is None:
@@ -341,7 +343,7 @@ class Changes:
     def abort(self) -> None:
         """Forget everything."""
         with self.lock:
-            self._operations, self._overlay, self._seen = {}, Overlay(), {}
+            self._operations, self._overlay, self._generations = {}, Overlay(), {}
             self._elements, self.needed, self.watched = {}, {}, {}
 
 
@@ -354,7 +356,7 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
         When the transaction is not open.
     """
     place, _ = place_in(store)
-    return transaction._join(place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
+    return participant(transaction, place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
 
 
 def _publish(store: Store) -> None:

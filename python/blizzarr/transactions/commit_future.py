@@ -22,12 +22,12 @@ class CommitFuture(Future[None]):
     __slots__ = ("_commit", "_ended")
 
     _commit: Callable[[], object]
-    """Begins to commit; as a method it keeps the transaction alive."""
+    """Begins to commit; as a method of the transaction, it keeps the transaction alive."""
     _ended: Future[None]
 
     @classmethod
     def about(cls, ended: Future[None], commit: Callable[[], object]) -> Future[None]:
-        """A new one: to cancel it is no concern of the others."""
+        """Return a new future: cancelling it does not affect the other futures of the transaction."""
         future = pending(lambda: _committed(ended, commit), cls)
         future._commit, future._ended = commit, ended  # type: ignore[attr-defined]
         # Weakly, as the future has the transaction.

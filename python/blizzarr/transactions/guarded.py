@@ -66,7 +66,6 @@ class GuardedStore(StoreWrapper):
 
     @property
     def others(self) -> Callable[[str, int], builtins.list[str]]:
-        """The method of the store that lists names that are no keys, if it has that."""
         others: Callable[[str, int], builtins.list[str]] = self.store.others  # type: ignore[attr-defined]
         return others
 
@@ -77,23 +76,19 @@ class GuardedStore(StoreWrapper):
         return linked
 
     def get(self, key: str) -> Value | None:
-        """Return the value, or None if there is none."""
         self._check(key, "reading")
         return super().get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """Return the values under many keys."""
         for key in keys:
             self._check(key, "reading")
         return super().get_many(keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value; None if there is no value."""
         self._check(key, "reading")
         return super().get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         generation = self._expected(key)
         if generation is None:
             super().set(key, value)
@@ -101,7 +96,6 @@ class GuardedStore(StoreWrapper):
             self._exchange(key, generation, bytes(value))
 
     def delete(self, key: str) -> object:
-        """Remove the value, if there is one."""
         generation = self._expected(key)
         if generation is None:
             return super().delete(key)
@@ -114,21 +108,18 @@ class GuardedStore(StoreWrapper):
         return deleted
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it is still `expected`; return whether it was set."""
         self._check(key, "writing")
         done = super().replace(key, expected, value)
         self._changed(key, done)
         return done
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it is still `expected`; return whether it was deleted."""
         self._check(key, "writing")
         done = super().discard(key, expected)
         self._changed(key, done)
         return done
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         below = self._prefix + check_prefix(prefix)
         names = {name for relied in self._relied for name in builtins.list(relied) if name.startswith(below)}
         for name in names:
@@ -138,7 +129,6 @@ class GuardedStore(StoreWrapper):
             self._forget(name[len(self._prefix) :])
 
     def size(self, key: str) -> int | None:
-        """Return the length of the value in bytes, or None if there is none."""
         self._check(key, "reading")
         return super().size(key)
 

@@ -24,7 +24,7 @@ class Outcome:
         self.not_stored += shown
         self.error = self.error or error
 
-    def told(self) -> BaseException | None:
+    def with_note(self) -> BaseException | None:
         """Return the first error, with a note on what became of the other values; None if all were stored."""
         error = self.error
         if error is not None and self.stored:

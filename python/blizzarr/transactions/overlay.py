@@ -14,7 +14,7 @@ from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import slice_ranges
 
-Seen = dict[str, tuple[Store, str, bytes]]
+Generations = dict[str, tuple[Store, str, bytes]]
 """By name: the store and key of a value that was read, and its generation at that time."""
 
 
@@ -83,15 +83,15 @@ class View(BaseStore):
     Parameters
     ----------
     base
-        What is stored.
+        The stored values.
     prefix
-        What makes names of its keys.
+        The prefix that turns keys of the store into names.
     overlay
-        What is to be.
-    seen
-        Where to note what was looked at.
+        The values that are to be stored.
+    generations
+        The generations of the values that are read are recorded in it.
     above
-        What lies over all that.
+        Values that lie on top of the overlay.
 
     Examples
     --------
@@ -108,12 +108,17 @@ class View(BaseStore):
     has_documents = False  # those that matter are compared when the transaction is committed
 
     def __init__(
-        self, base: Store, prefix: str, overlay: Overlay, seen: Seen | None = None, above: Above | None = None
+        self,
+        base: Store,
+        prefix: str,
+        overlay: Overlay,
+        generations: Generations | None = None,
+        above: Above | None = None,
     ) -> None:
         self.base = base
         self.prefix = prefix
         self.overlay = overlay
-        self.seen = seen
+        self.generations = generations
         self.above = above
         self._allow_what(base)
 
@@ -121,7 +126,6 @@ class View(BaseStore):
         return str(self.base)
 
     def get(self, key: str) -> Value | None:
-        """Return the value as it will be."""
         name = self.prefix + check_key(key)
         made = None if self.above is None else self.above.made(name)
         if made is not None:
@@ -140,11 +144,10 @@ class View(BaseStore):
         return self.base.get(key)
 
     def _note(self, name: str, key: str) -> None:
-        if self.seen is not None and name not in self.seen:
-            self.seen[name] = self.base, key, generation_of(self.base, key)
+        if self.generations is not None and name not in self.generations:
+            self.generations[name] = self.base, key, generation_of(self.base, key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value as it will be."""
         name = self.prefix + check_key(key)
         overlay = self.overlay
         made = None if self.above is None else self.above.made(name)
@@ -155,21 +158,17 @@ class View(BaseStore):
         return None if value is None else slice_ranges(value, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Set the value."""
         self.overlay.values[self.prefix + check_key(key)] = bytes(value)
 
     def delete(self, key: str) -> object:
-        """Delete the value."""
         self.overlay.values[self.prefix + check_key(key)] = None
         return None
 
     def delete_prefix(self, prefix: str) -> None:
-        """Delete all values below a prefix."""
         below = self.prefix + check_prefix(prefix)
         self.overlay.delete_range(below, behind(below))
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        """Set the value if it is as expected."""
         found = self.get(key)
         if (None if found is None else bytes(found)) != (None if expected is None else bytes(expected)):
             return False
@@ -177,7 +176,6 @@ class View(BaseStore):
         return True
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value if it is as expected."""
         found = self.get(key)
         if found is None or bytes(found) != bytes(expected):
             return False
@@ -185,7 +183,6 @@ class View(BaseStore):
         return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """The keys under the prefix that are to have values."""
         below = self.prefix + check_prefix(prefix)
         size = len(self.prefix)
         hidden = self.overlay
@@ -203,7 +200,6 @@ class View(BaseStore):
         return sorted(found)
 
     def others(self, prefix: str, limit: int) -> builtins.list[str]:
-        """Return names of files under the prefix that are not valid keys."""
         others = getattr(self.base, "others", None)
         below = self.prefix + check_prefix(prefix)
         if others is None or any(

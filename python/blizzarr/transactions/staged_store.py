@@ -13,7 +13,7 @@ from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.requests import each
 from blizzarr.transactions.changes import Changes, changes_in
 from blizzarr.transactions.naming import place_in, shown
-from blizzarr.transactions.overlay import Seen, View
+from blizzarr.transactions.overlay import Generations, View
 from blizzarr.transactions.transaction import Transaction
 
 
@@ -59,56 +59,48 @@ class StagedStore(BaseStore):
         return changes.view(base)
 
     def get(self, key: str) -> Value | None:
-        """Return the value as it will be."""
         return self._view().get(key)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value as it will be."""
         return self._view().get_ranges(key, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Set the value with the transaction."""
         self.changes.write(self.base, key, bytes(value))
 
     def delete(self, key: str) -> object:
-        """Delete the value with the transaction."""
         self.changes.write(self.base, key, None)
         return None
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """The keys under the prefix that are to have values."""
         return self._view().list(prefix)
 
 
 class _WatchedStore(StoreWrapper):
     """A store that records the generation of each value that is read."""
 
-    def __init__(self, store: Store, seen: Seen) -> None:
+    def __init__(self, store: Store, generations: Generations) -> None:
         super().__init__(store)
-        self._seen = seen
+        self._generations = generations
         self._prefix = place_in(store)[1]
 
     def _note(self, key: str) -> None:
         now = generation_of(self.store, key)
-        before = self._seen.setdefault(self._prefix + key, (self.store, key, now))[2]
+        before = self._generations.setdefault(self._prefix + key, (self.store, key, now))[2]
         if before != now:
             raise GenerationMismatchError(f"Error reading {shown(self.store, key)}: Generation mismatch")
 
     def get(self, key: str) -> Value | None:
-        """The value, which is the one that was read before."""
         self._note(key)
         return super().get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys."""
         return each(self, self.get, keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of the value."""
         self._note(key)
         return super().get_ranges(key, ranges)
 
 
-def watched(store: Store, seen: Seen) -> Store:
+def watched(store: Store, generations: Generations) -> Store:
     """Return the store; a value that is read from it is recorded, and must not have changed when it is read again."""
-    return _WatchedStore(store, seen)
+    return _WatchedStore(store, generations)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 P = TypeVar("P", bound="Participant")
 
 
-class Hold:
+class _Guard:
     """A guard that delays the commit or abort of a transaction while work in it goes on."""
 
     __slots__ = ("__weakref__", "_transaction")
@@ -28,7 +28,7 @@ class Hold:
         """Let the transaction end: the work is done, or will not be."""
         transaction, self._transaction = self._transaction, None
         if transaction is not None:
-            transaction._released()
+            _release(transaction)
 
     __del__ = release
 
@@ -67,7 +67,7 @@ class Transaction:
         "_alone",
         "_atomic",
         "_done",
-        "_holds",
+        "_guards",
         "_lock",
         "_outcome",
         "_parts",
@@ -82,11 +82,11 @@ class Transaction:
         self._requested = False
         self._started = False
         self._abort_error: BaseException | None = None
-        self._holds = 0
+        self._guards = 0
         self._alone: str | None = None
         self._outcome = Outcome()
         self._parts: dict[object, Participant] = {}
-        # Reentrant, as the garbage collector may release a hold while this thread has it.
+        # Reentrant, as the garbage collector may release a guard while this thread has it.
         self._lock = threading.RLock()
         self._done: Future[None] = pending()
 
@@ -139,89 +139,6 @@ class Transaction:
         """
         return CommitFuture.about(self._done, self.commit_async)
 
-    @property
-    def _is_committed(self) -> bool:
-        """True if everything was stored."""
-        return self._done.done() and self._done.exception() is None
-
-    # For participants
-
-    def _join(self, key: object, make: Callable[[], P]) -> P:
-        """Return the participant under this key; the first call makes it.
-
-        Raises
-        ------
-        TransactionError
-            When the transaction is not open.
-        """
-        with self._lock:
-            self._check_open()
-            if key not in self._parts:
-                self._parts[key] = make()
-            return self._parts[key]  # type: ignore[return-value]  # what was made under this key
-
-    def _check_open(self) -> None:
-        """Raise unless the transaction is open.
-
-        Raises
-        ------
-        TransactionError
-            If it was aborted, or its commit has begun.
-        """
-        if self.aborted:
-            raise TransactionError("Transaction not open (aborted)")
-        if self._started:
-            raise TransactionError("Transaction not open (commit already started)")
-
-    def _hold(self) -> Hold:
-        """Delay the commit or abort until the returned guard is released.
-
-        Raises
-        ------
-        TransactionError
-            When it is not open.
-        """
-        with self._lock:
-            self._check_open()
-            self._holds += 1
-            return Hold(self)
-
-    def _held(self, work: Callable[[], T]) -> Callable[[], T]:
-        """Return the work with a guard that delays the commit or abort until it is done."""
-        hold = self._hold()
-
-        def in_it() -> T:
-            try:
-                return work()
-            finally:
-                hold.release()
-
-        return in_it
-
-    def _need_alone(self, what: str) -> None:
-        """Declare that `what` is stored in a step of its own, of which an atomic transaction may have only one.
-
-        Raises
-        ------
-        TransactionError
-            If there is another one; the transaction is then aborted.
-        """
-        if not self._atomic:
-            return
-        if self._alone in (None, what):
-            self._alone = what
-            return
-        self._fail(TransactionError(f"Cannot {self._alone} and {what} as single atomic transaction"))
-
-    def _fail(self, error: TransactionError) -> None:
-        """Abort the transaction, and raise the error."""
-        with self._lock:
-            if self.open:
-                self._abort_error = error
-                if not self._holds:
-                    self._abort()
-        raise error
-
     # Its end
 
     def abort(self) -> None:
@@ -230,11 +147,11 @@ class Transaction:
             if not self.open:
                 return
             self._abort_error = TransactionError("CANCELLED: Transaction aborted")
-            if not self._holds:
+            if not self._guards:
                 self._abort()
 
     def _abort(self) -> None:
-        """The lock is held, and nothing goes on any more."""
+        """Forget all changes; the caller has the lock, and no work in the transaction goes on."""
         parts, self._parts = list(self._parts.values()), {}
         for part in parts:
             part.abort()
@@ -266,26 +183,12 @@ class Transaction:
             if not self.open:
                 return None
             self._requested = True
-            return None if self._holds else self._start()
+            return None if self._guards else self._start()
 
     def _start(self) -> list[Participant]:
         self._started = True
         parts, self._parts = list(self._parts.values()), {}
         return parts
-
-    def _released(self) -> None:
-        """Release one hold; the last one lets a commit or abort that was asked for proceed."""
-        with self._lock:
-            self._holds -= 1
-            if self._holds or self._started:
-                return
-            if self.aborted:
-                self._abort()
-                return
-            if not self._requested:
-                return
-            parts = self._start()
-        submit(lambda: self._commit(parts))
 
     def _commit(self, parts: list[Participant]) -> None:
         outcome = self._outcome
@@ -307,11 +210,11 @@ class Transaction:
             outcome.not_stored += part.shown()
         for part in parts:
             part.abort()
-        told = outcome.told()
-        if told is None:
+        failure = outcome.with_note()
+        if failure is None:
             finish(self._done, None)
         else:
-            fail(self._done, told)
+            fail(self._done, failure)
 
     def __enter__(self) -> Self:
         return self
@@ -342,3 +245,104 @@ class Transaction:
 
     def __reduce__(self) -> Any:
         raise TypeError("cannot pickle a transaction")
+
+
+# For participants, which the interface of a transaction does not show
+
+
+def is_committed(transaction: Transaction) -> bool:
+    """Return whether all changes were stored."""
+    done = transaction._done
+    return done.done() and done.exception() is None
+
+
+def check_open(transaction: Transaction) -> None:
+    """Raise unless the transaction is open.
+
+    Raises
+    ------
+    TransactionError
+        If it was aborted, or its commit has begun.
+    """
+    if transaction.aborted:
+        raise TransactionError("Transaction not open (aborted)")
+    if transaction._started:
+        raise TransactionError("Transaction not open (commit already started)")
+
+
+def participant(transaction: Transaction, key: object, make: Callable[[], P]) -> P:
+    """Return the participant under this key; the first call makes it.
+
+    Raises
+    ------
+    TransactionError
+        When the transaction is not open.
+    """
+    with transaction._lock:
+        check_open(transaction)
+        if key not in transaction._parts:
+            transaction._parts[key] = make()
+        return transaction._parts[key]  # type: ignore[return-value]  # what was made under this key
+
+
+def delaying(transaction: Transaction, work: Callable[[], T]) -> Callable[[], T]:
+    """Return the work with a guard that delays the commit or abort until the work is done, or will not be done.
+
+    Raises
+    ------
+    TransactionError
+        When the transaction is not open.
+    """
+    with transaction._lock:
+        check_open(transaction)
+        transaction._guards += 1
+        guard = _Guard(transaction)
+
+    def guarded() -> T:
+        try:
+            return work()
+        finally:
+            guard.release()
+
+    return guarded
+
+
+def require_one_step(transaction: Transaction, step: str) -> None:
+    """Declare that `step` stores something on its own; an atomic transaction may have only one such step.
+
+    Raises
+    ------
+    TransactionError
+        If there is another one; the transaction is then aborted.
+    """
+    if not transaction.atomic:
+        return
+    if transaction._alone in (None, step):
+        transaction._alone = step
+        return
+    refuse(transaction, TransactionError(f"Cannot {transaction._alone} and {step} as single atomic transaction"))
+
+
+def refuse(transaction: Transaction, error: TransactionError) -> None:
+    """Abort the transaction, and raise the error."""
+    with transaction._lock:
+        if transaction.open:
+            transaction._abort_error = error
+            if not transaction._guards:
+                transaction._abort()
+    raise error
+
+
+def _release(transaction: Transaction) -> None:
+    """Release one guard; the last one lets a commit or abort that was asked for proceed."""
+    with transaction._lock:
+        transaction._guards -= 1
+        if transaction._guards or transaction._started:
+            return
+        if transaction.aborted:
+            transaction._abort()
+            return
+        if not transaction._requested:
+            return
+        parts = transaction._start()
+    submit(lambda: transaction._commit(parts))

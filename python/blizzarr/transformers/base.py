@@ -130,8 +130,6 @@ def _with_options(item: dict[str, Any], configuration: dict[str, Any]) -> dict[s
 def wrap(store: Store, transformers: Sequence[StorageTransformer], keys: ArrayKeys) -> Store:
     """Return the store as an array with these transformers sees it; the first transformer is nearest to the array.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> from blizzarr.transformers import HashedTransformer, ShardingTransformer
     >>> memory = MemoryStore()

@@ -42,11 +42,9 @@ class EncodingStore(StoreWrapper):
         """Return the chunk of this name from its stored bytes."""
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
         return self._decoded(key, super().get(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys."""
         return [self._decoded(key, value) for key, value in zip(keys, super().get_many(keys), strict=True)]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
@@ -57,11 +55,9 @@ class EncodingStore(StoreWrapper):
         return None if value is None else slice_ranges(value, ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         super().set(key, self._encoded(key, value))
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it still is `expected`."""
         if self._name(key) is None:
             return super().replace(key, expected, value)
         # The stored bytes are compared below: encoding a chunk again need not give the same bytes.

@@ -23,8 +23,6 @@ def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value
 
     The parts of one value are of one version of it. A store with its own `get_partial_values` is called once.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> store = MappingStore({"a": b"abcdef", "b": b"123"})
     >>> parts = get_partial_values(store, [("a", (1, 2)), ("c", (0, None)), ("b", (1, None)), ("a", (0, 1))])
@@ -52,10 +50,7 @@ def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) ->
     Concurrent changes of the same value are kept if the store has `replace`. A store with its own `set_partial_values`
     is called once.
 
-    Raises
-    ------
-    ValueError
-        Two of the parts overlap, or an offset is negative; nothing is changed.
+    Raise `ValueError` if two of the parts overlap, or an offset is negative; nothing is changed.
     """
     parts = by_key(key_start_values)
     at_once = getattr(store, "set_partial_values", None)
@@ -69,8 +64,6 @@ def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) ->
 def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[int, Value]]]:
     """Return the parts by key, sorted by offset.
 
-    Examples
-    --------
     >>> by_key([("a", 3, b"xy"), ("b", 0, b"z"), ("a", 0, b"w")])
     {'a': [(0, b'w'), (3, b'xy')], 'b': [(0, b'z')]}
     """
@@ -93,8 +86,6 @@ def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[in
 def patched(value: Value | None, parts: Sequence[tuple[int, Value]]) -> bytes:
     """Return a value with some bytes replaced, padded with zeros where it is too short.
 
-    Examples
-    --------
     >>> patched(b"abcdef", [(1, b"XY"), (8, b"Z")])
     b'aXYdef\\x00\\x00Z'
     """

@@ -113,13 +113,8 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
 
     Options that have a default may be omitted.
 
-    Raises
-    ------
-    MetadataError
-        Something is invalid for an array with `rank` dimensions; the error has all problems.
+    Raise `MetadataError` if something is invalid for an array with `rank` dimensions; the error has all problems.
 
-    Examples
-    --------
     >>> transformers_of(["blizzarr.hashed"], rank=2)
     (HashedTransformer(levels=2, width=2),)
     >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)

@@ -66,35 +66,27 @@ class RenamingStore(StoreWrapper):
         return self._renamed(inner)
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
         return super().get(self.inside(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        """The values under many keys."""
         return super().get_many([self.inside(key) for key in keys])
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; None when there is no value."""
         return super().get_ranges(self.inside(key), ranges)
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         super().set(self.inside(key), value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        """Set the value only if it still is `expected`."""
         return super().replace(self.inside(key), expected, value)
 
     def discard(self, key: str, expected: Value) -> bool:
-        """Delete the value only if it still is `expected`."""
         return super().discard(self.inside(key), expected)
 
     def delete(self, key: str) -> object:
-        """Remove the value; one that is missing is fine."""
         return super().delete(self.inside(key))
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = check_prefix(prefix)
         if self._is_inside(prefix):
             self._check_writable(prefix)
@@ -103,7 +95,6 @@ class RenamingStore(StoreWrapper):
             super().delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted."""
         prefix = check_prefix(prefix)
         # A chunk under this prefix may be stored anywhere below the array's prefix.
         listed = super().list(self.keys.prefix if self._is_inside(prefix) else prefix)
@@ -111,14 +102,12 @@ class RenamingStore(StoreWrapper):
         return sorted(key for key in found if key is not None and key.startswith(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
         prefix = check_prefix(prefix)
         if prefix != self.keys.prefix and not self._is_inside(prefix):
             return super().list_dir(prefix)
         return list_sorted_dir(self.list(prefix), prefix)
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes; None when there is none."""
         return super().size(self.inside(key))
 
     def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
@@ -144,8 +133,6 @@ class RenamingStore(StoreWrapper):
 def stored_key(store: Store, key: str, underneath: Store) -> str | None:
     """Return the key in the store `underneath` that holds the value of `key`; `None` if no single key does.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> from blizzarr.transformers import HashedTransformer, ShardingTransformer, wrap
     >>> memory, keys = MemoryStore(), ArrayKeys("a/", "c", "/", "c", 1)

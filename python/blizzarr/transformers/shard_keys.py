@@ -14,8 +14,6 @@ from blizzarr.transformers.shard import Place
 class ShardKeys:
     """The keys of chunks and of shards, which have the same form.
 
-    Examples
-    --------
     >>> keys = ShardKeys(ArrayKeys("data/foo/", "c", "/", "c", 2), (32, 2))
     >>> place, entry = keys.locate("data/foo/c97/19")
     >>> place.key, entry, keys.chunk(place, entry)

@@ -76,10 +76,8 @@ def _read_parts(store: Store, wanted: Sequence[Wanted], indices: Mapping[str, In
 def take_apart(value: Value, place: Place) -> dict[int, Value]:
     """Return the chunks of a shard in memory, by their numbers.
 
-    Raises
-    ------
-    ShardIndexError
-        The index is wrong about a chunk, or several chunks share so many bytes that separate copies would not fit.
+    Raise `ShardIndexError` if the index is wrong about a chunk, or several chunks share so many bytes that separate
+    copies would not fit.
     """
     view = memoryview(value).cast("B")
     index = Index(bytes(view[-place.index_bytes :]), place)

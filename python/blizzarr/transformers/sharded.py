@@ -43,7 +43,6 @@ class ShardedStore(StoreWrapper):
         self._locks = _locks(_depth(store))
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
         if self._keys.locate(key) is None:
             return self.store.get(key)
         return self.get_partial_values([(key, (0, None))])[0]
@@ -53,7 +52,6 @@ class ShardedStore(StoreWrapper):
         return self.get_partial_values([(key, (0, None)) for key in keys])
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; None when there is no value."""
         if self._keys.locate(key) is None:
             return self.store.get_ranges(key, ranges)
         # The extra range tells whether there is a value if `ranges` is empty.
@@ -65,7 +63,6 @@ class ShardedStore(StoreWrapper):
         return read_parts(self.store, [(key, part, self._keys.locate(key)) for key, part in key_ranges])
 
     def size(self, key: str) -> int | None:
-        """The length of the value in bytes; None when there is none."""
         found = self._keys.locate(key)
         if found is None:
             return super().size(key)
@@ -76,7 +73,6 @@ class ShardedStore(StoreWrapper):
         return None
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         self.set_many([(key, value)])
 
     def set_many(self, items: Iterable[tuple[str, Value]]) -> None:
@@ -133,7 +129,6 @@ class ShardedStore(StoreWrapper):
         return self._change(place, change)
 
     def delete(self, key: str) -> bool:
-        """Remove the value; False when there was none."""
         found = self._keys.locate(key)
         if found is None:
             return bool(self.store.delete(key))

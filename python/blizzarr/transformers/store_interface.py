@@ -62,7 +62,6 @@ class StoreInterface(StoreWithPartialAccess):
 
     @property
     def listable(self) -> bool:
-        """True if keys can be listed."""
         return bool(getattr(self.store, "supports_list", True))
 
     def get(self, key: str) -> Value | None:
@@ -145,7 +144,6 @@ class PartialAccessStore(BaseStore):
         return f"PartialAccessStore({self.target!r})"
 
     def get(self, key: str) -> Value | None:
-        """The value, or None when there is none."""
         store_keys.check_key(key)
         with failures("read", key, self):
             return self.target.get(key)
@@ -165,40 +163,34 @@ class PartialAccessStore(BaseStore):
             return builtins.list(self.target.get_partial_values(key_ranges))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Parts of the value; None when there is no value."""
         # The extra range tells whether there is a value if `ranges` is empty.
         found = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
         parts: Any = found[:-1]
         return None if None in found else parts
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         self._check_writable(store_keys.check_key(key))
         with failures("write", key, self):
             self.target.set(key, bytes(value))
 
     def delete(self, key: str) -> None:
-        """Remove the value; one that is missing is fine."""
         self._check_writable(store_keys.check_key(key))
         with failures("delete", key, self):
             if self.target.get(key) is not None or not self.supports_delete:
                 self.target.erase(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = store_keys.check_prefix(prefix)
         self._check_writable(prefix)
         with failures("delete", prefix, self):
             self.target.erase_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """All keys under the prefix, sorted."""
         prefix = store_keys.check_prefix(prefix)
         with failures("list", prefix, self):
             return sorted(self.target.list_prefix(prefix) if prefix else self.target.list())
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """The keys and prefixes directly under the prefix."""
         prefix = store_keys.check_prefix(prefix)
         with failures("list", prefix, self):
             keys, prefixes = self.target.list_dir(prefix)

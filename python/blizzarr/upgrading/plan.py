@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Final
 
 from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
-from blizzarr.formats import Format, Found, OmeChange, chunk_prefix, chunk_store, get_many, ome_changes, translate
+from blizzarr.formats import (
+    Format,
+    Found,
+    OmeChange,
+    chunk_prefix,
+    chunk_store,
+    find_many,
+    get_many,
+    listed,
+    ome_changes,
+    translate,
+)
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import join
 from blizzarr.printable import printable
+from blizzarr.problems import warn_of
 from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
-from blizzarr.upgrading.walk import walk
 
 _MOST_PATHS: Final = 4
 """The most nodes that are named in the text of a note which many have."""
@@ -83,10 +96,7 @@ class Upgrade:
     def raise_problems(self) -> None:
         """Raise one error with all obstacles, if there are any.
 
-        Raises
-        ------
-        MetadataError
-            There are obstacles; the error has one problem for each.
+        Raise `MetadataError` if there are obstacles; the error has one problem for each.
         """
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)
@@ -146,10 +156,7 @@ def _count(number: int, what: str) -> str:
 def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:
     """Plan the upgrade of the hierarchy in a store, without changing anything.
 
-    Parameters
-    ----------
-    switched
-        True if the new documents count already, and only old ones are left to be removed.
+    - `switched`: true if the new documents count already, and only old ones are left to be removed.
     """
     nodes: list[NodeUpgrade] = []
     problems: list[Problem] = []
@@ -249,3 +256,32 @@ def _with_consolidated(nodes: list[NodeUpgrade], new: Format) -> NodeUpgrade:
     meta = root.new.with_consolidated(below)
     documents = new.encode(meta, "") | new.entry_documents()
     return replace(root, new=meta, documents=documents)
+
+
+def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Found | BlizzarrError]:
+    """Return the nodes by path, groups before their members, with the error in place of nodes that cannot be read.
+
+    - `entry`: used in place of the document of the hierarchy as a whole, if that has been replaced already.
+    """
+    nodes: dict[str, Found | BlizzarrError] = {}
+    level: Sequence[str] = [""]
+    implicit: set[str] = set()
+    while level:
+        below: list[str] = []
+        shown: set[str] = set()
+        for path, found in zip(level, find_many(store, level, [form], entry=entry), strict=True):
+            if found is not None:
+                nodes[path] = found
+                warn_of(found.notices if isinstance(found, Found) else ())
+            elif path in implicit or (not path and form.implicit_groups):
+                nodes[path] = Found(GroupMeta(format=form.name), {})
+            here = nodes.get(path)
+            if isinstance(here, Found) and isinstance(here.meta, GroupMeta):
+                names, groups = listed(store, path, form, [form])
+                if path in implicit and not here.documents and not names:
+                    # A prefix without nodes below it is not a group.
+                    del nodes[path]
+                below += [join(path, name) for name in names]
+                shown |= {join(path, name) for name in groups}
+        level, implicit = below, shown
+    return nodes

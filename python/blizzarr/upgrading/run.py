@@ -22,7 +22,7 @@ from blizzarr.durability import durable
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
-from blizzarr.stores.many import delete_many, duplicate_many, set_many
+from blizzarr.stores.requests import delete_many, duplicate_many, set_many
 from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
 from blizzarr.upgrading.record import KEY, Record

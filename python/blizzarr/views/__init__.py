@@ -3,11 +3,11 @@
 from blizzarr.indexing.interval import INF
 from blizzarr.views.dim import Dim
 from blizzarr.views.dim_expression import DimExpression, DimSelection, d
-from blizzarr.views.domain import IndexDomain
+from blizzarr.views.domain import IndexDomain, domain_of
 from blizzarr.views.indexable import Indexable
-from blizzarr.views.lowering import lower
+from blizzarr.views.movable import form_of
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, OutputIndexMethod
-from blizzarr.views.transform import IndexTransform
+from blizzarr.views.transform import IndexTransform, transform_of
 
 Indexable.register(IndexTransform)
 
@@ -25,8 +25,10 @@ __all__ = [
     "compose",
     "d",
     "domain_from_json",
-    "lower",
+    "domain_of",
+    "form_of",
     "transform_from_json",
+    "transform_of",
 ]
 
 

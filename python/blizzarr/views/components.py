@@ -8,13 +8,13 @@ from typing import Any, SupportsIndex
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, Bounds, Interval, closed, half_open, sized
-from blizzarr.views.dim import Dim
+from blizzarr.views.dim import Dim, interval_of
 from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices
 
 Upper = tuple[str, tuple[int, ...]]
 
 
-def domain_of(
+def domain_of_vectors(
     prefix: str,
     rank: Any,
     inclusive_min: Iterable[int] | None,
@@ -104,13 +104,13 @@ def _bounds(kind: str, lower: int, end: int) -> Bounds:
 
 def form_of_dims(dims: Iterable[Any]) -> Form:
     """The domain made of dimensions (`Dim`)."""
-    found = []
+    intervals = []
     for dim in dims:
         if not isinstance(dim, Dim):
-            hint = "; a shape is said with shape=[...]" if isinstance(dim, SupportsIndex) else ""
+            hint = "; a shape is given as shape=[...]" if isinstance(dim, SupportsIndex) else ""
             raise TypeError(f"expected dimensions (Dim), found {dim!r}{hint}")
-        found.append((dim._interval, dim._label))
-    if len(found) > MAX_RANK:
-        raise SpecError(f"Rank {len(found)} is outside valid range [0, {MAX_RANK}]")
-    check_unique([label for _, label in found])
-    return Form.of_dims(found)
+        intervals.append((interval_of(dim), dim.label))
+    if len(intervals) > MAX_RANK:
+        raise SpecError(f"Rank {len(intervals)} is outside valid range [0, {MAX_RANK}]")
+    check_unique([label for _, label in intervals])
+    return Form.of_dims(intervals)

@@ -278,3 +278,14 @@ def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
 def _check_dim(other: object) -> None:
     if not isinstance(other, Dim):
         raise TypeError(f"expected a Dim, found {type(other).__name__}")
+
+
+def interval_of(dim: Dim) -> Interval:
+    """Return the interval of a dimension.
+
+    Examples
+    --------
+    >>> print(interval_of(Dim(3, 10)))
+    [3, 10)
+    """
+    return dim._interval

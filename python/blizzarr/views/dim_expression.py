@@ -125,20 +125,6 @@ class DimExpression:
         operation = Operation(function, arguments, text)
         return DimExpression._of(self._selection, (*self._operations, operation))
 
-    def _applied_to(self, form: Form) -> Form:
-        """The form of the view after all operations."""
-        if not self._operations:
-            raise SelectionError("Must specify at least one operation in dimension expression")
-        first, *others = self._operations
-        if first.function is _chained:
-            # It may make the dimensions that the selection names.
-            form, dims = index_initial(form, first.arguments[0], self._selection)
-        else:
-            form, dims = first.apply(form, normalize_dims(self._selection, form.labels))
-        for operation in others:
-            form, dims = operation.apply(form, dims)
-        return form
-
     def _index(self, key: Any, mode: Mode) -> DimExpression:
         terms = parse_terms(key, mode, Usage.CHAINED if self._operations else Usage.INITIAL)
         return self._with(_chained, "", terms)
@@ -261,6 +247,21 @@ class DimExpression:
 
     def __repr__(self) -> str:
         return f"d[{_shown_dims(self._selection)}]{''.join(map(str, self._operations))}"
+
+
+def apply_expression(expression: DimExpression, form: Form) -> Form:
+    """Return the form of a view after all operations of an expression."""
+    if not expression._operations:
+        raise SelectionError("Must specify at least one operation in dimension expression")
+    first, *others = expression._operations
+    if first.function is _chained:
+        # The first operation may make the dimensions that the selection names.
+        form, dims = index_initial(form, first.arguments[0], expression._selection)
+    else:
+        form, dims = first.apply(form, normalize_dims(expression._selection, form.labels))
+    for operation in others:
+        form, dims = operation.apply(form, dims)
+    return form
 
 
 class DimSelection(DimExpression):

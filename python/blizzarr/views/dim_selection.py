@@ -29,7 +29,7 @@ def as_dim_specs(value: Any) -> tuple[DimSpec, ...] | None:
     own = getattr(value, "_dim_specs", None)
     if own is not None:
         return tuple(own)
-    if not isinstance(value, Iterable) or isinstance(value, bytes) or hasattr(value, "_applied_to"):
+    if not isinstance(value, Iterable) or isinstance(value, bytes) or hasattr(value, "_operations"):
         return None
     found: list[DimSpec] = []
     for item in value:

@@ -10,15 +10,15 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, INT64_MAX
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.views.components import domain_of, form_of_dims
+from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 from blizzarr.views.dim import Dim, merged_dims
-from blizzarr.views.dim_expression import DimExpression, DimSelection
+from blizzarr.views.dim_expression import DimExpression, DimSelection, apply_expression
 from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims
 from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_domain
-from blizzarr.views.movable import Movable
+from blizzarr.views.movable import Movable, form_of
 from blizzarr.views.to_json import domain_to_json
 
 
@@ -64,7 +64,7 @@ class IndexDomain(FormValue, Movable):
         if isinstance(rank, Iterable) and dimensions is None:
             rank, dimensions = None, rank
         if dimensions is None and json is None:
-            self._bare = domain_of("", rank, *vectors)
+            self._bare = domain_of_vectors("", rank, *vectors)
             return
         if (
             rank is not None
@@ -225,11 +225,11 @@ class IndexDomain(FormValue, Movable):
         """
         form = self._bare
         if isinstance(key, IndexDomain):
-            return IndexDomain._of(cut(form, key._form))
+            return IndexDomain._of(cut(form, key._bare))
         if isinstance(key, DimExpression) and not isinstance(key, DimSelection):
-            return IndexDomain._of(key._applied_to(form))
+            return IndexDomain._of(apply_expression(key, form))
         if isinstance(key, Movable):
-            return IndexDomain._of(compose(form, key._form))
+            return IndexDomain._of(compose(form, form_of(key)))
         specs = as_dim_specs(key)
         if specs is None:
             raise TypeError(f"expected dimensions, a domain, a transform or a dimension expression, found {key!r}")
@@ -242,3 +242,14 @@ class IndexDomain(FormValue, Movable):
 
 
 name_keywords(IndexDomain.__init__)
+
+
+def domain_of(form: Form) -> IndexDomain:
+    """Return the domain of a form.
+
+    Examples
+    --------
+    >>> domain_of(Form.of_shape((4, 6)))
+    { [0, 4), [0, 6) }
+    """
+    return IndexDomain._of(form)

@@ -113,7 +113,7 @@ def _of_text(value: Any) -> Any:
 def _bound(value: Any, infinite: dict[str, int]) -> int:
     if isinstance(value, str) and value in infinite:
         return infinite[value]
-    # Nothing is beyond infinity.
+    # No bound is beyond infinity.
     ((_, limit),) = infinite.items()
     try:
         return _integer(_of_text(value), *((INT64_MIN, limit) if limit > 0 else (limit, INT64_MAX)))

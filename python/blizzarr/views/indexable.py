@@ -9,7 +9,8 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.views.domain import IndexDomain
 from blizzarr.views.indexing import Indexed
-from blizzarr.views.transform import IndexTransform
+from blizzarr.views.movable import form_of
+from blizzarr.views.transform import IndexTransform, transform_of
 
 
 class Indexable(Indexed):
@@ -50,10 +51,10 @@ class Indexable(Indexed):
         transform = self._transform
         if transform is None:
             raise SpecError(f"Cannot perform indexing operations on {type(self).__name__} with unspecified rank")
-        return transform._form
+        return form_of(transform)
 
     def _with_form(self, form: Form) -> Self:
-        return self._with_transform(IndexTransform._of(form))
+        return self._with_transform(transform_of(form))
 
     @property
     def domain(self) -> IndexDomain | None:

@@ -9,23 +9,23 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INT64_MAX
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
-from blizzarr.views.dim_expression import DimExpression, Subscript
+from blizzarr.views.dim_expression import DimExpression, Subscript, apply_expression
 from blizzarr.views.domain import IndexDomain
-from blizzarr.views.movable import Movable
+from blizzarr.views.movable import Movable, form_of
 from blizzarr.views.numpy_index import index_direct
 from blizzarr.views.numpy_terms import Mode
 
 _KEYS: Final = (tuple, int, slice, list)
-"""Of these types, nothing but NumPy's terms is."""
+"""The types of the most frequent keys, all of which are terms of NumPy."""
 
 
 def index(form: Form, key: Any) -> Form:
     """The form of ``view[key]``."""
     if type(key) not in _KEYS:
         if isinstance(key, Movable):
-            return cut(form, key._form) if isinstance(key, IndexDomain) else compose(form, key._form)
+            return cut(form, form_of(key)) if isinstance(key, IndexDomain) else compose(form, form_of(key))
         if isinstance(key, DimExpression):
-            return key._applied_to(form)
+            return apply_expression(key, form)
     return index_direct(form, key, Mode.DEFAULT)
 
 

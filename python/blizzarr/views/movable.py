@@ -15,6 +15,18 @@ from blizzarr.views.operations import Step, Translation, add_labels, mark_implic
 from blizzarr.views.values import index_vector
 
 
+def form_of(view: Movable) -> Form:
+    """Return the form of a domain or of a view.
+
+    Examples
+    --------
+    >>> from blizzarr.views import IndexTransform
+    >>> form_of(IndexTransform(input_shape=[4, 6])[3]).maps
+    (3, (0, 0, 1))
+    """
+    return view._form
+
+
 class Movable(ABC):
     """A domain or view. These operations apply to all dimensions; `d` applies them to some."""
 

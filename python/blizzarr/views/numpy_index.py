@@ -34,7 +34,7 @@ def index_direct(form: Form, key: Any, mode: Mode) -> Form:
             f"Indexing expression requires {taken} dimensions, and cannot be applied to a domain of rank {rank}"
         )
     if plain:
-        return lay_out(form, terms + (WHOLE,) * left)
+        return lay_out(form, terms + (WHOLE,) * left if left else terms)
     items: list[Any] = []
     dims: list[Any] = []
     dim = 0

@@ -14,7 +14,7 @@ from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import IndexArray, Map
 from blizzarr.indexing.interval import UNBOUNDED, Bounds, Interval
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.views.dim import Dim
+from blizzarr.views.dim import Dim, interval_of
 from blizzarr.views.dim_selection import normalize_range
 from blizzarr.views.raw_maps import RawMap
 from blizzarr.views.values import to_index
@@ -79,18 +79,13 @@ class OutputIndexMap:
         within = given.get("index_range")
         if "index_range" in given and not isinstance(within, Dim):
             raise TypeError(f"expected a Dim as index_range, found {type(within).__name__}")
-        self._bounds = UNBOUNDED if within is None else within._interval.bounds
+        self._bounds = UNBOUNDED if within is None else interval_of(within).bounds
         if self._array is not None:
             self._method = OutputIndexMethod.array
         elif "input_dimension" in given:
             self._method = OutputIndexMethod.single_input_dimension
         else:
             self._method = OutputIndexMethod.constant
-
-    @property
-    def _raw(self) -> RawMap:
-        dim = self._dim if self._method is OutputIndexMethod.single_input_dimension else None
-        return RawMap(self._offset, self._stride, dim, self._array, self._bounds)
 
     @classmethod
     def _of(cls, map_: Map) -> OutputIndexMap:
@@ -221,6 +216,12 @@ def _shown(array: IndexArray, shortened: bool) -> str:
     else:
         parts = [_shown(part, shortened) for part in array]
     return "{" + ", ".join(parts) + "}"
+
+
+def raw_map(map_: OutputIndexMap) -> RawMap:
+    """Return the parts of a map, before it is checked against a domain."""
+    dim = map_._dim if map_._method is OutputIndexMethod.single_input_dimension else None
+    return RawMap(map_._offset, map_._stride, dim, map_._array, map_._bounds)
 
 
 class OutputIndexMaps(Sequence[OutputIndexMap]):

@@ -11,13 +11,14 @@ from blizzarr.errors import OutOfBoundsError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import check_contains
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.views.components import domain_of, form_of_dims
+from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.dim import Dim
-from blizzarr.views.domain import IndexDomain
+from blizzarr.views.domain import IndexDomain, domain_of
 from blizzarr.views.form_value import FormValue
 from blizzarr.views.from_json import parse_transform
 from blizzarr.views.indexing import Indexed
-from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, shown_array
+from blizzarr.views.movable import form_of
+from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, raw_map, shown_array
 from blizzarr.views.raw_maps import made_maps
 from blizzarr.views.to_json import transform_to_json
 from blizzarr.views.values import quoted, to_indices
@@ -79,12 +80,12 @@ class IndexTransform(FormValue, Indexed):
             self._bare = parse_transform(json)
             return
         if isinstance(domain, IndexDomain):
-            form = domain._form
+            form = form_of(domain)
         elif domain is not None:
             form = form_of_dims(domain)
         else:
-            form = domain_of("input_", input_rank, *vectors)
-        raw = None if output is None else [_checked(map_)._raw for map_ in output]
+            form = domain_of_vectors("input_", input_rank, *vectors)
+        raw = None if output is None else [raw_map(_checked(map_)) for map_ in output]
         self._bare = made_maps(form, raw)
 
     @classmethod
@@ -107,7 +108,7 @@ class IndexTransform(FormValue, Indexed):
         >>> IndexTransform(input_shape=[3, 4], input_labels=["x", "y"])[1:2].domain
         { "x": [1, 2), "y": [0, 4) }
         """
-        return IndexDomain._of(self._bare.domain)
+        return domain_of(self._bare)
 
     @property
     def input_rank(self) -> int:
@@ -204,6 +205,17 @@ class IndexTransform(FormValue, Indexed):
 
 
 name_keywords(IndexTransform.__init__)
+
+
+def transform_of(form: Form) -> IndexTransform:
+    """Return the transform of a form.
+
+    Examples
+    --------
+    >>> transform_of(Form.of_shape((4,))) == IndexTransform(input_shape=[4])
+    True
+    """
+    return IndexTransform._of(form)
 
 
 def _checked(map_: Any) -> OutputIndexMap:

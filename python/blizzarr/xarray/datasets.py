@@ -24,25 +24,15 @@ def dataset_of(
 ) -> Dataset:
     """Return the arrays in a group as a dataset.
 
-    Parameters
-    ----------
-    node
-        The group; or an array, whose attributes are those of its variable alone.
-    arrays
-        The arrays by name.
-    drop_variables
-        Names of arrays to leave out. Unlike those that are only not used, they need no names of dimensions.
-    mask_fill
-        Whether the fill value is to be masked; see `variable_of`.
-    close
-        What closing the dataset does.
-    **decoding
-        What is decoded, as in `xarray.open_dataset`.
+    Raise `KeyError` if the dimensions of an array have no names.
 
-    Raises
-    ------
-    KeyError
-        If the dimensions of an array have no names.
+    - `node`: the group; or an array, whose attributes are those of its variable alone.
+    - `arrays`: the arrays by name.
+    - `drop_variables`: names of arrays to leave out. Unlike those that are only not used, they need no names of
+      dimensions.
+    - `mask_fill`: whether the fill value is to be masked; see `variable_of`.
+    - `close`: what closing the dataset does.
+    - `**decoding`: what is decoded, as in `xarray.open_dataset`.
     """
     dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
     variables = {name: variable_of(array, mask_fill) for name, array in arrays.items() if name not in dropped}

@@ -63,10 +63,7 @@ class GroupStore(ZarrStore):
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """Replace the attributes of the group.
 
-        Raises
-        ------
-        TypeError
-            If JSON cannot express a value.
+        Raise `TypeError` if JSON cannot express a value.
         """
         self.zarr_group.attrs.put(_checked(attributes))
 
@@ -88,10 +85,7 @@ class GroupStore(ZarrStore):
     ) -> tuple[dict[Any, Variable], Mapping[str, Any]]:
         """Return the content of a dataset as it is to be written.
 
-        Raises
-        ------
-        ValueError
-            If variables do not fit what is there.
+        Raise `ValueError` if variables do not fit what is there.
         """
         known = self.array_keys()
         there = {name for name in variables if self._mode != "w" and _encode_variable_name(name) in known}
@@ -119,19 +113,11 @@ class GroupStore(ZarrStore):
     ) -> None:
         """Create what is not there yet, and hand all elements to the writer.
 
-        Parameters
-        ----------
-        variables, attributes
-            What `encoded` has returned.
-        given
-            The names of variables whose encoding the user gave.
-        writer
-            What takes the elements, each with the array and the region where they belong.
+        Raise `ValueError` if an encoding is not known.
 
-        Raises
-        ------
-        ValueError
-            If an encoding is not known.
+        - `variables`, `attributes`: what `encoded` has returned.
+        - `given`: the names of variables whose encoding the user gave.
+        - `writer`: what takes the elements, each with the array and the region where they belong.
         """
         if self._mode != "r+":
             self.set_attributes(attributes)

@@ -13,7 +13,7 @@ from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
-from blizzarr.stores.storage_options import with_storage_options
+from blizzarr.stores.fsspec_store import with_storage_options
 
 
 def open_node(
@@ -27,29 +27,15 @@ def open_node(
 ) -> Group | Array:
     """Open the group that a dataset is read from, or the array that is to be its only variable.
 
-    Parameters
-    ----------
-    target
-        Anything that `blizzarr.open` takes, or a group or array that is open already.
-    group
-        The path of the group there.
-    mode
-        Whether the group is to be written to.
-    consolidated
-        As in `xarray.open_zarr`. The consolidated metadata may be those of a group above.
-    storage_options
-        Options of fsspec, which then opens the URL.
-    zarr_format
-        The format that the group must have.
+    Raise `NodeNotFoundError` if there is nothing. Raise `MetadataError` if a document does not conform, or there is no
+    consolidated metadata although there must be. Raise `StoreError` if the store fails.
 
-    Raises
-    ------
-    NodeNotFoundError
-        If there is nothing.
-    MetadataError
-        If a document does not conform, or there is no consolidated metadata although there must be.
-    StoreError
-        If the store fails.
+    - `target`: anything that `blizzarr.open` takes, or a group or array that is open already.
+    - `group`: the path of the group there.
+    - `mode`: whether the group is to be written to.
+    - `consolidated`: as in `xarray.open_zarr`. The consolidated metadata may be those of a group above.
+    - `storage_options`: options of fsspec, which then opens the URL.
+    - `zarr_format`: the format that the group must have.
     """
     path = (group or "").strip("/")
     if not may_consolidate(target):
@@ -78,8 +64,6 @@ def open_node(
 def may_consolidate(target: Any) -> bool:
     """Return whether a store may have consolidated metadata; those of icechunk, which are consistent without, do not.
 
-    Examples
-    --------
     >>> may_consolidate("a.zarr")
     True
     """

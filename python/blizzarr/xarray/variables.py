@@ -52,17 +52,9 @@ def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
     Codecs are in the encoding as zarr-python and `blizzarr.xarray.to_zarr` take them: those of v1 and v2 as objects of
     numcodecs, those of v3 as JSON.
 
-    Parameters
-    ----------
-    array
-        The array.
-    mask_fill
-        Whether the fill value is to be masked; by default in v2, and not in v3.
+    Raise `KeyError` if the dimensions have no names.
 
-    Raises
-    ------
-    KeyError
-        If the dimensions have no names.
+    - `mask_fill`: whether the fill value is to be masked; by default in v2, and not in v3.
     """
     meta = array.metadata
     dimensions = dimensions_of(array)
@@ -103,10 +95,7 @@ def _text_type() -> Any:
 def dimensions_of(array: Array) -> tuple[str | None, ...]:
     """Return the names of the dimensions.
 
-    Raises
-    ------
-    KeyError
-        If they have none.
+    Raise `KeyError` if they have none.
     """
     names = array.dimension_names or ()
     if len(names) != array.ndim:

@@ -12,6 +12,7 @@ from xarray.backends.common import ArrayWriter
 from xarray.backends.writers import _validate_dataset_names
 from xarray.backends.zarr import _choose_default_mode
 from xarray.conventions import encode_dataset_coordinates
+from xarray.core.utils import NDArrayMixin
 
 from blizzarr.api import consolidate_metadata, open_group
 from blizzarr.array import Array
@@ -21,12 +22,29 @@ from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
+from blizzarr.stores.fsspec_store import with_storage_options
 from blizzarr.stores.shared_writes import keeps_all_parts
-from blizzarr.stores.storage_options import with_storage_options
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
-from blizzarr.xarray.sources import unread
+from blizzarr.xarray.variables import StoredArray
 from blizzarr.xarray.zarr_groups import NoWriter, as_zarr_group, rehearsed
+
+
+def unread(variable: Variable) -> Iterator[Array]:
+    """Iterate over the arrays of which a variable has elements that are still to be read, here or by Dask's tasks."""
+    data: Any = variable._data
+    found = [data]
+    if hasattr(data, "__dask_graph__"):
+        from blizzarr.dask.sources import sources
+
+        found = list(sources(data))
+    for layer in found:
+        # Indexing and decoding are layers around what is stored.
+        while isinstance(layer, NDArrayMixin):
+            layer = layer.array
+        if isinstance(layer, StoredArray):
+            yield layer.source
+
 
 Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]
 Region: TypeAlias = Mapping[str, slice | Literal["auto"]] | Literal["auto"]

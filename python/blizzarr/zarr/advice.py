@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 _V2: Final = "it was removed in zarr-python 3"
-_INSTEAD: Final = {
+INSTEAD: Final = {
     "ABSStore": "pass the URL, or blizzarr.stores.ObjectStore",
     "ConsolidatedMetadataStore": _V2,
     "DirectoryStore": "use LocalStore, or pass the path",
@@ -25,6 +25,8 @@ _INSTEAD: Final = {
     "register_pipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
     "register_buffer": "elements are read into arrays of NumPy only",
     "register_ndbuffer": "elements are read into arrays of NumPy only",
+    "zarr.experimental.cache_store": "use blizzarr.CachePool, and cached() of the array or group of blizzarr",
+    "zarr.core.codec_pipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
     "copy_all": "use blizzarr.copy",
     "copy_store": "use blizzarr.copy",
 }
@@ -42,7 +44,7 @@ def missing(module: str) -> Callable[[str], Any]:
     """
 
     def get(name: str) -> Any:
-        advice = _INSTEAD.get(
+        advice = INSTEAD.get(
             name, "" if name.startswith("__") else "it is not among the names of zarr-python that are here"
         )
         text = f"module {module!r} has no attribute {name!r}"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
+from blizzarr.errors import UnknownExtensionError
+from blizzarr.formats import format_named
 from blizzarr.zarr.chunks import choose_chunks
 from blizzarr.zarr.config import config
 from blizzarr.zarr.dtype import ZDType
-from blizzarr.zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
+from blizzarr.zarr.errors import MetadataValidationError, ZarrDeprecationWarning, ZarrRuntimeWarning, ZarrUserWarning
 
 
 class _DefaultFillValue:
@@ -27,6 +30,12 @@ DEFAULT_FILL_VALUE: Final = _DefaultFillValue()
 
 IGNORED: Final = ("synchronizer", "chunk_store", "cache_attrs", "cache_metadata", "meta_array")
 """Keywords of zarr-python 2 that have no effect in zarr-python 3 either."""
+
+ZSTD: Final[Mapping[str, Any]] = {"id": "zstd", "level": 0}
+"""The default compressor of v2 in functions."""
+
+BLOSC: Final[Mapping[str, Any]] = {"id": "blosc"}
+"""The default compressor of v2 in the methods of groups that create one array."""
 
 
 class ArrayConfig(NamedTuple):
@@ -58,30 +67,58 @@ class ArrayConfig(NamedTuple):
         return self._asdict()
 
 
-def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
-    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`.
+def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
+    """Return the format that is asked for under one of its two names; None if it is left open.
 
     Raises
     ------
     ValueError
-        If there is no such format, or two are given.
+        If two are given, or one that there is not.
     """
-    given, old = options.pop("zarr_format", None), options.pop("zarr_version", None)
-    if given is not None and old is not None and given != old:
-        raise ValueError(f"zarr_format {given} does not match zarr_version {old}, please only set one")
-    found = given if given is not None else old
+    if zarr_version is not None:
+        if zarr_format not in (None, zarr_version):
+            raise ValueError(
+                f"zarr_format {zarr_format} does not match zarr_version {zarr_version}, please only set one"
+            )
+        _warn("zarr_version is deprecated, use zarr_format", ZarrDeprecationWarning)
+        zarr_format = zarr_version
+    try:
+        format_named(zarr_format)
+    except UnknownExtensionError as error:
+        raise MetadataValidationError(
+            f"Invalid value for 'zarr_format'. Expected '2, 3, or None'. Got {zarr_format!r}."
+        ) from error
+    return zarr_format
+
+
+def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
+    """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`."""
+    found = given_format(options.pop("zarr_format", None), options.pop("zarr_version", None))
     if found is None:
         found = config.get("default_zarr_format") if usual is None else usual
     return int(found) if isinstance(found, int) else found
 
 
-def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str, Any], ArrayConfig]:
+def array_options(
+    given: Mapping[str, Any], zarr_format: int, compressor: Mapping[str, Any] = ZSTD
+) -> tuple[dict[str, Any], ArrayConfig]:
     """Return the keywords of `blizzarr.create_array` for those of ``zarr.create`` and ``zarr.create_array``.
+
+    Parameters
+    ----------
+    given
+        The keywords.
+    zarr_format
+        The format of the array.
+    compressor
+        The default compressor of v2.
 
     Raises
     ------
     ValueError
         If keywords exclude each other, or are for another format.
+    TypeError
+        If a length is no integer.
     """
     options = {name: value for name, value in given.items() if name not in IGNORED}
     warn_ignored(given)
@@ -89,7 +126,7 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
     if options.pop("read_only", None):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
     settings = _settings(options, is_v2)
-    _take_codecs(options, is_v2)
+    _take_codecs(options, is_v2, compressor)
     shape = options.pop("chunk_shape", None)
     if shape is not None:
         if options.get("chunks") is not None:
@@ -109,13 +146,18 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
         raise ValueError("Zarr format 2 arrays do not support dimension names.")
     dtype = options.get("dtype")
     if dtype is not None:
-        options["dtype"] = _element_type(dtype)
+        options["dtype"] = dtype = _element_type(dtype)
     fill = options.get("fill_value", DEFAULT_FILL_VALUE)
     if fill is DEFAULT_FILL_VALUE or (fill is None and not is_v2):
         options.pop("fill_value", None)
+    elif isinstance(fill, bytes) and getattr(dtype, "kind", str(dtype).strip("|")[:1]) == "V":
+        # As NumPy does with raw bytes.
+        options["fill_value"] = fill.ljust(np.dtype(dtype).itemsize, b"\0")
     data = options.get("data")
     if data is not None:
         options["data"] = engine_data(data)
+    for name in ("shape", "chunks", "shards"):
+        _check_integers(name, options.get(name))
     choose_chunks(options)
     for name in ("attributes", "chunks", "shards"):
         if name in options and options[name] is None:
@@ -128,6 +170,35 @@ def array_options(given: Mapping[str, Any], zarr_format: int) -> tuple[dict[str,
         is_one = isinstance(chunks, int)
         options["chunks"] = (chunks or 1) if is_one else tuple(1 if length == 0 else length for length in chunks)
     return options, settings
+
+
+def _check_integers(name: str, lengths: Any) -> None:
+    if isinstance(lengths, bool | str | Mapping | None):
+        return
+    for length in (lengths,) if np.ndim(lengths) == 0 else lengths:
+        if not isinstance(length, Integral | None):
+            raise TypeError(f"expected integers as {name}=, found {lengths!r:.80}")
+
+
+def check_data(given: Mapping[str, Any]) -> None:
+    """Check that either the data or what they would say is given, as zarr-python does.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` or ``dtype`` is given beside ``data``, or missing without.
+    """
+    for name in ("shape", "dtype"):
+        if given.get("data") is not None and given.get(name) is not None:
+            raise ValueError(
+                f"The data parameter was used, but the {name} parameter was also used. This is an error. Either use "
+                f"the data parameter, or the {name} parameter, but not both."
+            )
+        if given.get("data") is None and given.get(name) is None:
+            raise ValueError(
+                f"The data parameter was set to None, but {name} was not specified. Either provide an array-like value "
+                f"for data, or specify {name}."
+            )
 
 
 def warn_ignored(given: Mapping[str, Any]) -> None:
@@ -197,7 +268,7 @@ def _as_dict(settings: Any) -> Mapping[str, Any]:
     return found
 
 
-def _take_codecs(options: dict[str, Any], is_v2: bool) -> None:
+def _take_codecs(options: dict[str, Any], is_v2: bool, usual: Mapping[str, Any]) -> None:
     """Bring the codecs under the keywords of `blizzarr.create_array`."""
     compressor = options.pop("compressor", "auto")
     if not _is_auto(compressor):
@@ -209,7 +280,7 @@ def _take_codecs(options: dict[str, Any], is_v2: bool) -> None:
             )
         options["compressors"] = compressor
     elif is_v2 and _is_auto(options.get("compressors", "auto")):
-        options["compressors"] = make({"id": "zstd", "level": 0})
+        options["compressors"] = make(dict(usual))
     if options.get("codecs") is None:
         options.pop("codecs", None)
     elif is_v2:

@@ -243,20 +243,22 @@ class Array(Node):
         return partial(lower, block_shape=self.engine.metadata.write_shape) if way == "block" else lower
 
     def _read(self, way: str, selection: Any, fields: Any = None, out: Any = None) -> Any:
-        into = out if out is None or isinstance(out, np.ndarray) else out.as_numpy_array()
+        into = out if out is None or isinstance(out, np.ndarray) else getattr(out, "as_numpy_array", lambda: None)()
+        if into is None and out is not None:
+            raise TypeError(f"expected a NumPy array, or an NDBuffer, as out=, found {type(out).__name__}")
+        # Elements that are to be converted are read first.
+        is_same = into is not None and fields is None and into.dtype == self.engine.dtype
         if way == "numpy_style":
             found = self.engine[selection]
         else:
-            found = self.engine._get(self._lower(way), selection, into if fields is None else None)
+            found = self.engine._get(self._lower(way), selection, into if is_same else None)
         if fields is not None:
             found = take_fields(found, checked_fields(fields))
-            if into is not None:
-                if (into.shape, into.dtype) != (found.shape, found.dtype):
-                    raise ValueError(
-                        f"expected out= of shape {found.shape} and {found.dtype}, found {into.shape} and {into.dtype}"
-                    )
-                into[...] = found
-                found = into
+        if into is not None and not is_same:
+            if into.shape != np.shape(found):
+                raise ValueError(f"expected out= of shape {np.shape(found)}, found {into.shape}")
+            into[...] = found
+            return into
         if self.engine.metadata.dtype.name == "string":
             found = np.asarray(found, self.dtype)
         if self._config.order == "F" and isinstance(found, np.ndarray) and out is None:
@@ -338,6 +340,16 @@ class Array(Node):
         return self.engine.append(self._given(data), axis)
 
     @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of what is stored as one object, along each axis: shards, or chunks."""
+        return _lengths(self.shape, self.engine.metadata.write_shape)
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of the chunks along each axis."""
+        return _lengths(self.shape, self.chunks)
+
+    @property
     def _nshards(self) -> int:
         return int(np.prod(self._shard_grid_shape, dtype=int))
 
@@ -358,6 +370,20 @@ class Array(Node):
 
 
 AsyncArray.view(Array)
+
+
+def _lengths(shape: tuple[int, ...], grid: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the lengths of the cells of a grid along each axis.
+
+    Examples
+    --------
+    >>> _lengths((100, 80), (30, 40))
+    ((30, 30, 30, 10), (40, 40))
+    """
+    return tuple(
+        tuple(min(step, length - start) for start in range(0, length, step))
+        for length, step in zip(shape, grid, strict=True)
+    )
 
 
 class Selector:

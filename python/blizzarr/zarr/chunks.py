@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from blizzarr.dtypes import DataType
 from blizzarr.zarr.config import config
 from blizzarr.zarr.errors import ZarrUserWarning
@@ -17,14 +19,23 @@ def choose_chunks(options: dict[str, Any]) -> None:
     shape, dtype, data = options.get("shape"), options.get("dtype"), options.get("data")
     shape = getattr(data, "shape", None) if shape is None else shape
     shards = options.get("shards")
-    if shape is None or not _is_auto(options.get("chunks")) or not (shards is None or _is_auto(shards)):
+    chunks: Any = options.get("chunks")
+    is_left = _is_auto(chunks)
+    if shape is None or not (is_left if shards is None else _is_auto(shards)):
         return
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    if not all(isinstance(length, int) and length >= 0 for length in shape):
-        return
+    shape = (int(shape),) if np.ndim(shape) == 0 else tuple(map(int, shape))
+    if not is_left:
+        chunks = (chunks,) * len(shape) if np.ndim(chunks) == 0 else tuple(chunks)
+        if len(chunks) == len(shape):
+            # None and -1 stand for the whole axis.
+            chunks = tuple(c if c and c > 0 else max(length, 1) for c, length in zip(chunks, shape, strict=True))
+    if min(shape, default=0) < 0 or (not is_left and len(chunks) != len(shape)):
+        return  # These are errors, of which `blizzarr.create_array` says what is wrong.
     native = DataType.parse(getattr(data, "dtype", dtype) if dtype is None else dtype).numpy
     itemsize = 1 if native.kind in "OT" else native.itemsize
-    chunks = options["chunks"] = usual_chunks(shape, itemsize, 2**26 if shards is None else 2**20)
+    if is_left:
+        chunks = usual_chunks(shape, itemsize, 2**26 if shards is None else 2**20)
+    options["chunks"] = chunks
     if shards is not None:
         warnings.warn(
             "Automatic shard shape inference is experimental and may change without notice.",

@@ -124,11 +124,11 @@ class Config:
         """Return all settings."""
         return deepcopy(self.config)
 
-    def pprint(self) -> None:
-        """Print all settings."""
+    def pprint(self, **options: Any) -> None:
+        """Print all settings, with the options of `pprint.pprint`."""
         from pprint import pprint
 
-        pprint(self.config)
+        pprint(self.config, **options)
 
     def enable_gpu(self) -> None:
         """Refuse: elements are read into arrays of NumPy.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -92,6 +93,15 @@ class ZDType(Metadata):
     def default_scalar(self) -> Any:
         """Return the fill value that new arrays get."""
         return DataType.parse(self.engine).default_fill
+
+    def to_json_scalar(self, data: Any, *, zarr_format: int = 3) -> Any:
+        """Return a value as the JSON of a fill value."""
+        kind = DataType.parse(self.engine)
+        return kind.fill_to_json(kind.fill(data))
+
+    def from_json_scalar(self, data: Any, *, zarr_format: int = 3) -> Any:
+        """Return the scalar for the JSON of a fill value."""
+        return DataType.parse(self.engine).fill_from_json(data)
 
     def cast_scalar(self, data: Any) -> Any:
         """Return a value as a scalar of this data type."""
@@ -197,6 +207,10 @@ class Structured(ZDType):
     """Records."""
 
     _zarr_v3_name, _shown = "structured", ("fields",)
+
+    def __init__(self, native: Any = None, *, fields: Sequence[tuple[str, ZDType]] = (), **rest: Any) -> None:
+        records = [(name, kind.to_native_dtype()) for name, kind in fields]
+        super().__init__(records if native is None else native, **rest)
 
     @property
     def fields(self) -> tuple[tuple[str, ZDType], ...]:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 import blizzarr
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.arguments import IGNORED, array_options, choose_format, engine_data, warn_ignored
+from blizzarr.zarr.arguments import (
+    IGNORED,
+    array_options,
+    check_data,
+    choose_format,
+    engine_data,
+    given_format,
+    warn_ignored,
+)
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
@@ -23,6 +31,7 @@ from blizzarr.zarr.errors import (
 )
 from blizzarr.zarr.group import Group, node_of
 from blizzarr.zarr.likes import like_options
+from blizzarr.zarr.node import described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place
 
 __all__ = [
@@ -59,7 +68,7 @@ def open(
     if "shape" in options:
         return open_array(store, mode=mode, zarr_format=zarr_format, path=path, **options)
     found, place = engine_place(store, path, mode, options.pop("storage_options", None))
-    zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
+    zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     if mode in ("r", "r+", "a"):
         try:
             engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
@@ -81,7 +90,7 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
         If there is nothing to open.
     """
     mode = _mode(store, mode)
-    zarr_format = options.pop("zarr_version", None) if zarr_format is None else zarr_format
+    zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     config = options.get("config")
     found, place = _place(options, store, mode)
     with translated(ArrayNotFoundError, found):
@@ -122,7 +131,7 @@ def open_group(
         If an array is there.
     """
     _check(open_group, ignored)
-    zarr_format = zarr_version if zarr_format is None else zarr_format
+    zarr_format = given_format(zarr_format, zarr_version)
     found, place = engine_place(store, path, mode, storage_options)
 
     def opened(mode: Any) -> Group:
@@ -195,17 +204,24 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     if isinstance(chunks, tuple | list) and not isinstance(shape, int):
         # Axes behind those that are named are not divided.
         options["chunks"] = (*chunks, *[None] * (len(shape) - len(chunks)))
-    return create_array(store, shape=shape, **options)
+    return _created(store, shape=shape, **options)
 
 
-def create_array(store: Any = None, *, name: str | None = None, write_data: bool = True, **options: Any) -> Array:
+def create_array(store: Any = None, **options: Any) -> Array:
     """Create an array, filled with ``data`` if given.
 
     Raises
     ------
     ContainsGroupError, ContainsArrayError
         If something is there.
+    ValueError
+        If ``shape`` or ``dtype`` is given beside ``data``.
     """
+    check_data(options)
+    return _created(store, **options)
+
+
+def _created(store: Any = None, *, name: str | None = None, write_data: bool = True, **options: Any) -> Array:
     data = options.get("data")
     if data is not None and not write_data:
         options |= {"data": None, "shape": data.shape, "dtype": data.dtype}
@@ -223,13 +239,13 @@ def from_array(store: Any = None, *, data: Any, name: str | None = None, **optio
     kept = {option: value for option, value in options.items() if not (isinstance(value, str) and value == "keep")}
     if not isinstance(data, Array):
         data = np.asarray(data)
-        return create_array(store, name=name, data=data, **kept)
+        return _created(store, name=name, data=data, **kept)
     kept = {option: value for option, value in kept.items() if option == "fill_value" or value is not None}
     write = kept.pop("write_data", True)
     made = like_options(data, {"zarr_format": data.metadata.zarr_format, "attributes": dict(data.attrs), **kept})
     if write:
         made["data"] = data
-    return create_array(store, name=name, **made)
+    return _created(store, name=name, **made)
 
 
 def array(data: Any, **options: Any) -> Array:
@@ -241,7 +257,7 @@ def array(data: Any, **options: Any) -> Array:
         options["chunks"] = getattr(data, "chunks", None)
     if options.get("dtype") is None:
         options["dtype"] = values.dtype
-    return create_array(options.pop("store", None), data=values, **options)
+    return _created(options.pop("store", None), data=values, **options)
 
 
 def full(shape: Any, fill_value: Any, **options: Any) -> Array:
@@ -255,34 +271,19 @@ def full_like(a: Any, **options: Any) -> Array:
     return create(made.pop("shape"), **made)
 
 
-def empty(shape: Any, **options: Any) -> Array:
-    """Create an array without setting its elements."""
-    return create(shape, **options)
+def _filled(name: str, function: Callable[..., Array], value: int, text: str) -> Callable[..., Array]:
+    def call(first: Any, **options: Any) -> Array:
+        return function(first, **{**options, "fill_value": value})
+
+    made: Callable[..., Array] = described(call, name, text)
+    return made
 
 
-def empty_like(a: Any, **options: Any) -> Array:
-    """Create an array with the shape, data type and layout of another one."""
-    return full_like(a, **options)
-
-
-def zeros(shape: Any, **options: Any) -> Array:
-    """Create an array of zeros."""
-    return full(shape, **{**options, "fill_value": 0})
-
-
-def ones(shape: Any, **options: Any) -> Array:
-    """Create an array of ones."""
-    return full(shape, **{**options, "fill_value": 1})
-
-
-def zeros_like(a: Any, **options: Any) -> Array:
-    """Create an array of zeros with the shape, data type and layout of another one."""
-    return full_like(a, **{**options, "fill_value": 0})
-
-
-def ones_like(a: Any, **options: Any) -> Array:
-    """Create an array of ones with the shape, data type and layout of another one."""
-    return full_like(a, **{**options, "fill_value": 1})
+empty, empty_like = create, full_like
+zeros = _filled("zeros", create, 0, "Create an array of zeros.")
+ones = _filled("ones", create, 1, "Create an array of ones.")
+zeros_like = _filled("zeros_like", full_like, 0, "Create an array of zeros like another one.")
+ones_like = _filled("ones_like", full_like, 1, "Create an array of ones like another one.")
 
 
 def open_like(a: Any, path: str, **options: Any) -> Array:
@@ -310,8 +311,7 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
 def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
     """Read a whole array into memory."""
     found, place = engine_place(store, path, "r")
-    number = zarr_version if zarr_format is None else zarr_format
-    node = blizzarr.open(found, mode="r", path=place, zarr_format=number)
+    node = blizzarr.open(found, mode="r", path=place, zarr_format=given_format(zarr_format, zarr_version))
     if isinstance(node, blizzarr.Array):
         return Array(node)[...]
     return {name: Array(member)[...] for name, member in node.arrays()}

@@ -9,13 +9,21 @@ from typing import Any
 import numpy as np
 
 import blizzarr
-from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
-from blizzarr.zarr.arguments import array_options
+from blizzarr.zarr.arguments import BLOSC, ZSTD, array_options, check_data
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.awaitable import AsyncGroup
 from blizzarr.zarr.creating import creating
-from blizzarr.zarr.errors import GroupNotFoundError, deprecated, translated, translating
+from blizzarr.zarr.errors import (
+    ArrayNotFoundError,
+    BaseZarrError,
+    ContainsArrayError,
+    ContainsGroupError,
+    GroupNotFoundError,
+    deprecated,
+    translated,
+    translating,
+)
 from blizzarr.zarr.info import GroupInfo
 from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
@@ -67,7 +75,9 @@ class Group(Node):
     passed = frozenset(("basename", "close", "name", "path", "read_only", "refresh"))
 
     def __init__(self, engine: Any) -> None:
-        self.engine: blizzarr.Group = engine._sync.engine if isinstance(engine, AsyncGroup) else engine
+        if isinstance(engine, AsyncGroup):
+            engine, self._shown = engine._sync.engine, (engine._sync.engine.metadata, engine._sync.metadata)
+        self.engine: blizzarr.Group = engine
 
     @classmethod
     def from_store(
@@ -151,6 +161,38 @@ class Group(Node):
             return self[path]
         except KeyError:
             return default
+
+    def get_array(self, path: str) -> Array:
+        """Return the array at a path below this group.
+
+        Raises
+        ------
+        ArrayNotFoundError
+            If nothing is there.
+        ContainsGroupError
+            If a group is there.
+        """
+        found: Array = self._get_kind(path, Array, ArrayNotFoundError, ContainsGroupError)
+        return found
+
+    def get_group(self, path: str) -> Group:
+        """Return the group at a path below this group.
+
+        Raises
+        ------
+        GroupNotFoundError
+            If nothing is there.
+        ContainsArrayError
+            If an array is there.
+        """
+        found: Group = self._get_kind(path, Group, GroupNotFoundError, ContainsArrayError)
+        return found
+
+    def _get_kind(self, path: str, kind: Any, absent: type[BaseZarrError], other: type[BaseZarrError]) -> Any:
+        found = self.get(path)
+        if not isinstance(found, kind):
+            raise (absent if found is None else other)(self.store, join_paths([self.engine.path, normalize_path(path)]))
+        return found
 
     def __contains__(self, member: object) -> bool:
         return isinstance(member, str) and normalize_path(member) in self.engine
@@ -246,36 +288,40 @@ class Group(Node):
         """Return the groups of these names; create those that do not exist."""
         return tuple(map(self.require_group, names))
 
-    def create_array(self, name: str, *, write_data: bool = True, storage_options: Any = None, **options: Any) -> Array:
+    def create_array(self, name: str, **options: Any) -> Array:
         """Create an array below this group; see ``zarr.create_array``."""
-        if not write_data and options.get("data") is not None:
-            data = options.pop("data")
-            options |= {"shape": data.shape, "dtype": data.dtype}
+        check_data(options)
+        return self._created(name, BLOSC, **options)
+
+    def _created(
+        self,
+        name: str,
+        usual: Mapping[str, Any] = ZSTD,
+        /,
+        *,
+        write_data: bool = True,
+        storage_options: Any = None,
+        **options: Any,
+    ) -> Array:
+        data = options.get("data")
+        if data is None:
+            options["dtype"] = "float64" if options.get("dtype") is None else options["dtype"]
+        elif not write_data:
+            options |= {"data": None, "shape": data.shape, "dtype": data.dtype}
         number = self._zarr_format
         if (given := options.pop("zarr_format", None)) not in (None, number):
             raise ValueError(f"expected zarr_format={number}, as that of the group, found {given}")
-        made, settings = array_options(options, number)
+        made, settings = array_options(options, number, usual)
         with creating(self.engine.store):
             return Array(self.engine.create_array(normalize_path(name), **made), settings)
 
-    def create(self, name: str, **options: Any) -> Array:
-        """Create an array below this group; see ``zarr.create``."""
-        options.setdefault("dtype", None)
-        if options["dtype"] is None and options.get("data") is None:
-            options["dtype"] = "float64"
-        return self.create_array(name, **options)
+    create = create_array
 
     @deprecated("Use Group.create_array instead.")
     def create_dataset(self, name: str, *, data: Any = None, **options: Any) -> Array:
         """Create an array below this group."""
-        if data is not None:
-            options = {"shape": data.shape, "dtype": data.dtype, **options}
-        if self._zarr_format == 2 and not {"compressor", "compressors"} & set(options):
-            options["compressor"] = make({"id": "blosc"})
-        array = self.create(name, **options)
-        if data is not None:
-            array[...] = data
-        return array
+        values = data if data is None or hasattr(data, "shape") else np.asanyarray(data)
+        return self._created(name, BLOSC, data=values, **options)
 
     array = create_dataset
 
@@ -300,12 +346,12 @@ class Group(Node):
 
     def full(self, *, name: str, shape: Any, **options: Any) -> Array:
         """Create an array in which every element is ``fill_value``."""
-        return self.create(name, shape=shape, **options)
+        return self._created(name, shape=shape, **options)
 
     def full_like(self, *, name: str, data: Any, **options: Any) -> Array:
         """Create an array with the shape, data type and layout of another one, filled with ``fill_value``."""
         # The format is that of the group, whatever that of the other array is.
-        return self.create(name, **like_options(data, {"zarr_format": self._zarr_format, **options}))
+        return self._created(name, **like_options(data, {"zarr_format": self._zarr_format, **options}))
 
     empty, empty_like = full, full_like
     zeros = _filled("zeros", "full", 0, "Create an array of zeros.")
@@ -326,7 +372,7 @@ class Group(Node):
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Store an array of these values under the name."""
-        self.create_array(name, data=value, overwrite=True)
+        self._created(name, data=value, overwrite=True)
 
     def __delitem__(self, name: str) -> None:
         """Remove a member and everything in it, also files of other programs; nothing happens if there is none."""

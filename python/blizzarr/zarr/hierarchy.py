@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import blizzarr
+from blizzarr.formats import detect
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.creating import creating
 from blizzarr.zarr.group import Group
@@ -16,7 +18,7 @@ from blizzarr.zarr.storage.store_path import engine_place, join_paths, normalize
 
 
 def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = False) -> Iterator[tuple[str, Any]]:
-    """Create arrays and groups from their metadata, by path; groups above them are created, too.
+    """Create arrays and groups from their metadata, by path, and the groups above them; return all of them.
 
     Raises
     ------
@@ -28,6 +30,9 @@ def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = 
     formats = {node.zarr_format for node in named.values()}
     if len(formats) > 1:
         raise ValueError(f"expected nodes of one zarr_format, found {sorted(formats)}")
+    for group in {group for path in named for group in ancestors(path)} - set(named):
+        if detect(engine, group) is None:
+            named[group] = GroupMetadata(zarr_format=formats.copy().pop())
     for path in sorted(named, key=lambda path: path.count("/") + bool(path)):
         node = named[path]
         meta = node.to_engine() if isinstance(node, GroupMetadata) else node.engine

@@ -12,6 +12,8 @@ from importlib.metadata import Distribution
 from types import ModuleType
 from typing import Any, Final
 
+from blizzarr.zarr.advice import INSTEAD
+
 _OURS: Final = "blizzarr.zarr"
 _THEIRS: Final = "zarr"
 
@@ -75,8 +77,10 @@ class _Finder(MetaPathFinder):
         except ModuleNotFoundError as error:
             if error.name != ours:
                 raise
+            advice = next((text for name, text in INSTEAD.items() if name.startswith(fullname)), "")
             raise ModuleNotFoundError(
-                f"no module named {fullname!r}: `blizzarr.zarr` is in the place of zarr-python, and has no such module",
+                f"no module named {fullname!r}: `blizzarr.zarr` is in the place of zarr-python, and has no such module"
+                + (f"; {advice}" if advice else ""),
                 name=fullname,
             ) from None
         return ModuleSpec(fullname, _Alias(ours), is_package=True)
@@ -111,4 +115,7 @@ def install() -> None:
         if name == _OURS or name.startswith(f"{_OURS}."):
             sys.modules[_THEIRS + name.removeprefix(_OURS)] = module
     for theirs, ours in _ELSEWHERE.items():
-        sys.modules[theirs] = importlib.import_module(ours)
+        module = sys.modules[theirs] = importlib.import_module(ours)
+        above, _, name = theirs.rpartition(".")
+        if not hasattr(sys.modules[above], name):
+            setattr(sys.modules[above], name, module)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from blizzarr.codecs.numcodecs.library import make
 from blizzarr.formats import encode, format_named, format_of
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.zarr.abc.metadata import Metadata
+from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.codecs.named import codecs_from_list
 from blizzarr.zarr.dtype import ZDType, of_engine
 
@@ -20,6 +21,19 @@ __all__ = [
     *("ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata", "ConsolidatedMetadata", "DefaultChunkKeyEncoding"),
     *("GroupMetadata", "RegularChunkGrid", "V2ChunkKeyEncoding", "metadata_of"),
 ]
+
+
+C = TypeVar("C", bound=type[Any])
+
+
+def _shown_as(names: str) -> Callable[[C], C]:
+    """Return a decorator: the class is a dataclass of these members, for `repr`, `pprint` and `replace`."""
+
+    def decorate(cls: C) -> C:
+        cls.__annotations__ = dict.fromkeys(names.split(), Any)
+        return cast("C", dataclass(init=False, eq=False)(cls))
+
+    return decorate
 
 
 def _of_engine(path: str, text: str) -> Any:
@@ -75,13 +89,14 @@ class _NodeMetadata(Metadata):
     zarr_format: int
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _text(self.to_dict()) == _text(other.to_dict())
+        return type(self) is type(other) and _members(self) == _members(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        shown = (f"{name}={value!r}" for name, value in self.to_dict().items())
-        return f"{type(self).__name__}({', '.join(shown)})"
+    def to_buffer_dict(self, prototype: Any = None) -> dict[str, Buffer]:
+        """Return the documents by the last parts of their keys."""
+        meta = self.to_engine() if isinstance(self, GroupMetadata) else self.engine  # type: ignore[attr-defined]
+        return {key: Buffer.from_bytes(value) for key, value in encode(meta, "").items()}
 
 
 class ArrayMetadata(_NodeMetadata):
@@ -91,10 +106,27 @@ class ArrayMetadata(_NodeMetadata):
     ----------
     engine
         The metadata as `blizzarr.Array` has it.
+    members
+        In its place the members of the document, as values of zarr-python's classes or as JSON.
     """
 
-    def __init__(self, engine: ArrayMeta) -> None:
-        self.engine = engine
+    def __init__(self, engine: ArrayMeta | None = None, **members: Any) -> None:
+        self.engine: ArrayMeta = type(self)._engine(**members) if engine is None else engine
+
+    @classmethod
+    def _engine(cls, *, extra_fields: Mapping[str, Any] | None = None, **members: Any) -> ArrayMeta:
+        document = {"zarr_format": cls.zarr_format, **members, **(extra_fields or {})}
+        if cls.zarr_format == 3:
+            document["node_type"] = "array"
+            if document.get("dimension_names") is None:
+                document.pop("dimension_names", None)
+        name, fill = "data_type" if cls.zarr_format == 3 else "dtype", document.get("fill_value")
+        if isinstance(dtype := document.get(name), ZDType):
+            document[name] = dtype.to_json(3) if cls.zarr_format == 3 else dtype.to_json(2)["name"]
+            if fill is not None:
+                document["fill_value"] = dtype.to_json_scalar(fill, zarr_format=cls.zarr_format)
+        found: ArrayMetadata = cls.from_dict(document)
+        return found.engine
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -147,6 +179,10 @@ class ArrayMetadata(_NodeMetadata):
         return metadata_of(_decoded(dict(data)))
 
 
+@_shown_as(
+    "shape data_type chunk_grid chunk_key_encoding fill_value codecs attributes dimension_names zarr_format node_type "
+    "storage_transformers extra_fields"
+)
 class ArrayV3Metadata(ArrayMetadata):
     """The metadata of an array of v3."""
 
@@ -192,6 +228,7 @@ class ArrayV3Metadata(ArrayMetadata):
         return document
 
 
+@_shown_as("shape chunks dtype fill_value order filters dimension_separator compressor attributes zarr_format")
 class ArrayV2Metadata(ArrayMetadata):
     """The metadata of an array of v2."""
 
@@ -207,13 +244,13 @@ class ArrayV2Metadata(ArrayMetadata):
     @cached_property
     def filters(self) -> tuple[Any, ...] | None:
         """The filters, as codecs of numcodecs."""
-        found = self.document["filters"]
+        found = self.document.get("filters")
         return tuple(map(make, found)) if found else None
 
     @cached_property
     def compressor(self) -> Any:
         """The compressor, as a codec of numcodecs."""
-        found = self.document["compressor"]
+        found = self.document.get("compressor")
         return None if found is None else make(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,6 +276,7 @@ class ConsolidatedMetadata(Metadata):
         for name, node in self.metadata.items():
             found[name] = node
             if isinstance(node, GroupMetadata) and node.consolidated_metadata is not None:
+                found[name] = GroupMetadata(node.attributes, node.zarr_format, ConsolidatedMetadata({}))
                 below = node.consolidated_metadata.flattened_metadata
                 found |= {f"{name}/{path}": inner for path, inner in below.items()}
         return found
@@ -257,6 +295,7 @@ class ConsolidatedMetadata(Metadata):
         return _nested({path: _engine_of(node) for path, node in nodes.items()})
 
 
+@_shown_as("attributes zarr_format consolidated_metadata node_type")
 class GroupMetadata(_NodeMetadata):
     """The metadata of a group.
 
@@ -360,8 +399,10 @@ def _decoded(data: dict[str, Any]) -> ArrayMeta | GroupMeta:
 
 
 def _json(value: Any) -> Any:
+    if hasattr(value, "get_config"):
+        return value.get_config()  # of numcodecs
     return value.to_dict() if hasattr(value, "to_dict") else value.tolist()
 
 
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True, default=str)
+def _members(node: Any) -> str:
+    return json.dumps({member.name: getattr(node, member.name) for member in fields(node)}, sort_keys=True, default=str)

@@ -22,16 +22,23 @@ def described(function: Any, name: str, text: str) -> Any:
 class Node:
     """An array or a group: one of blizzarr, with the interface of zarr-python."""
 
-    __slots__ = ("__weakref__", "engine")
+    __slots__ = ("__weakref__", "_shown", "engine")
 
     engine: Any
+    _shown: tuple[Any, Any]
     passed: ClassVar[frozenset[str]]
     """The names that are those of blizzarr's class."""
+
+    def __class_getitem__(cls, item: object) -> type[Self]:
+        return cls
 
     @property
     def metadata(self) -> Any:
         """The content of the metadata document."""
-        return metadata_of(self.engine.metadata)
+        engine, shown = getattr(self, "_shown", (None, None))
+        if engine is not self.engine.metadata:
+            self._shown = self.engine.metadata, (shown := metadata_of(self.engine.metadata))
+        return shown
 
     @property
     def _zarr_format(self) -> int:

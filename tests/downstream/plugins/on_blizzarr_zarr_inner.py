@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from blizzarr.zarr import core, dtype, testing
+from blizzarr.zarr.arguments import ArrayConfig
 from blizzarr.zarr.installing import install
 
 
@@ -95,6 +96,15 @@ def _found_or_there(module: Any, name: str) -> Any:
         return _there(name)
 
 
+def _config_or_there(data: Any) -> Any:
+    try:
+        return _config_of(data)
+    except TypeError:
+        return _there("ArrayConfig")  # a parameter of zarr-python 3.4
+
+
+_config_of = ArrayConfig.from_dict
+ArrayConfig.from_dict = staticmethod(_config_or_there)  # type: ignore[method-assign,assignment]
 _found = core._Names.__getattr__
 core._Names.__getattr__ = _found_or_there  # type: ignore[method-assign]
 for _name, _module in list(sys.modules.items()):

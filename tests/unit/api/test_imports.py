@@ -26,7 +26,7 @@ RARE = (
     "blizzarr.codecs.numcodecs.compressors",
     "blizzarr.codecs.numcodecs.filters",
     "blizzarr.codecs.numcodecs.run",
-    "blizzarr.codecs.objects.json2",
+    "blizzarr.codecs.objects.nested",
     "blizzarr.codecs.objects.vlen",
     "blizzarr.comparing",
     "blizzarr.copying",

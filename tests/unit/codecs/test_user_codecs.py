@@ -14,8 +14,8 @@ from numcodecs.registry import codec_registry
 from blizzarr.codecs import CodecChain, TransposeCodec
 from blizzarr.codecs.configs import chain_from_configs, chain_to_configs
 from blizzarr.codecs.numcodecs import LZ4Codec, library
+from blizzarr.codecs.numcodecs.row import UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
-from blizzarr.codecs.numcodecs.user_codec import UserCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError, MetadataError, UnknownExtensionError
 from blizzarr.problems import Problems

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.dtypes import DataType, known, ml, table
+from blizzarr.dtypes import DataType, ml, table
 from blizzarr.errors import MetadataError, UnknownExtensionError
 
 CORE = [row[0] for row in table._ROWS]
@@ -238,4 +238,4 @@ def test_registered_names_are_known(name: str) -> None:
     try:
         assert DataType.from_json(document) is not None
     except UnknownExtensionError as error:
-        assert known.is_known(name), error  # noqa: PT017
+        assert table.is_known(name), error  # noqa: PT017

@@ -12,7 +12,7 @@ from blizzarr import _native
 from blizzarr.durability import Durability
 from blizzarr.errors import StoreError
 from blizzarr.stores import LocalStore
-from blizzarr.stores.many import duplicate_many
+from blizzarr.stores.requests import duplicate_many
 
 
 def test_a_block_is_left_as_it_was_found() -> None:

@@ -17,8 +17,8 @@ from blizzarr.caching.store import CachedStore
 from blizzarr.config import config
 from blizzarr.errors import StoreError
 from blizzarr.stores import BaseStore, ForeignStore, MemoryStore, Store, StoreWrapper, read_only
-from blizzarr.stores.many import delete_many, duplicate_many, set_many
 from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.requests import delete_many, duplicate_many, set_many
 
 LATENCY = 0.02
 SHARDED = {"shape": (64, 64), "dtype": "uint8", "chunks": (2, 2), "shards": (32, 32), "compressors": "zstd"}

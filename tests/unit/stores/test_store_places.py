@@ -239,7 +239,7 @@ def test_a_zip_file_with_two_names(tmp_path: Path) -> None:
 
 MOUNTED = """
     import subprocess
-    from blizzarr.stores import same_file
+    import blizzarr.stores.place as places
     if "ALONE" not in os.environ:
         os.execvpe("unshare", ["unshare", "-rm", *sys.orig_argv], {**os.environ, "ALONE": "1"})
     data, group, other = (os.path.join(ARGUMENTS["root"], name) for name in ("data.zarr", "data.zarr/g", "other"))
@@ -248,7 +248,7 @@ MOUNTED = """
         tell(skip="directories cannot be mounted here")
         sys.exit()
     if not ARGUMENTS["mountinfo"]:
-        same_file._unmounted = lambda path: path
+        places._unmounted = lambda path: path
     answers = []
     for source, place in ((data, other), (group, other), (other, data), (other, group), (other, group + "/new")):
         try:

@@ -91,7 +91,7 @@ def test_signatures_show_what_theirs_take(name: str) -> None:
         ("ts.stack([np.zeros(3)])", "expected a TensorStore or a Spec, found ndarray"),
         ("ts.downsample(ts.array([1]), 2, 'mean')", "Invalid downsample_factors: expected one integer"),
         ("ts.downsample(ts.array([1]), [2], 1)", "Invalid method: expected text, found 1"),
-        ("ts.IndexDomain([3, 4])", "expected dimensions (Dim), found 3; a shape is said with shape=[...]"),
+        ("ts.IndexDomain([3, 4])", "expected dimensions (Dim), found 3; a shape is given as shape=[...]"),
         ("ts.Context()[0]", "expected the key of a resource, as text, found 0"),
         ("ts.open(spec)[0]", "a Future cannot be indexed: call .result() or await it first"),
         ("iter(ts.open(spec))", "not iterable"),

@@ -17,7 +17,7 @@ import pytest
 
 import blizzarr.tensorstore as ours
 from blizzarr.errors import ConflictError
-from blizzarr.futures import deferred, run, submit
+from blizzarr.futures import pending, run, submit
 from blizzarr.futures.pool import POOL
 
 theirs = pytest.importorskip("tensorstore")
@@ -284,7 +284,7 @@ class TestPool:
         if ts is theirs:
             pytest.skip("about our threads")
         done: list[int] = []
-        future = deferred(lambda: done.append(1))
+        future = pending(lambda: done.append(1))
         future.cancel()
         assert not run(future)
         assert done == []
@@ -310,7 +310,7 @@ class TestPool:
         begun = threading.Event()
         running = submit(lambda: (begun.set(), gate.wait(20))[1])
         begun.wait(5)
-        waiting = deferred(lambda: 5)
+        waiting = pending(lambda: 5)
         child = os.fork()
         if not child:
             good = (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blizzarr.caching import CachePool
-from blizzarr.tensorstore.limited_array import LimitedArray
+from blizzarr.tensorstore.opened_array import OpenedArray
 from tensorstore_face import ours, theirs
 
 
@@ -40,9 +40,9 @@ def test_copies_keep_the_limit(tmp_path: Path) -> None:
     import blizzarr
 
     made = blizzarr.create_array(tmp_path, data=[1, 2, 3])
-    array = LimitedArray.of(made.store, made.path, made.metadata, 2)
+    array = OpenedArray.of(made.store, made.path, made.metadata, 2)
     for copy in (array.cached(CachePool(1 << 20)), pickle.loads(pickle.dumps(array))):
-        assert isinstance(copy, LimitedArray)
+        assert isinstance(copy, OpenedArray)
         assert (copy[1:].tolist(), copy._threads) == ([2, 3], 2)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.tensorstore.gathered import Gathered
+from blizzarr.tensorstore.write_buffer import WriteBuffer
 from tensorstore_face import ours, outcome, same
 
 
@@ -216,15 +216,15 @@ def test_what_goes_on_without_a_future(monkeypatch: pytest.MonkeyPatch) -> None:
     store = ours.open(spec, dtype="int8", shape=[4], create=True).result()
 
     def committed_during(name: str, txn: Any) -> Any:
-        act = getattr(Gathered, name)
+        act = getattr(WriteBuffer, name)
 
-        def meanwhile(self: Gathered, *arguments: Any) -> Any:
+        def meanwhile(self: WriteBuffer, *arguments: Any) -> Any:
             monkeypatch.undo()
             txn.commit_async()
             assert not txn.commit_started
             return act(self, *arguments)
 
-        monkeypatch.setattr(Gathered, name, meanwhile)
+        monkeypatch.setattr(WriteBuffer, name, meanwhile)
         return store.with_transaction(txn)
 
     for assign in (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.errors import BlizzarrError, SelectionError, SpecError
+from blizzarr.errors import BlizzarrError, OutOfBoundsError, SelectionError, SpecError
 from blizzarr.views import (
     INF,
     Dim,
@@ -128,6 +128,10 @@ def test_unbounded_domains() -> None:
     assert domain.shape == (2 * INF + 1,) * 2
     assert domain_from_json(domain.to_json()) == domain
     assert transform_from_json({"input_rank": 2}) == IndexTransform(domain)
+    for index in (INF, -INF):
+        with pytest.raises(OutOfBoundsError, match=str(INF)):
+            IndexTransform(1)[index]
+    assert IndexTransform(1)[INF - 1]([]) == (INF - 1,)
 
 
 def test_two_descriptions_of_a_domain_are_merged() -> None:

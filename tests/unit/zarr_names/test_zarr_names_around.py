@@ -317,7 +317,7 @@ def test_nothing_is_accepted_and_ignored() -> None:
         asyncio.run(z.store.get("zarr.json", mine))
     store: dict[str, bytes] = {}
     zarr.create_array(store, data=np.arange(2), zarr_format=3)
-    with pytest.raises(zarr.errors.NodeNotFoundError):
+    with pytest.raises(zarr.errors.NodeNotFoundError), pytest.warns(zarr.errors.ZarrDeprecationWarning):
         zarr.load(store, zarr_version=2)
 
 

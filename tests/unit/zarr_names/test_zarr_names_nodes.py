@@ -160,7 +160,9 @@ def test_a_hierarchy_is_created_from_metadata() -> None:
     model = zarr.create_array({}, shape=3, dtype="i2").metadata
     store: dict[str, bytes] = {}
     nodes = dict(zarr.create_hierarchy(store=store, nodes={"a": zarr.core.group.GroupMetadata(), "a/x": model}))
-    assert list(nodes) == ["a", "a/x"]
+    assert list(nodes) == ["", "a", "a/x"]
+    below = zarr.open_group(store).create_hierarchy({"b/c": zarr.core.group.GroupMetadata()})
+    assert [(name, node.path) for name, node in below] == [("b", "b"), ("b/c", "b/c")]
     assert zarr.open_array(store, path="a/x").metadata == model
 
 
@@ -295,7 +297,14 @@ def test_deprecated_methods_warn_and_have_the_defaults_of_v2() -> None:
     with pytest.warns(zarr.errors.ZarrDeprecationWarning, match=r"Use Group\.create_array"):
         z = root.create_dataset("x", data=np.arange(3))
     assert (z.compressor, z[:].tolist()) == (numcodecs.Blosc(), [0, 1, 2])
-    assert root.create_array("y", shape=2, dtype="i1").compressor == numcodecs.Zstd(level=0)
+    assert root.create_array("y", shape=2, dtype="i1").compressor == numcodecs.Blosc()
+    assert root.require_array("r", shape=2, dtype="i1").compressor == numcodecs.Blosc()
+    assert root.create_array("n", shape=2, dtype="i1", compressors=None).compressor is None
+    assert root.zeros(name="z", shape=2).compressor == numcodecs.Zstd(level=0)
+    root["s"] = np.arange(3)
+    assert root["s"].compressor == numcodecs.Zstd(level=0)
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning, match=r"Use Group\.create_array"):
+        assert root.array("l", data=[1, 2, 3])[:].tolist() == [1, 2, 3]
     with pytest.warns(zarr.errors.ZarrDeprecationWarning, match=r"Use Group\.require_array"):
         assert root.require_dataset("x", shape=3, dtype="i8") == z
 

@@ -23,8 +23,6 @@ def to_little(
 
     Return None if a filter reads elements as another type, and either of the types is big-endian.
 
-    Examples
-    --------
     >>> from blizzarr.codecs.numcodecs import DeltaCodec
     >>> to_little([DeltaCodec(">i4", ">i2")], DataType.parse("int32"), "big")
     ((DeltaCodec(dtype='<i4', astype='<i2'),), dtype('>i2'))

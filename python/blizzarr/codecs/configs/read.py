@@ -13,9 +13,8 @@ from blizzarr.codecs.configs.memory_order import endian_of, to_little
 from blizzarr.codecs.numcodecs import ROWS, library
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.compressors import ShuffleCodec
-from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
-from blizzarr.codecs.numcodecs.user_codec import UserCodec
 from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType, Kind
@@ -44,8 +43,6 @@ def chain_from_configs(
     `filters` and `compressor` are the members of the document, unchecked; `dtype` and `chunk_shape` are None if the
     document is wrong about them.
 
-    Examples
-    --------
     >>> problems = Problems()
     >>> chain = chain_from_configs([], {"id": "zlib", "level": 1}, dtype=DataType.parse("float64"), endian="big",
     ...                            order="F", chunk_shape=(3, 4), problems=problems)

@@ -41,8 +41,6 @@ def chain_to_configs(
 ) -> Configs | None:
     """Return the members of a document for a chain; None if a problem was added, for each codec in the way.
 
-    Examples
-    --------
     >>> problems = Problems()
     >>> chain = CodecChain.from_list(["bytes", "gzip", "zstd"], "uint16", (4,))
     >>> chain_to_configs(chain, dtype=DataType.parse("uint16"), chunk_shape=(4,), problems=problems)

@@ -64,13 +64,7 @@ class ArraySerializer(NumcodecsCodec):
         return library.make(self.config()).encode(array.reshape(chunk.shape))
 
     def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
-        """Return the elements of a chunk, and never more than it has.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the elements of a chunk, and never more than it has."""
         raise NotImplementedError
 
     def step(self, chunk: Chunk) -> Step:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from blizzarr import _native
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
+from blizzarr.codecs.codec import Chunk, Codec, Option, Step, integer, one_of
 from blizzarr.codecs.crc32c import Crc32cCodec
 from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
@@ -30,7 +30,6 @@ class _Checksum(NumcodecsCodec):
 
     __slots__ = ()
 
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     fixed_size: ClassVar[bool] = True
 
     @property
@@ -40,9 +39,6 @@ class _Checksum(NumcodecsCodec):
 
     def _sum(self, data: memoryview) -> int:
         raise NotImplementedError
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encoded_size(self, decoded: int) -> int:
         """Return the encoded size of `decoded` bytes."""
@@ -56,10 +52,7 @@ class _Checksum(NumcodecsCodec):
     def decode(self, encoded: bytes, max_size: int) -> memoryview:
         """Return the data without the checksum.
 
-        Raises
-        ------
-        ChecksumError
-            If the checksum does not match.
+        Raise `ChecksumError` if the checksum does not match.
         """
         data, stored, computed = self._apart(encoded, self.at_start)
         if stored != computed:

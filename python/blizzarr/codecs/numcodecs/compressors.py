@@ -6,15 +6,59 @@ https://numcodecs.readthedocs.io/en/stable/compression/
 from __future__ import annotations
 
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Protocol, Self
 
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
+from blizzarr.codecs.codec import Chunk, Codec, Option, Step, integer
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
-from blizzarr.codecs.numcodecs.streams import decode_streams
+from blizzarr.errors import CodecError
 from blizzarr.problems import MISSING, Problems
+
+_UNIT = 4
+"""The unit of padding in bytes (the .xz file format, 2.2)."""
+
+
+class Decompressor(Protocol):
+    """The interface of the decompressors of `bz2` and `lzma`."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1, /) -> bytes: ...
+
+
+def decode_streams(make: Callable[[], Decompressor], encoded: bytes, max_size: int, padding: bytes = b"") -> bytes:
+    """Decode concatenated streams, each perhaps followed by `padding`.
+
+    Raise `CodecError` if there are more than `max_size` bytes, the last stream ends early, or something else follows.
+    """
+    parts: list[bytes] = []
+    room = max_size
+    rest = encoded
+    while True:
+        stream = make()
+        while not stream.eof:
+            # One byte more than allowed, because with an exact fit the end of the stream would stay unread.
+            part = stream.decompress(rest, room + 1)
+            rest = b""
+            if len(part) > room:
+                raise CodecError(f"expected {max_size:,} bytes, found more")
+            room -= len(part)
+            parts.append(part)
+            if not stream.eof and stream.needs_input:
+                raise CodecError(f"data ended after {max_size - room:,} of {max_size:,} bytes")
+        rest = stream.unused_data.lstrip(padding) if padding else stream.unused_data
+        if (len(stream.unused_data) - len(rest)) % _UNIT:
+            raise CodecError(f"{len(stream.unused_data):,} bytes follow the end of the encoded data")
+        if not rest:
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+        if room == 0:
+            raise CodecError(f"{len(rest):,} bytes follow the end of the encoded data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +70,7 @@ class Base64Codec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.base64"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     fixed_size: ClassVar[bool] = True
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encoded_size(self, decoded: int) -> int:
         """Return the encoded size of `decoded` bytes."""
@@ -57,13 +97,9 @@ class BZ2Codec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.bz2"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("level", 1, 9, required=False),)
 
     level: int = 1
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encode(self, decoded: bytes) -> bytes:
         """The data as one stream."""
@@ -89,7 +125,6 @@ class LZ4Codec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.lz4"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("acceleration", -(2**31), 2**31 - 1, required=False),)
 
     acceleration: int = 1
@@ -127,7 +162,6 @@ class LZMACodec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.lzma"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
         integer("format", _XZ, _RAW, required=False),
         integer("check", -1, _MAX_CHECK, required=False),
@@ -140,12 +174,6 @@ class LZMACodec(NumcodecsCodec):
     preset: int | None = None
     filters: Sequence[Mapping[str, int]] | None = field(default=None, hash=False)
 
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(LZMACodec, cls).from_json(configuration, path, problems, chunk)
-        # A list in documents, and a tuple as everywhere in codecs.
-        return codec and replace(codec, filters=None if codec.filters is None else tuple(codec.filters))
-
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if self.format == _RAW and self.filters is None:
             problems.add(f"{path}.configuration.filters", "filters, as there is no container that says them", MISSING)
@@ -154,9 +182,6 @@ class LZMACodec(NumcodecsCodec):
             problems.add(f"{path}.configuration.preset", "null, as there are filters", self.preset)
             return False
         return True
-
-    def step(self, chunk: Chunk) -> Step:
-        return ("python", self)
 
     def encode(self, decoded: bytes) -> bytes:
         """The data as one stream."""
@@ -200,7 +225,6 @@ class ShuffleCodec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.shuffle"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("elementsize", 0, 2**31 - 1, required=False),)
     fixed_size: ClassVar[bool] = True
 
@@ -245,7 +269,6 @@ class ZlibCodec(NumcodecsCodec):
     """
 
     name: ClassVar[str] = "numcodecs.zlib"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (integer("level", -1, 9, required=False),)
 
     level: int = 1

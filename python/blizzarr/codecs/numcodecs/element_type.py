@@ -19,8 +19,6 @@ _KINDS: Final = "biufcmMSU"
 def element_type(spelling: str) -> np.dtype[Any] | None:
     """Return the type for a string; None if elements cannot have it.
 
-    Examples
-    --------
     >>> element_type(">i4"), element_type("float32"), element_type("O")
     (dtype('>i4'), dtype('float32'), None)
     """

@@ -40,8 +40,6 @@ class _Stage(NamedTuple):
 class FilterRun:
     """Filters and a serializer, for chunks of one type and shape.
 
-    Examples
-    --------
     >>> from blizzarr.codecs.numcodecs import DeltaCodec
     >>> from blizzarr.dtypes import DataType
     >>> run = FilterRun([DeltaCodec("<u2", "|u1")], BytesCodec(None), Chunk(DataType.parse("uint16"), (4,)))
@@ -92,10 +90,7 @@ class FilterRun:
     def encode(self, decoded: bytes) -> Any:
         """Encode the elements of a chunk by all filters and the serializer.
 
-        Raises
-        ------
-        CodecError
-            If a filter makes elements of another size than it should.
+        Raise `CodecError` if a filter makes elements of another size than it should.
         """
         memory = bytearray(decoded) if self._in_place else decoded
         array = np.frombuffer(memory, self._native).astype(self._given, copy=False)
@@ -111,10 +106,7 @@ class FilterRun:
     def decode(self, encoded: bytes, max_size: int) -> Any:
         """Decode the elements of a chunk of `max_size` bytes.
 
-        Raises
-        ------
-        CodecError
-            If a size is not the one that it must be.
+        Raise `CodecError` if a size is not the one that it must be.
         """
         sizes = self._sizes(max_size)
         array = self._deserialized(encoded, sizes[-1])

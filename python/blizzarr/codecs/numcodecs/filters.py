@@ -5,10 +5,9 @@ https://numcodecs.readthedocs.io/en/stable/filter/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -96,11 +95,6 @@ class CategorizeCodec(ArrayFilter):
     dtype: str | None = None
     astype: str = "|u1"
 
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(CategorizeCodec, cls).from_json(configuration, path, problems, chunk)
-        return None if codec is None else replace(codec, labels=tuple(codec.labels))
-
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:
             return True
@@ -117,9 +111,6 @@ class CategorizeCodec(ArrayFilter):
             first = int(wrong[0])
             expected = f"a number in [0, {len(self.labels)}] for element {first}"
             raise CodecError(f"expected {expected}, found {made[first]}")
-
-    def configuration(self) -> dict[str, Any]:
-        return {**super(CategorizeCodec, self).configuration(), "labels": list(self.labels)}
 
 
 @dataclass(frozen=True, slots=True)

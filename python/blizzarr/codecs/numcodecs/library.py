@@ -20,10 +20,7 @@ _REMEMBERED = 256
 def module(name: str = "registry") -> Any:
     """Import a module of the package numcodecs.
 
-    Raises
-    ------
-    UnknownExtensionError
-        If it cannot be imported.
+    Raise `UnknownExtensionError` if it cannot be imported.
     """
     try:
         return import_module(f"numcodecs.{name}")
@@ -57,10 +54,7 @@ def is_registered(name: str) -> bool:
 def make(config: dict[str, Any]) -> Any:
     """Return the codec of numcodecs for an object with an ``id``; threads share it.
 
-    Raises
-    ------
-    UnknownExtensionError
-        If numcodecs has no such codec, or refuses the options.
+    Raise `UnknownExtensionError` if numcodecs has no such codec, or refuses the options.
     """
     return _make(json.dumps(config))
 

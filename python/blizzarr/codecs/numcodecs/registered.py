@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from blizzarr.codecs.blosc import SHUFFLES, BloscCodec
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
+from blizzarr.codecs.codec import Chunk, Codec, Option, Step, integer
 from blizzarr.codecs.gzip import GzipCodec
 from blizzarr.codecs.numcodecs.compressors import DEFAULT_LEVEL, ZlibCodec
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
@@ -29,7 +29,6 @@ class NumcodecsBlosc(NumcodecsCodec):
     """Blosc; `shuffle` is 0 (none), 1 (bytes), 2 (bits) or -1 (bits for elements of one byte, else bytes)."""
 
     name: ClassVar[str] = "numcodecs.blosc"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
         BloscCodec.option("cname").optional(),
         BloscCodec.option("clevel").optional(),
@@ -61,7 +60,6 @@ class NumcodecsGzip(NumcodecsCodec):
     """Gzip; `level` is from 0 (stored) to 9 (smallest), or -1 for the library's default."""
 
     name: ClassVar[str] = "numcodecs.gzip"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (ZlibCodec.option("level"),)
 
     level: int = 1
@@ -78,7 +76,6 @@ class NumcodecsZstd(NumcodecsCodec):
     """Zstandard; a `level` above the highest means the highest, as numcodecs has it."""
 
     name: ClassVar[str] = "numcodecs.zstd"
-    stage: ClassVar[Stage] = Stage.COMPRESSOR
     options: ClassVar[tuple[Option, ...]] = (
         integer("level", -131072, 2**31 - 1, required=False),
         ZstdCodec.option("checksum"),

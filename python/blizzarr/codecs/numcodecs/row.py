@@ -1,11 +1,12 @@
-"""The base class of the codecs of numcodecs: ids in v1 and v2, prefixed names in v3, defaults for options."""
+"""The codecs of numcodecs: ids in v1 and v2, prefixed names in v3, defaults for options; and those that users add."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
-from blizzarr.codecs.codec import Chunk, Codec
+from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.problems import Problems
 
 PREFIX = "numcodecs."
@@ -20,6 +21,11 @@ class NumcodecsCodec(Codec):
     """
 
     __slots__ = ()
+
+    stage: ClassVar[Stage] = Stage.COMPRESSOR
+
+    def step(self, chunk: Chunk) -> Step:
+        return ("python", self)
 
     @classmethod
     def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:
@@ -38,3 +44,24 @@ class NumcodecsCodec(Codec):
     def config(self) -> dict[str, Any]:
         """Return the codec as an object for v1 and v2 documents: an ``id``, and the options beside it."""
         return {"id": self.name.removeprefix(PREFIX), **self.configuration()}
+
+
+@dataclass(frozen=True, slots=True)
+class UserCodec(NumcodecsCodec):
+    """A codec that a user, or a package, registered with numcodecs; it is always part of a `NumcodecsRun`.
+
+    >>> UserCodec("squash", {"how": "hard"}).config()
+    {'id': 'squash', 'how': 'hard'}
+    """
+
+    name: ClassVar[str] = "numcodecs"
+    stage: ClassVar[Stage] = Stage.FILTER
+
+    id: str
+    settings: Mapping[str, Any] = field(hash=False)
+
+    def config(self) -> dict[str, Any]:
+        return {"id": self.id, **self.settings}
+
+    def step(self, chunk: Chunk) -> Step:
+        raise AssertionError("codecs of users run within the step for all of them")

@@ -83,10 +83,7 @@ class _Running:
     def decode(self, encoded: bytes, max_size: int) -> Any:
         """Return the elements of a chunk of `max_size` bytes.
 
-        Raises
-        ------
-        CodecError
-            If there are more or fewer.
+        Raise `CodecError` if there are more or fewer.
         """
         made: Any = encoded
         # NumPy warns of overflow where numbers are stored; readers cannot do anything about it.

@@ -14,8 +14,7 @@ from blizzarr.lazy_imports import LazyTable, lazy_names
 
 if TYPE_CHECKING:
     from blizzarr.codecs.objects.categorize import CategorizeCodec
-    from blizzarr.codecs.objects.json2 import JsonCodec
-    from blizzarr.codecs.objects.msgpack2 import MsgpackCodec
+    from blizzarr.codecs.objects.nested import JsonCodec, MsgpackCodec
     from blizzarr.codecs.objects.pickle import PickleCodec
     from blizzarr.codecs.objects.vlen import VlenBytesCodec, VlenUtf8Codec
     from blizzarr.codecs.objects.vlen_array import VlenArrayCodec
@@ -37,8 +36,8 @@ __all__ = [
 
 NAMED: Final = {
     "categorize": "blizzarr.codecs.objects.categorize:CategorizeCodec",
-    "numcodecs.json2": "blizzarr.codecs.objects.json2:JsonCodec",
-    "numcodecs.msgpack2": "blizzarr.codecs.objects.msgpack2:MsgpackCodec",
+    "numcodecs.json2": "blizzarr.codecs.objects.nested:JsonCodec",
+    "numcodecs.msgpack2": "blizzarr.codecs.objects.nested:MsgpackCodec",
     "numcodecs.pickle": "blizzarr.codecs.objects.pickle:PickleCodec",
     "numcodecs.vlen-array": "blizzarr.codecs.objects.vlen_array:VlenArrayCodec",
     "vlen-bytes": "blizzarr.codecs.objects.vlen:VlenBytesCodec",

@@ -11,10 +11,9 @@ b'\\x02\\x00\\x01'
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,14 +49,6 @@ class CategorizeCodec(PythonObjectCodec):
     labels: tuple[str, ...]
     dtype: str = "|O"
     astype: str = "|u1"
-
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(CategorizeCodec, cls).from_json(configuration, path, problems, chunk)
-        return None if codec is None else replace(codec, labels=tuple(codec.labels))
-
-    def configuration(self) -> dict[str, Any]:
-        return {**super(CategorizeCodec, self).configuration(), "labels": list(self.labels)}
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         most = np.iinfo(np.dtype(self.astype)).max

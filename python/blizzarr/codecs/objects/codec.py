@@ -30,10 +30,8 @@ class Table(Protocol):
     def put(self, elements: list[Any], /) -> bytes:
         """Return the tokens of these objects, 64 bits each.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If the codec cannot encode one of them; `ObjectCodec.refuses` says which, and why.
+        Raise `TypeError` or `ValueError` if the codec cannot encode one of them; `ObjectCodec.refuses` says which, and
+        why.
         """
 
     def take(self, tokens: Any, out: Any, /) -> None:

@@ -9,8 +9,7 @@ differences.
 
 from typing import Final
 
-from blizzarr.formats.draft.form import Draft, draft_named
-from blizzarr.formats.draft.search import search
+from blizzarr.formats.draft.form import Draft, draft_named, search
 from blizzarr.formats.draft.spelling import Spelling
 
 __all__ = ["DOCUMENT", "ZARR_PYTHON", "Draft", "Spelling", "draft_named", "search"]

@@ -37,8 +37,6 @@ _NOT_STATED: Final = ("typesize",)
 def name_of(uri: Any) -> str | None:
     """Return the numcodecs name of the codec with this URI; `None` for other URIs.
 
-    Examples
-    --------
     >>> name_of("https://purl.org/zarr/spec/codecs/gzip/1.0"), name_of("https://purl.org/zarr/spec/codec/gzip")
     ('gzip', 'gzip')
     >>> name_of("https://example.org/gzip") is None
@@ -139,14 +137,9 @@ def check_options(
 ) -> bool:
     """Return whether these are valid options of a codec of numcodecs; add a problem for each that is not.
 
-    Parameters
-    ----------
-    stricter
-        Codecs with stricter options than in numcodecs.
-    omitted
-        Options of numcodecs that are not allowed here.
-    null
-        True if an option may be null, which means its default.
+    - `stricter`: codecs with stricter options than in numcodecs.
+    - `omitted`: options of numcodecs that are not allowed here.
+    - `null`: true if an option may be null, which means its default.
     """
     before = len(problems.items)
     row = stricter.get(name, ROWS[PREFIX + name])

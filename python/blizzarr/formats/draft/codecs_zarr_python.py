@@ -29,8 +29,6 @@ _NOT_HERE: Final = "zarr-python wrote none of this name; ask whoever wrote the a
 def filters_of(attributes: Mapping[str, Any]) -> list[Any] | None:
     """Return the filters among the attributes; `None` if there are none, or if the attribute is unrelated.
 
-    Examples
-    --------
     >>> filters_of({"filters": [{"id": "delta", "dtype": "<i4"}]}), filters_of({"filters": "red, green"})
     ([{'id': 'delta', 'dtype': '<i4'}], None)
     """

@@ -97,8 +97,8 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
         return elements
     fallback = value.get("fallback")
     if fallback is not None:
-        said = f"{describe(value['type'])} of {uri}"
-        elements = use_fallback(uri, said, f"{path}.extension", fallback, _fallback, problems)
+        description = f"{describe(value['type'])} of {uri}"
+        elements = use_fallback(uri, description, f"{path}.extension", fallback, _fallback, problems)
         if elements is not None or len(problems.items) > before:
             return elements
     problems.items += found.items
@@ -153,8 +153,6 @@ def _extension(uri: str, identifier: Any, path: str, problems: Problems, *, orde
 def _spelled(identifier: Any, ordered: bool = False) -> Any:
     """Return the identifier in NumPy's spelling, also in fields of structs; in one byte order if `ordered`.
 
-    Examples
-    --------
     >>> _spelled([["name", "S3"], ["age", "int32"]]), _spelled([["age", ">i4"]], ordered=True)
     ([['name', '|S3'], ['age', '<i4']], [['age', '<i4']])
     """

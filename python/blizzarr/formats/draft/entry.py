@@ -41,8 +41,6 @@ class Entry:
 def is_entry(document: Mapping[str, Any]) -> bool:
     """Return whether a ``zarr.json`` is the entry point of a hierarchy of the draft, where the format is a URI.
 
-    Examples
-    --------
     >>> is_entry({"zarr_format": "https://purl.org/zarr/spec/core/3.0"}), is_entry({"zarr_format": 3})
     (True, False)
     """
@@ -53,10 +51,8 @@ def is_entry(document: Mapping[str, Any]) -> bool:
 def read(raw: bytes) -> Entry | None:
     """Decode an entry point; `None` for a ``zarr.json`` of another format.
 
-    Raises
-    ------
-    MetadataError
-        It does not conform; the error has all problems. An `UnknownExtensionError` if it needs an unknown extension.
+    Raise `MetadataError` if it does not conform; the error has all problems. An `UnknownExtensionError` if it needs an
+    unknown extension.
     """
     problems = Problems()
     document = load(raw, problems)
@@ -115,8 +111,6 @@ def suffix_problem(suffix: Any) -> bool:
 def write(entry: Entry) -> bytes:
     """Encode an entry point.
 
-    Examples
-    --------
     >>> print(write(Entry(Spelling.DOCUMENT, ".json")).decode())
     {
       "zarr_format": "https://purl.org/zarr/spec/core/3.0",

@@ -82,8 +82,6 @@ _BY_URI: Final = {
 def family_of(uri: str) -> Family | None:
     """Return the extension with this URI, in any version 1.x; `None` if there is none.
 
-    Examples
-    --------
     >>> family_of("https://purl.org/zarr/spec/extensions/data-types/datetime/1.0").accepts("<M8[ns]")
     True
     """

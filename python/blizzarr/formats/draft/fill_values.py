@@ -79,12 +79,12 @@ def encode(value: Any, dtype: DataType, endian: str | None, spelling: Spelling, 
             return "0x" + dtype.fill_bytes(value).hex()
         plain = dtype.fill_to_json(value)
         return [_signed(part) for part in plain] if type(plain) is list else _signed(plain)
-    said = fill_typed.encode(dtype, value, endian)
-    again = fill_typed.decode(dtype, said, "fill_value", Problems(), endian)
+    spelled = fill_typed.encode(dtype, value, endian)
+    again = fill_typed.decode(dtype, spelled, "fill_value", Problems(), endian)
     if dtype.kind is not Kind.OBJECT and (again is None or dtype.fill_bytes(again) != dtype.fill_bytes(value)):
-        expected = f"a value that the draft can say: {describe(said)} would lose bits"
+        expected = f"a value that the draft can say: {describe(spelled)} would lose bits"
         problems.add("fill_value", expected, dtype.fill_to_json(value))
-    return said
+    return spelled
 
 
 def _signed(value: Any) -> Any:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from blizzarr.errors import BlizzarrError
 from blizzarr.formats.consolidation_mark import is_outdated
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft import consolidated
 from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
-from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys
-from blizzarr.formats.draft.names import check_path, name_problem
+from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys, check_path, name_problem
 from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.format import Found, Store
+from blizzarr.formats.implicit import is_implicit
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems, decoder
 
@@ -21,8 +23,6 @@ from blizzarr.problems import Notice, Problems, decoder
 class Draft:
     """The draft in one spelling and with one key suffix; see `Format` for its methods.
 
-    Examples
-    --------
     >>> form = Draft(Spelling.DOCUMENT)
     >>> form.name, form.node_keys("foo/bar")
     ('v3_draft', ('meta/foo/bar.array.json', 'meta/foo/bar.group.json'))
@@ -193,8 +193,6 @@ _SPELLINGS: Final = {spelling.value: spelling for spelling in Spelling}
 def draft_named(name: str) -> Draft | None:
     """Return the draft format with this name; `None` for other names.
 
-    Examples
-    --------
     >>> draft_named("v3_draft:.jsn")
     Draft(spelling=<Spelling.DOCUMENT: 'v3_draft'>, suffix='.jsn')
     """
@@ -203,3 +201,32 @@ def draft_named(name: str) -> Draft | None:
     if spelling is None or (colon and suffix_problem(suffix)):
         return None
     return Draft(spelling, suffix if colon else DEFAULT_SUFFIX)
+
+
+def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
+    """Return the nodes at these paths of a hierarchy of the draft, or their errors; `None` where there is no node.
+
+    Implicit groups have no document, and with another key suffix no key of a document is known.
+    """
+    raw = store.get(ENTRY)
+    try:
+        entry = None if raw is None else read(bytes(raw))
+    except BlizzarrError as error:
+        return [error] * len(paths)
+    if entry is None:
+        return [None] * len(paths)
+    form = Draft(entry.spelling, entry.suffix)
+    return [_search(store, form, bytes(raw), path) for path in paths]
+
+
+def _search(store: Store, form: Draft, entry: bytes, path: str) -> Found | BlizzarrError | None:
+    pairs = ((key, store.get(key)) for key in form.document_keys(path))
+    documents = {key: bytes(value) for key, value in pairs if value is not None}
+    notices: list[Notice] = []
+    try:
+        meta = form.decode(path, {**documents, ENTRY: entry}, notices)
+    except BlizzarrError as error:
+        return error
+    if meta is not None:
+        return Found(meta, documents, notices)
+    return Found(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None

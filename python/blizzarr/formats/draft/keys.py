@@ -5,12 +5,38 @@ https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from blizzarr.formats.draft.names import is_name
 from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.problems import Problems
+
+_LETTERS: Final = "ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others"
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
+
+
+def is_name(name: str) -> bool:
+    """Return whether a node may have this name; case matters.
+
+    >>> is_name("a-1.b_C"), is_name(""), is_name(".."), is_name("größe")
+    (True, False, False, False)
+    """
+    return _NAME.fullmatch(name) is not None and name.strip(".") != ""
+
+
+def name_problem(name: str) -> str | None:
+    """Return why no node may have this name; `None` if it may."""
+    return None if is_name(name) else f"a name may only have {_LETTERS}"
+
+
+def check_path(path: str, problems: Problems) -> None:
+    """Add a problem for each invalid name in a path."""
+    for name in path.split("/") if path else ():
+        if not is_name(name):
+            problems.add("the path", f"names of {_LETTERS}", name)
+
 
 ENTRY: Final = "zarr.json"
 """The key of the entry point, the document of the hierarchy as a whole."""
@@ -24,8 +50,6 @@ CONSOLIDATED: Final = "consolidated"
 class NodeKeys:
     """The keys of nodes, in one spelling and with one suffix.
 
-    Examples
-    --------
     >>> keys = NodeKeys(Spelling.DOCUMENT, ".json")
     >>> keys.document("foo/bar", "array"), keys.document("", "group"), keys.chunks("foo/bar")
     ('meta/foo/bar.array.json', 'meta/group.json', 'data/foo/bar/')
@@ -65,8 +89,6 @@ class NodeKeys:
     def node_of(self, key: str) -> str | None:
         """Return the path of the node to which a document with this key belongs; `None` for other keys.
 
-        Examples
-        --------
         >>> keys = NodeKeys(Spelling.DOCUMENT, ".json")
         >>> keys.node_of("meta/foo/baz.array.json"), keys.node_of("meta/array.json"), keys.node_of("data/foo/c0")
         ('foo/baz', '', None)

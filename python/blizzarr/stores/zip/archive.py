@@ -87,10 +87,7 @@ class Archive:
     def check_listing(self, *, all_keys: bool) -> None:
         """Make sure that no entry has another name in the directory than in the file.
 
-        Raises
-        ------
-        ArchiveError
-            If one has.
+        Raise `ArchiveError` if one has.
         """
         if self._names is not None:
             self._names.check_listing(all_keys=all_keys)
@@ -177,12 +174,8 @@ class Archive:
     def _for_writing(self) -> AppendFile:
         """Return the file, locked for writing. One that was opened for reading stays open, as other threads may use it.
 
-        Raises
-        ------
-        ConflictError
-            If another process writes it, or has changed it since it was opened.
-        ArchiveError
-            If its directory does not agree with its entries, or lists what the next directory would not.
+        Raise `ConflictError` if another process writes it, or has changed it since it was opened. Raise `ArchiveError`
+        if its directory does not agree with its entries, or lists what the next directory would not.
         """
         before = self._opened()
         if self._reads_only:
@@ -218,10 +211,7 @@ class Archive:
     def _make(self) -> AppendFile:
         """Create the file, when the first entry is added.
 
-        Raises
-        ------
-        ConflictError
-            If another writer has created it in the meantime.
+        Raise `ConflictError` if another writer has created it in the meantime.
         """
         self._writer = os.getpid()
         if not self._replaces and os.path.lexists(self.path):

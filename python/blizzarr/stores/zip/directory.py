@@ -50,10 +50,7 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
     If a writer was interrupted while it added entries, the file goes on after the directory, and a complaint says how
     much.
 
-    Raises
-    ------
-    ArchiveError
-        If it is not a zip file, or its directory is damaged.
+    Raise `ArchiveError` if it is not a zip file, or its directory is damaged.
     """
     damage: ValueError | None = None
     shifted: _Found | None = None
@@ -102,10 +99,7 @@ def _candidates(read_at: ReadAt, size: int) -> Iterator[int]:
 def _read_at_end(read_at: ReadAt, at: int, size: int) -> _Found:
     """Read the end record at this place, and the directory that it describes.
 
-    Raises
-    ------
-    ValueError
-        If they do not agree with each other.
+    Raise `ValueError` if they do not agree with each other.
     """
     low = max(0, at - END64_SIZE)
     end = unpack_end(read_at(low, min(at + END.size + _MAX_COMMENT, size) - low), at - low, low)
@@ -120,11 +114,8 @@ def _read_at_end(read_at: ReadAt, at: int, size: int) -> _Found:
 def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) -> Directory:
     """Return the entries that are values; directories are skipped, and bad names are skipped with a complaint.
 
-    Raises
-    ------
-    ArchiveError
-        If the name of one that is skipped, or that is there twice, is another in the file; or if there is none in a
-        file that has more than its directory.
+    Raise `ArchiveError` if the name of one that is skipped, or that is there twice, is another in the file; or if there
+    is none in a file that has more than its directory.
     """
     entries: dict[str, Entry] = {}
     folders: dict[int, Entry] = {}

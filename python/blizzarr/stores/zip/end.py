@@ -38,10 +38,7 @@ def unpack_end(data: bytes, at: int, offset: int) -> End:
     `data` begins at `offset` of the file, and includes the bytes before the record, for the 64-bit form, and its
     comment.
 
-    Raises
-    ------
-    ValueError
-        If the records contradict each other.
+    Raise `ValueError` if the records contradict each other.
     """
     _, disk, first_disk, here, count, size, where, comment_length = END.unpack_from(data, at)
     directory_stop = at

@@ -50,10 +50,7 @@ def read_beginning(file: AppendFile, entry: Entry, length: int) -> bytes:
 def read_entry_ranges(file: AppendFile, entry: Entry, ranges: Sequence[ByteRange], limit: int) -> list[Value]:
     """Return parts of the value; of an uncompressed entry only these are read, so its checksum is not verified.
 
-    Raises
-    ------
-    ArchiveError
-        If the entry is damaged.
+    Raise `ArchiveError` if the entry is damaged.
     """
     spans = [resolve_range(start, length, entry.size) for start, length in ranges]
     if entry.method != STORED:

@@ -18,10 +18,7 @@ except ModuleNotFoundError:  # not on Windows, where the system itself refuses a
 class AppendFile:
     """An open file; if it is open for writing, it is locked against other writers.
 
-    Raises
-    ------
-    ConflictError
-        If another writer has it open.
+    Raise `ConflictError` if another writer has it open.
     """
 
     def __init__(self, path: Path, descriptor: int, *, writes: bool) -> None:
@@ -63,10 +60,7 @@ class AppendFile:
     def read_at(self, offset: int, length: int) -> bytes:
         """Read up to `length` bytes from `offset` on; fewer at the end of the file.
 
-        Raises
-        ------
-        StoreError
-            If the file has been closed.
+        Raise `StoreError` if the file has been closed.
         """
         if not self.is_open:
             raise StoreError("the zip file has been closed", store=str(self.path))
@@ -83,10 +77,7 @@ class AppendFile:
     def append(self, *parts: bytes | memoryview) -> None:
         """Write all parts at the end, or nothing if that fails.
 
-        Raises
-        ------
-        StoreError
-            If the file has been closed.
+        Raise `StoreError` if the file has been closed.
         """
         if not self.is_open:
             raise StoreError("the zip file has been closed", store=str(self.path))

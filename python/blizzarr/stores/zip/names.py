@@ -59,12 +59,8 @@ class Names:
     def check_missing(self, key: str) -> None:
         """Make sure that this key is missing in the file, too.
 
-        Raises
-        ------
-        ArchiveError
-            If the directory has it under another name, or may have it.
-        StoreError
-            If it is a directory there.
+        Raise `ArchiveError` if the directory has it under another name, or may have it. Raise `StoreError` if it is a
+        directory there.
         """
         if f"{key}/" in self._folder_names:
             raise StoreError("expected a value, found a directory", key=key, store=self._store, direction="read")
@@ -84,10 +80,7 @@ class Names:
     def check_listing(self, *, all_keys: bool) -> None:
         """Make sure that the names are those in the file; a part of a good directory is listed without that.
 
-        Raises
-        ------
-        ArchiveError
-            If one is not.
+        Raise `ArchiveError` if one is not.
         """
         if all_keys or self._damaged:
             self._compare_all()
@@ -99,10 +92,7 @@ class Names:
     def check_entries(self) -> None:
         """Make sure that the directory agrees with the file in everything.
 
-        Raises
-        ------
-        ArchiveError
-            If it does not.
+        Raise `ArchiveError` if it does not.
         """
         self.check_listing(all_keys=True)
         for entry in self._entries.values():
@@ -155,10 +145,7 @@ class Names:
 def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
     """Return the offset of the bytes of an entry, after its local record, which must agree with the directory.
 
-    Raises
-    ------
-    ArchiveError
-        If it does not.
+    Raise `ArchiveError` if it does not.
     """
     local = _local(read_at, entry)
     start = start_of(entry, local, store)
@@ -170,10 +157,7 @@ def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
 def start_of(entry: Entry, local: bytes, store: str) -> int:
     """Return the offset of the bytes of an entry with this local record, which must agree with the directory.
 
-    Raises
-    ------
-    ArchiveError
-        If it does not.
+    Raise `ArchiveError` if it does not.
     """
     found = difference(entry, local)
     if found is not None:
@@ -186,8 +170,6 @@ def start_of(entry: Entry, local: bytes, store: str) -> int:
 def difference(entry: Entry, local: bytes) -> str | None:
     """Return what a local record says otherwise than the directory; None if they agree.
 
-    Examples
-    --------
     >>> from blizzarr.stores.zip.records import new_entry, pack_local
     >>> entry = new_entry("a", method=0, crc=1, stored_size=2, size=2, offset=0)
     >>> difference(entry, pack_local(entry)), difference(entry._replace(crc=5), pack_local(entry))

@@ -39,10 +39,7 @@ class NewFile:
     def publish(self, *, replace: bool) -> None:
         """Give the file its name.
 
-        Raises
-        ------
-        FileExistsError
-            If something has that name, and it is not to be replaced.
+        Raise `FileExistsError` if something has that name, and it is not to be replaced.
         """
         if replace:
             if self._temporary is None:

@@ -53,10 +53,7 @@ class Entry(NamedTuple):
 def unpack_directory(read_at: ReadAt, start: int, size: int, count: int, shift: int) -> tuple[list[Entry], int]:
     """Return the entries of a directory, with `shift` added to their offsets, and the checksum of its bytes.
 
-    Raises
-    ------
-    ValueError
-        If an entry is cut or damaged, or the entries do not fill the directory.
+    Raise `ValueError` if an entry is cut or damaged, or the entries do not fill the directory.
     """
     entries: list[Entry] = []
     data, at, stop, checksum = b"", 0, start + size, 0
@@ -91,8 +88,6 @@ def unpack_directory(read_at: ReadAt, start: int, size: int, count: int, shift: 
 def decoded(raw_name: bytes, flags: int) -> str:
     """Return a name as text; some programs for Windows wrote backslashes in place of slashes.
 
-    Examples
-    --------
     >>> decoded(b"a\\\\0", 0)
     'a/0'
     """
@@ -106,10 +101,7 @@ def decoded(raw_name: bytes, flags: int) -> str:
 def wide(extra: bytes, *fields: int) -> tuple[int, ...]:
     """Replace the fields that did not fit by their 64-bit values.
 
-    Raises
-    ------
-    ValueError
-        If there is no such value.
+    Raise `ValueError` if there is no such value.
     """
     at = 0
     while at + 4 <= len(extra):

@@ -41,7 +41,7 @@ class _Numcodecs(Codec):
         return hash(self.codec_name)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.codec_config.items())})"
+        return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self.codec_config})"
 
 
 def _codec(kind: type[Codec], label: str) -> Any:

@@ -120,12 +120,12 @@ class ZstdCodec(Named, BytesBytesCodec, name="zstd"):
 class BloscCodec(Named, BytesBytesCodec, name="blosc"):
     """Compression with Blosc; what is None is chosen for the data type."""
 
+    _tunable_attrs: Any = field(default=(), init=False, compare=False)
     typesize: int | None = None
     cname: BloscCname | str = BloscCname.zstd
     clevel: int = 5
     shuffle: BloscShuffle | str | None = None
     blocksize: int = 0
-    _tunable_attrs: Any = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         chosen = {name for name in ("typesize", "shuffle") if getattr(self, name) is None}

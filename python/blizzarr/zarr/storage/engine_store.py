@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import wraps
 from typing import Any, TypeVar
 
 from blizzarr.stores import Store as EngineStoreLike
@@ -18,6 +19,16 @@ T = TypeVar("T")
 
 _FACES: weakref.WeakValueDictionary[int, EngineStore] = weakref.WeakValueDictionary()
 """The faces by the identity of their stores, which live as long as their faces do."""
+
+
+def _asynchronous(name: str) -> Any:
+    """Return the method to be awaited for one whose name ends in ``_sync``."""
+
+    @wraps(getattr(Store, name), updated=())
+    async def call(self: EngineStore, *args: Any, **named: Any) -> Any:
+        return await self._call(getattr(self, f"{name}_sync"), *args, **named)
+
+    return call
 
 
 class EngineStore(Store):
@@ -61,14 +72,8 @@ class EngineStore(Store):
             engine = engine.store
         return type(self).over(_read_only(engine) if read_only else engine)
 
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a part of it; None if there is none."""
-        return await self._call(self.get_sync, key, prototype=prototype, byte_range=byte_range)
-
     def get_sync(
-        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
         """Return the value of a key, or a part of it; None if there is none."""
         check_prototype(prototype)
@@ -79,19 +84,15 @@ class EngineStore(Store):
             value = None if parts is None else parts[0]
         return None if value is None else Buffer.from_bytes(value)
 
+    get, set, delete = map(_asynchronous, ("get", "set", "delete"))
+
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> builtins.list[Buffer | None]:
-        """Return parts of values."""
         return [await self.get(key, prototype, part) for key, part in key_ranges]
 
     async def exists(self, key: str) -> bool:
-        """Return whether the key has a value."""
         return await self.get(key) is not None
-
-    async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
-        """Set the value of a key."""
-        await self._call(self.set_sync, key, value)
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Set the value of a key."""
@@ -103,48 +104,33 @@ class EngineStore(Store):
             )
         self.engine.set(key, value.to_bytes())
 
-    async def delete(self, key: str) -> None:
-        """Remove the value of a key."""
-        await self._call(self.delete_sync, key)
-
     def delete_sync(self, key: str) -> None:
         """Remove the value of a key."""
         self._check_writable()
         self.engine.delete(key)
 
     async def delete_dir(self, prefix: str) -> None:
-        """Remove everything below a prefix."""
         self._check_writable()
         prefix = prefix.strip("/")
         for key in await self._call(lambda: builtins.list(self.engine.list(prefix))):
             await self.delete(key)
 
     async def list(self) -> AsyncIterator[str]:
-        """Iterate over all keys."""
         for key in await self._call(lambda: builtins.list(self.engine.list())):
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """Iterate over the keys that begin like this."""
         above = prefix.rpartition("/")[0]
         for key in await self._call(lambda: builtins.list(self.engine.list(above))):
             if key.startswith(prefix):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """Iterate over the names directly below a prefix."""
         found = await self._call(self.engine.list_dir, prefix.strip("/"))
         for name in (*found.keys, *found.prefixes):
             yield name.rstrip("/").rpartition("/")[2]
 
     async def getsize(self, key: str) -> int:
-        """Return the number of bytes of a value.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is none.
-        """
         size = getattr(self.engine, "size", None)
         found = await (super().getsize(key) if size is None else self._call(size, check_key(key)))
         if found is None:
@@ -152,7 +138,6 @@ class EngineStore(Store):
         return int(found)
 
     def close(self) -> None:
-        """Close the store."""
         super().close()
         close = getattr(self.engine, "close", None)
         if close is not None:

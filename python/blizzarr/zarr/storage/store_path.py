@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from blizzarr import stores
 from blizzarr.zarr.abc.store import Store
-from blizzarr.zarr.storage.stores import as_zarr_store
+from blizzarr.zarr.storage.stores import MemoryStore, as_zarr_store
 
 StoreLike: TypeAlias = Any
 """A store, a `StorePath`, a path, a URL, or a mapping."""
@@ -42,6 +42,31 @@ class StorePath:
     def __init__(self, store: Store, path: str = "") -> None:
         self.store = store
         self.path = normalize_path(path)
+
+    @classmethod
+    async def open(cls, store: Store, path: str = "", mode: Any = None) -> StorePath:
+        """Return the place in a store that can do what the mode says; with ``"w"``, remove what is there.
+
+        Raises
+        ------
+        FileExistsError
+            If something is there, and the mode is ``"w-"``.
+        ValueError
+            If the store is read-only and the mode is not ``"r"``, or there is no such mode.
+        """
+        await store._ensure_open()
+        here = cls(store, path)
+        if mode not in (None, "r", "r+", "a", "w", "w-"):
+            raise ValueError(f"Invalid mode: {mode}. Must be one of: r, r+, a, w, w-")
+        if mode == "r" and not store.read_only:
+            here.store = store.with_read_only(True)
+        elif mode not in (None, "r") and store.read_only:
+            raise ValueError(f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode.")
+        if mode == "w":
+            await here.delete_dir()
+        if mode == "w-" and not await here.is_empty():
+            raise FileExistsError(f"{here} is not empty, but `mode` is set to 'w-'; remove what is there, or pass 'a'")
+        return here
 
     @property
     def read_only(self) -> bool:
@@ -114,6 +139,8 @@ def engine_place(
                 "an FSSpec URI string."
             )
         store = stores.FsspecStore.from_url(store, storage_options)
+    if type(store) is dict:
+        store = MemoryStore(store)
     if isinstance(store, bytes | int | float):
         raise TypeError(f"Unsupported type for store_like: '{type(store).__name__}'")
     return stores.resolve(store, mode, inner)
@@ -128,7 +155,9 @@ async def make_store_path(
     store_like: Any, *, path: str | None = "", mode: Any = None, storage_options: dict[str, Any] | None = None
 ) -> StorePath:
     """Return the store that a user means, and the path in it."""
-    if isinstance(store_like, Store) and mode is None:
-        return StorePath(store_like, normalize_path(path))
+    if isinstance(store_like, StorePath):
+        store_like, path = store_like.store, join_paths([store_like.path, normalize_path(path)])
+    if isinstance(store_like, Store):
+        return await StorePath.open(store_like, path or "", mode)
     engine, inner = engine_place(store_like, path, mode or "r+", storage_options)
     return StorePath(as_zarr_store(engine), inner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, MutableMapping
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from blizzarr import stores
 from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
+from blizzarr.zarr.sync import in_thread
 
 
 class LocalStore(EngineStore):
@@ -32,8 +34,23 @@ class LocalStore(EngineStore):
 
     @property
     def root(self) -> Path:
-        """The path of the directory."""
-        return Path(_unwrapped(self.engine).root)
+        """The path of the directory, as it was given."""
+        engine = _unwrapped(self.engine)
+        return Path(getattr(engine, "given", engine.root))
+
+    async def move(self, dest_root: Path | str) -> None:
+        """Move the directory to another path; arrays and groups that are open have to be opened again.
+
+        Raises
+        ------
+        FileExistsError
+            If something is there.
+        """
+        if os.path.exists(dest_root):
+            raise FileExistsError(f"Destination root {dest_root} already exists.")
+        os.makedirs(Path(dest_root).parent, exist_ok=True)
+        await in_thread(shutil.move, self.root, dest_root)
+        LocalStore.__init__(self, dest_root, read_only=self.read_only)
 
     def __str__(self) -> str:
         return f"file://{self.root.as_posix()}"
@@ -51,14 +68,22 @@ class MemoryStore(EngineStore):
     """
 
     def __init__(self, store_dict: MutableMapping[str, Any] | None = None, *, read_only: bool = False) -> None:
-        engine = stores.MemoryStore() if store_dict is None else stores.MappingStore(_Buffers(store_dict))
+        engine = stores.MemoryStore() if store_dict is None else _BufferStore(store_dict)
         super().__init__(engine, read_only=read_only)
 
     @property
     def _store_dict(self) -> MutableMapping[str, Buffer]:
         engine = _unwrapped(self.engine)
-        mapping = getattr(engine, "mapping", None)
-        return mapping.buffers if isinstance(mapping, _Buffers) else _Values(engine)
+        return engine.mapping if isinstance(engine, _BufferStore) else _Values(engine)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MemoryStore)
+            and self.read_only == other.read_only
+            and dict(self._store_dict) == dict(other._store_dict)
+        )
+
+    __hash__ = EngineStore.__hash__
 
     def __str__(self) -> str:
         return f"memory://{id(_unwrapped(self.engine))}"
@@ -89,27 +114,14 @@ class _Values(MutableMapping[str, Buffer]):
         return len(list(self._engine.list()))
 
 
-class _Buffers(MutableMapping[str, Any]):
-    """A mapping of buffers as a mapping of bytes."""
+class _BufferStore(stores.MappingStore):
+    """The values of a mapping that has buffers, as a user of zarr-python expects them in a dict."""
 
-    def __init__(self, buffers: MutableMapping[str, Any]) -> None:
-        self.buffers = buffers
+    def _taken(self, value: Any) -> Any:
+        return value.to_bytes() if hasattr(value, "to_bytes") else super()._taken(value)
 
-    def __getitem__(self, key: str) -> Any:
-        value = self.buffers[key]
-        return value.to_bytes() if hasattr(value, "to_bytes") else value
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.buffers[key] = Buffer.from_bytes(bytes(value))
-
-    def __delitem__(self, key: str) -> None:
-        del self.buffers[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.buffers)
-
-    def __len__(self) -> int:
-        return len(self.buffers)
+    def _put(self, value: bytes) -> Buffer:
+        return Buffer.from_bytes(value)
 
 
 class ZipStore(EngineStore):
@@ -129,6 +141,9 @@ class ZipStore(EngineStore):
         Must be true: a file that grows beyond 4 GiB gets the fields that this takes.
     """
 
+    _given: Any = None
+    """The arguments, unless it was made over a store of blizzarr."""
+
     def __init__(
         self,
         path: Path | str,
@@ -146,7 +161,8 @@ class ZipStore(EngineStore):
         if not allowZip64:
             raise NotImplementedError("expected allowZip64=True, found False; leave it out: small files have no Zip64")
         self.compression, self.allowZip64 = compression, allowZip64
-        self._given: Any = (path, "w" if mode == "x" else mode, method, read_only)
+        vars(self).pop("engine", None)
+        self._given = (path, "w" if mode == "x" else mode, method, read_only)
         if mode != "r" or os.path.exists(path):
             super().__init__(self.engine)
         else:
@@ -161,8 +177,16 @@ class ZipStore(EngineStore):
 
     @property
     def path(self) -> Path:
-        """The path of the file."""
-        return Path(self._given[0] if "engine" not in vars(self) else _unwrapped(self.engine).path)
+        """The path of the file, as it was given."""
+        return Path(_unwrapped(self.engine).path if self._given is None else self._given[0])
+
+    async def move(self, path: Path | str) -> None:
+        """Close the file, move it to another path, and open it; arrays and groups have to be opened again."""
+        self.close()
+        os.makedirs(Path(path).parent, exist_ok=True)
+        await in_thread(shutil.move, self.path, path)
+        mode = "r" if self.read_only else "a"
+        ZipStore.__init__(self, path, mode=mode, compression=self.compression)  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ZipStore) and (self.path, self.read_only) == (other.path, other.read_only)
@@ -250,7 +274,14 @@ class ObjectStore(EngineStore):
     def __init__(self, store: Any, *, read_only: bool = False) -> None:
         engine, _ = stores.resolve(store, "r" if read_only else "r+")
         super().__init__(engine)
-        self.store = store
+
+    @property
+    def store(self) -> Any:
+        """The store of obstore."""
+        return _unwrapped(self.engine).target
+
+    def __str__(self) -> str:
+        return f"object_store://{self.store}"
 
     def __class_getitem__(cls, item: object) -> type[Self]:
         return cls
@@ -259,6 +290,7 @@ class ObjectStore(EngineStore):
 _FACES: tuple[tuple[str, type[EngineStore]], ...] = (
     ("LocalStore", LocalStore),
     ("MemoryStore", MemoryStore),
+    ("_BufferStore", MemoryStore),
     ("MappingStore", MemoryStore),
     ("ZipStore", ZipStore),
     ("FsspecStore", FsspecStore),

@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     """A description of what is neither a file nor a directory."""
 
 
-def kept_within(store: Store) -> LocalStore | None:
+def confined_directory(store: Store) -> LocalStore | None:
     """Return the directory behind a store, if no link may lead out of it; otherwise None."""
     while isinstance(store, StoreWrapper):
         store = store.store
@@ -43,10 +43,7 @@ def kept_within(store: Store) -> LocalStore | None:
 def refuse_out(store: LocalStore, key: str) -> None:
     """Raise an error if a key that was listed is a link out of the root, perhaps to a directory.
 
-    Raises
-    ------
-    StoreError
-        If it is.
+    Raise `StoreError` if it is.
     """
     if store.native.kind(key) == "out":
         with opened(store, key):
@@ -56,12 +53,8 @@ def refuse_out(store: LocalStore, key: str) -> None:
 def open_directory(store: LocalStore, prefix: str) -> int:
     """Return a descriptor of the directory of a prefix, which the caller must close.
 
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such directory.
-    StoreError
-        If a link on the way leads out of the root; the text names the link.
+    Raise `FileNotFoundError` if there is no such directory. Raise `StoreError` if a link on the way leads out of the
+    root; the text names the link.
     """
     descriptor: int | None = store.native.open_directory(prefix.rstrip("/"))
     if descriptor is None:

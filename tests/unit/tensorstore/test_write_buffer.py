@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from tests.tensorstore_face import ours, theirs
 
-from blizzarr.tensorstore.cell import Cell
+from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
 from blizzarr.tensorstore.pieces import Pieces
 from blizzarr.tensorstore.staging import Staged
 
@@ -86,11 +86,11 @@ def test_chunks_by_chunks_of_the_grid(place: str, tmp_path: Any) -> None:
         inside = store.with_transaction(txn)
         values = np.arange(20 * 14 * 4, dtype=np.int32).reshape(20, 14, 4)
         inside.write(values).result()
-        cells = inside._driver._staged()._gathered.cells
-        assert len(cells) == 8
-        assert all(cell.mask is None and cell.is_whole for cell in cells.values())
-        assert sum(cell.data.nbytes for cell in cells.values()) == values.nbytes
-    assert not [cell for cell in cells.values() if cell.data is not None]
+        chunks = inside._driver._staged().buffer.chunks
+        assert len(chunks) == 8
+        assert all(chunk.mask is None and chunk.is_whole for chunk in chunks.values())
+        assert sum(chunk.data.nbytes for chunk in chunks.values()) == values.nbytes
+    assert not [chunk for chunk in chunks.values() if chunk.data is not None]
     np.testing.assert_array_equal(store.read().result(), values)
 
 
@@ -101,7 +101,7 @@ def test_elements_go_as_chunks_are_made(monkeypatch: pytest.MonkeyPatch) -> None
     before = Staged._write_chunk
 
     def noted(self: Staged, binding: Any, position: tuple[int, ...]) -> None:
-        left.append(sum(cell.data is not None for cell in list(self._gathered.cells.values())))
+        left.append(sum(chunk.data is not None for chunk in list(self.buffer.chunks.values())))
         before(self, binding, position)
 
     monkeypatch.setattr(Staged, "_write_chunk", noted)
@@ -157,42 +157,42 @@ def test_chunks_that_come_to_be_nothing_but_fill_are_deleted() -> None:
 
 def test_objects_that_change_after_they_were_written() -> None:
     """Are as they were when they were written, and what was read is nobody else's."""
-    from blizzarr.tensorstore.gathered import Gathered
+    from blizzarr.tensorstore.write_buffer import WriteBuffer
 
-    gathered = Gathered((3,), np.dtype(object))
+    buffer = WriteBuffer((3,), np.dtype(object))
     document = {"a": [1]}
     values = np.empty(2, object)
     values[:] = [document, document]
     selection: Any = ((2,), ((0, 0, 1),), False)
-    gathered.write(selection, values)
-    gathered.write(((1,), ((0, 2, 1),), False), values[:1])
+    buffer.write(selection, values)
+    buffer.write(((1,), ((0, 2, 1),), False), values[:1])
     document["a"].append(2)
-    found = gathered.read(selection, lambda out: values)
+    found = buffer.read(selection, lambda out: values)
     assert found[0] == {"a": [1]}
     found[0]["a"].append(3)
-    assert gathered.read(selection, lambda out: values)[0] == {"a": [1]}
+    assert buffer.read(selection, lambda out: values)[0] == {"a": [1]}
 
 
-def test_a_cell_has_a_mask_only_where_it_must() -> None:
+def test_a_chunk_buffer_has_a_mask_only_where_it_must() -> None:
     """Boxes that are next to each other are one."""
-    cell = Cell((6, 8), np.dtype("int16"))
+    chunk = ChunkBuffer((6, 8), np.dtype("int16"))
     row = np.arange(8, dtype=np.int16)[None]
     for index in (2, 3, 1):
-        cell.put((slice(index, index + 1, 1), slice(0, 8, 1)), row)
-    assert (cell.box, cell.mask) == (((1, 4), (0, 8)), None)
-    assert cell.written((slice(1, 3, 1), slice(2, 5, 1))) is True
-    assert cell.written((slice(4, 6, 1), slice(2, 5, 1))) is False
-    assert cell.written((slice(3, 5, 1), slice(2, 3, 1))).tolist() == [[True], [False]]  # type: ignore[union-attr]
-    cell.put((slice(5, 6, 1), slice(0, 8, 1)), row)
-    assert cell.mask is not None
-    assert cell.mask.any(axis=1).tolist() == [False, True, True, True, False, True]
-    assert cell.cut((5, 3))
-    assert cell.first_outside((4, 3)) is None
-    assert cell.first_outside((2, 3)) == (2, 0)
-    assert not cell.cut((0, 3))
-    assert not cell.is_whole
-    cell.put((slice(0, 6, 1), slice(0, 8, 1)), np.zeros((6, 8), np.int16))
-    assert cell.is_whole
+        chunk.put((slice(index, index + 1, 1), slice(0, 8, 1)), row)
+    assert (chunk.box, chunk.mask) == (((1, 4), (0, 8)), None)
+    assert chunk.written((slice(1, 3, 1), slice(2, 5, 1))) is True
+    assert chunk.written((slice(4, 6, 1), slice(2, 5, 1))) is False
+    assert chunk.written((slice(3, 5, 1), slice(2, 3, 1))).tolist() == [[True], [False]]  # type: ignore[union-attr]
+    chunk.put((slice(5, 6, 1), slice(0, 8, 1)), row)
+    assert chunk.mask is not None
+    assert chunk.mask.any(axis=1).tolist() == [False, True, True, True, False, True]
+    assert chunk.cut((5, 3))
+    assert chunk.first_outside((4, 3)) is None
+    assert chunk.first_outside((2, 3)) == (2, 0)
+    assert not chunk.cut((0, 3))
+    assert not chunk.is_whole
+    chunk.put((slice(0, 6, 1), slice(0, 8, 1)), np.zeros((6, 8), np.int16))
+    assert chunk.is_whole
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -219,10 +219,10 @@ def test_pieces_have_each_element_once(seed: int) -> None:
         assert len(set(wanted)) == len(wanted)
         half = set(wanted[::2])
         for position, where, index in pieces:
-            cell = array[tuple(slice(at * n, (at + 1) * n) for at, n in zip(position, chunks, strict=True))]
+            chunk = array[tuple(slice(at * n, (at + 1) * n) for at, n in zip(position, chunks, strict=True))]
             whole = np.zeros(chunks, array.dtype)
-            whole[tuple(map(slice, cell.shape))] = cell
-            made = Cell(chunks, whole.dtype)
+            whole[tuple(map(slice, chunk.shape))] = chunk
+            made = ChunkBuffer(chunks, whole.dtype)
             made.put(tuple([slice(0, length, 1) for length in chunks]), whole)
             elements[index] = made.take(where)
         np.testing.assert_array_equal(found, expected)

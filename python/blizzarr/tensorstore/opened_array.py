@@ -1,0 +1,135 @@
+"""Arrays as specs open them: bound to the engine with the limits of a context, and by elements or by their bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+from blizzarr import _native
+from blizzarr.array import Array
+from blizzarr.array.binding import bind
+from blizzarr.indexing.selection import Axes
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores.wrapper import StoreHandle
+from blizzarr.transfer import Binding
+
+
+class _Undocumented(StoreHandle):
+    """A store of arrays that are not compared with their documents."""
+
+    has_documents = False
+
+
+class _Unlocked(StoreWrapper):
+    """A store whose locks exclude threads only: those against processes are on the document, which may be missing."""
+
+    has_documents = False
+
+    @property
+    def locks(self) -> None:
+        """None: documents are not locked."""
+        return
+
+
+def undocumented(store: Store) -> Store:
+    """Return the store for arrays that are not compared with their documents."""
+    return _Undocumented(store)
+
+
+def unlocked(store: Store) -> Store:
+    """Return the store without locks on documents: only threads of this process exclude each other."""
+    return _Unlocked(store)
+
+
+class _LimitedHandle:
+    """A handle of the engine that passes a limit on the number of threads."""
+
+    __slots__ = ("handle", "threads")
+
+    def __init__(self, handle: Any, threads: int) -> None:
+        self.handle = handle
+        self.threads = threads
+
+    def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> Any:
+        """Read the selection of `axes` into the buffer."""
+        return self.handle.read(out, axes, self.threads, asked)
+
+    def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
+        """Write the buffer to the selection of `axes`."""
+        self.handle.write(source, axes, write_empty, self.threads)
+
+    def resized(self, shape: tuple[int, ...], /) -> _LimitedHandle:
+        """Return the handle for the same chunks under another shape."""
+        return _LimitedHandle(self.handle.resized(shape), self.threads)
+
+    def beyond(self) -> _LimitedHandle:
+        """Return the handle for elements that may lie beyond the stored shape."""
+        return _LimitedHandle(self.handle.beyond(), self.threads)
+
+    def __getattr__(self, name: str) -> Any:
+        # All else is the same, and not done by threads.
+        return getattr(self.handle, name)
+
+
+class OpenedArray(Array):
+    """An array that a spec has opened, which uses at most `threads` threads for one request; None sets no limit.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
+    >>> OpenedArray.of(z.store, z.path, z.metadata, 1)[1:]
+    array([2, 3])
+    """
+
+    __slots__ = ("_by_bytes", "_threads")
+
+    _threads: int | None
+    _by_bytes: tuple[ArrayMeta, Binding] | None
+
+    @classmethod
+    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None) -> Self:
+        """Return the array at a path."""
+        array = cls(store, path, metadata)
+        array._threads = threads
+        array._by_bytes = None
+        return array
+
+    @property
+    def binding(self) -> Binding:
+        """The array as the engine knows it."""
+        return self._binding or self._bind()
+
+    @property
+    def binding_by_bytes(self) -> Binding:
+        """The array as the engine knows it, with the bytes of its elements as a last axis."""
+        metadata, bound = self._metadata, self._by_bytes
+        if bound is None or bound[0] is not metadata:
+            bound = self._by_bytes = metadata, self._limited(bind(self._store, self._path, metadata, by_bytes=True))
+        return bound[1]
+
+    def adopt(self, metadata: ArrayMeta) -> None:
+        """Take over metadata that was just read or stored."""
+        self._adopt(metadata)
+
+    def in_store(self, store: Store) -> Self:
+        """Return the same array, reached through another store."""
+        return self.of(store, self._path, self._metadata, self._threads)
+
+    _in = in_store
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OpenedArray.of, (self._store, self._path, self._metadata, self._threads)
+
+    def _bind(self) -> Binding:
+        binding = self._limited(super()._bind())
+        if self._binding is not None:
+            self._binding = binding
+        return binding
+
+    def _limited(self, binding: Binding) -> Binding:
+        # Objects are made by the calling thread anyway.
+        if self._threads is None or not isinstance(binding.handle, _native.ArrayHandle):
+            return binding
+        return replace(binding, handle=_LimitedHandle(binding.handle, self._threads))

@@ -1,0 +1,225 @@
+"""What the user guide of zarr-python shows: how things print, and what is found where."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr import zarr
+from blizzarr.zarr import installing
+
+
+@pytest.mark.parametrize(
+    ("chunks", "shards"),
+    [((10, 10), (20, 20)), ((10, 50), (20, 50)), (10, (20, 20)), ((10, -1), (20, 105)), ((10, None), (20, 105))],
+)
+def test_shards_are_chosen_for_the_chunks_that_are_given(chunks: Any, shards: tuple[int, ...]) -> None:
+    """The numbers of the first two are those of zarr-python 3.1.6."""
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="experimental"):
+        z = zarr.create_array({}, shape=(100, 105), dtype="i4", chunks=chunks, shards="auto")
+    assert z.shards == shards
+
+
+@pytest.mark.parametrize(
+    "options", [{"shape": (3.5,)}, {"shape": 3.5}, {"shape": (4,), "chunks": (2.0,)}, {"shape": 4, "shards": (2.0,)}]
+)
+def test_lengths_are_integers(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="expected integers as"):
+        zarr.create_array({}, dtype="i4", **options)
+
+
+@pytest.mark.parametrize("create", [zarr.create_array, zarr.create_group({}).create_array])
+def test_data_are_given_or_described(create: Any) -> None:
+    name: Any = {} if create is zarr.create_array else "x"
+    for options, words in (
+        ({"data": np.arange(3), "shape": 3}, "shape parameter was also used"),
+        ({"data": np.arange(3), "dtype": "i1"}, "dtype parameter was also used"),
+        ({"shape": 3}, "dtype was not specified"),
+        ({"dtype": "i1"}, "shape was not specified"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            create(name, **options)
+    assert zarr.array([1, 2], dtype="i1", shape=(2,)).dtype == "i1"
+
+
+def test_elements_are_converted_into_memory_of_the_user() -> None:
+    z = zarr.create_array({}, data=np.arange(6).reshape(2, 3))
+    out = np.zeros((2, 2), "f4")
+    assert z.get_basic_selection((slice(None), slice(2)), out=zarr.core.buffer.NDBuffer(out)) is out
+    assert out.tolist() == [[0, 1], [3, 4]]
+    with pytest.raises(ValueError, match=r"out= of shape \(1, 3\), found \(2, 2\)"):
+        z.get_basic_selection(slice(1), out=out)
+    with pytest.raises(TypeError, match="or an NDBuffer, as out="):
+        z.get_basic_selection(out=[])
+
+
+def test_metadata_print_as_in_zarr_python() -> None:
+    """The texts are those of zarr-python 3.1.6."""
+    root = zarr.create_group({}, attributes={"a": 1})
+    z = root.create_array("x", shape=(2,), dtype="f8")
+    assert repr(root.metadata) == (
+        "GroupMetadata(attributes={'a': 1}, zarr_format=3, consolidated_metadata=None, node_type='group')"
+    )
+    assert repr(z.metadata) == (
+        "ArrayV3Metadata(shape=(2,), data_type=Float64(endianness='little'), "
+        "chunk_grid=RegularChunkGrid(chunk_shape=(2,)), chunk_key_encoding=DefaultChunkKeyEncoding(separator='/'), "
+        "fill_value=np.float64(0.0), codecs=(BytesCodec(endian=<Endian.little: 'little'>), "
+        "ZstdCodec(level=0, checksum=False)), attributes={}, dimension_names=None, zarr_format=3, node_type='array', "
+        "storage_transformers=(), extra_fields={})"
+    )
+    old = zarr.create_group({}, zarr_format=2).create_array("x", shape=(3,), dtype="i4")
+    assert repr(old.metadata) == (
+        "ArrayV2Metadata(shape=(3,), chunks=(3,), dtype=Int32(endianness='little'), fill_value=np.int32(0), order='C', "
+        "filters=None, dimension_separator='.', compressor=Blosc(cname='lz4', clevel=5, shuffle=SHUFFLE, blocksize=0), "
+        "attributes={}, zarr_format=2)"
+    )
+    assert z.metadata is z.metadata
+    z.attrs["b"] = 2
+    assert z.metadata.attributes == {"b": 2}
+
+
+def test_metadata_are_made_of_their_members() -> None:
+    kind = zarr.core.metadata.ArrayV3Metadata
+    made = kind(
+        shape=(4,),
+        data_type=zarr.dtype.Float32(),
+        chunk_grid=zarr.core.chunk_grids.RegularChunkGrid((2,)),
+        chunk_key_encoding={"name": "default"},
+        fill_value=np.float32("nan"),
+        codecs=[zarr.codecs.BytesCodec()],
+        attributes={"a": 1},
+        dimension_names=None,
+    )
+    assert (made.shape, made.chunks, made.encode_chunk_key((1,)), made.attributes) == ((4,), (2,), "c/1", {"a": 1})
+    assert np.isnan(made.fill_value)
+    assert dataclasses.replace(made, shape=(6,)).shape == (6,)
+    assert list(made.to_buffer_dict()) == ["zarr.json"]
+    old = zarr.core.metadata.ArrayV2Metadata(
+        shape=(3,), dtype=zarr.dtype.Int32(), chunks=(3,), fill_value=7, order="C", compressor=None, filters=None
+    )
+    assert (old.dtype.to_native_dtype(), old.fill_value, sorted(old.to_buffer_dict())) == ("i4", 7, [".zarray"])
+
+
+def test_scalars_are_json() -> None:
+    number = zarr.dtype.Float32()
+    assert (number.to_json_scalar(np.nan, zarr_format=3), zarr.dtype.Int8().to_json_scalar(42)) == ("NaN", 42)
+    assert np.isnan(number.from_json_scalar("NaN", zarr_format=3))
+    assert zarr.dtype.RawBytes(length=2).to_json_scalar(b"ab") == "YWI="
+
+
+def test_a_dict_has_buffers() -> None:
+    store: dict[str, Any] = {}
+    z = zarr.create_array(store, data=np.arange(4), chunks=2, zarr_format=2, compressor=None)
+    assert store["0"].to_bytes() == np.arange(2).tobytes()
+    store["1"] = np.arange(7, 9).tobytes()
+    assert z[:].tolist() == [0, 1, 7, 8]
+    assert z.store == zarr.storage.MemoryStore(store)
+    assert blizzarr.open(z.store)[:].tolist() == [0, 1, 7, 8]
+
+
+def test_stores_are_shown_by_the_path_that_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = zarr.create_group("a/b.zarr")
+    assert (repr(root), root.store.root) == ("<Group file://a/b.zarr>", Path("a/b.zarr"))
+    with zarr.storage.ZipStore("c.zip", mode="w") as store:
+        z = zarr.create_array(store, data=np.arange(2))
+        assert repr(z) == "<Array zip://c.zip shape=(2,) dtype=int64>"
+
+
+def test_a_store_is_moved(tmp_path: Path) -> None:
+    store = zarr.storage.LocalStore(tmp_path / "a")
+    z = zarr.create_array(store, data=np.arange(4))
+    asyncio.run(store.move(tmp_path / "b" / "c"))
+    assert (store.root, zarr.open_array(store)[:].tolist()) == (tmp_path / "b" / "c", [0, 1, 2, 3])
+    with pytest.raises(blizzarr.errors.ConflictError, match="open it again"):
+        z[:]
+    with pytest.raises(FileExistsError, match="already exists"):
+        asyncio.run(zarr.storage.LocalStore(tmp_path).move(tmp_path / "b"))
+    archive = zarr.storage.ZipStore(tmp_path / "a.zip", mode="a")
+    zarr.create_array(archive, data=np.arange(3))
+    asyncio.run(archive.move(str(tmp_path / "d" / "b.zip")))
+    assert zarr.open_array(archive)[:].tolist() == [0, 1, 2]
+    assert sorted(path.name for path in tmp_path.rglob("*.zip")) == ["b.zip"]
+
+
+def test_a_store_of_obstore_is_shown() -> None:
+    memory = pytest.importorskip("obstore.store").MemoryStore()
+    z = zarr.create_array(zarr.storage.ObjectStore(memory), shape=2, dtype="i1")
+    assert z.store.store is memory
+    assert str(z.store) == f"object_store://{memory}"
+
+
+def test_members_of_one_kind() -> None:
+    root = zarr.create_group({})
+    z = root.create_array("a/x", shape=(5,), chunks=(2,), dtype="i1")
+    assert (root.get_array("a/x"), root.get_group("a")) == (z, root["a"])
+    with pytest.raises(zarr.errors.ContainsGroupError, match=r"A group exists in store .* at path 'a'"):
+        root.get_array("a")
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        root.get_group("a/x")
+    with pytest.raises(zarr.errors.ArrayNotFoundError):
+        root.get_array("b")
+    assert (z.write_chunk_sizes, z.read_chunk_sizes) == (((2, 2, 1),), ((2, 2, 1),))
+
+
+def test_settings_are_printed_where_the_user_likes() -> None:
+    text = io.StringIO()
+    zarr.config.pprint(stream=text, width=60)
+    assert "'default_zarr_format': 3" in text.getvalue()
+
+
+@pytest.mark.parametrize("open_it", [zarr.open, zarr.open_group, zarr.create_group])
+def test_a_format_that_there_is_not(open_it: Any) -> None:
+    with pytest.raises(zarr.errors.MetadataValidationError, match=r"Expected '2, 3, or None'\. Got '3\.0'"):
+        open_it({}, zarr_format="3.0")
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning, match="use zarr_format"):
+        assert zarr.zeros(3, zarr_version=2).metadata.zarr_format == 2
+
+
+def test_a_place_is_opened_by_its_mode() -> None:
+    async def check() -> None:
+        path = zarr.storage.StorePath
+        store = zarr.storage.MemoryStore()
+        zarr.create_array(store, name="a/x", shape=2, dtype="i1")
+        assert (await path.open(store, "a", "r")).read_only
+        with pytest.raises(FileExistsError, match="is not empty"):
+            await path.open(store, "a", "w-")
+        with pytest.raises(ValueError, match="Store is read-only but mode is 'w'"):
+            await path.open(store.with_read_only(True), "a", "w")
+        with pytest.raises(ValueError, match="Invalid mode: x"):
+            await path.open(store, "a", "x")
+        await path.open(store, "a/x", "w")
+        assert [key async for key in store.list()] == ["a/zarr.json", "zarr.json"]
+
+    asyncio.run(check())
+
+
+def test_a_module_that_is_not_here_has_advice() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"no module named 'zarr\.experimental'.*; use blizzarr\.CachePool"):
+        installing._Finder().find_spec("zarr.experimental")
+    with pytest.raises(ModuleNotFoundError, match=r"has no such module$"):
+        installing._Finder().find_spec("zarr.nothing")
+
+
+def test_classes_have_parameters_for_annotations() -> None:
+    assert (zarr.Array[Any], zarr.AsyncArray[Any]) == (zarr.Array, zarr.AsyncArray)
+    records = zarr.dtype.Structured(fields=(("a", zarr.dtype.Int16()), ("b", zarr.dtype.RawBytes(length=3))))
+    assert records.to_native_dtype() == np.dtype([("a", "<i2"), ("b", "V3")])
+
+
+@pytest.mark.parametrize("dtype", ["|V4", np.dtype("V4")])
+def test_raw_bytes_are_padded(dtype: Any) -> None:
+    z = zarr.create_array({}, shape=2, dtype=dtype, fill_value=b"a")
+    assert z[0].tobytes() == b"a\0\0\0"
+
+
+def test_a_group_has_the_metadata_of_its_view() -> None:
+    view = zarr.AsyncGroup(zarr.create_group({}))
+    assert zarr.Group(view).metadata is view.metadata
