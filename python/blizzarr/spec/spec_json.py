@@ -61,11 +61,11 @@ def spec_from_json(value: Any) -> SpecNode:
     node = SpecNode(name, schema, transform, resources=driver.default_resources.copy(), context=context)
     try:
         node = driver.take(members, node)
+        if given:
+            node.resources.update(driver.take_resources(members))
     except SpecError as error:
         members.wrong.append(error)
         members.refuse()
-    if given:
-        node.resources.update(driver.take_resources(members))
     if given or members.wrong:
         members.end()
     return node if schema is node.schema is UNCONSTRAINED else derived(node)
