@@ -166,11 +166,12 @@ def _opened(
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     copying = node.resources["data_copy_concurrency"].value["limit"]
     reading = place.kvstore.resources.get("file_io_concurrency", node.resources["data_copy_concurrency"]).value["limit"]
-    # The same threads copy and read.
-    limits = [limit for limit in (copying, reading) if limit != "shared"]
-    if limits and copying == "shared":
-        limits.append(_native.threads())
-    array = OpenedArray.of(store, place.path, meta, min(limits) if limits else None)
+    threads = None
+    if not copying == reading == "shared":
+        # The same threads copy and read.
+        most = _native.threads() if copying == "shared" else copying
+        threads = most if reading == "shared" else min(most, reading)
+    array = OpenedArray.of(store, place.path, meta, threads)
     if field is None:
         field = place.constraints.field_of(meta, node.options)
     since = bound_at_open(node.options["recheck_cached_metadata"], moment)
