@@ -7,12 +7,25 @@ from typing import Any
 __all__ = ["OPTIONS"]
 
 OPTIONS: dict[str, dict[str, Any]] = {
+    "bitround": {"keepbits": 3},
     "blosc": {"cname": "zstd", "clevel": 3, "shuffle": "shuffle", "typesize": 4, "blocksize": 0},
     "bytes": {"endian": "big"},
+    "cast_value": {
+        "data_type": "int32",
+        "rounding": "towards-zero",
+        "out_of_range": "clamp",
+        "scalar_map": {"encode": [[7, 8]], "decode": [[8, 7]]},
+    },
     "categorize": {"labels": ["a", "b"], "dtype": "|O", "astype": "|u1"},
     "crc32c": {},
     "endian": {"endian": "little"},
     "gzip": {"level": 3},
+    "n5_default": {
+        "codecs": [
+            {"name": "transpose", "configuration": {"order": [1, 0]}},
+            {"name": "bytes", "configuration": {"endian": "big"}},
+        ]
+    },
     "numcodecs.adler32": {"location": "end"},
     "numcodecs.astype": {"encode_dtype": "<f4", "decode_dtype": "<f8"},
     "numcodecs.base64": {},
@@ -40,6 +53,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "numcodecs.zfpy": {"mode": 4, "tolerance": 0.5},
     "numcodecs.zlib": {"level": 3},
     "numcodecs.zstd": {"level": 3, "checksum": True},
+    "packbits": {"padding_encoding": "last_byte", "first_bit": 1, "last_bit": 12},
+    "reshape": {"shape": [[0, 1], -1]},
+    "scale_offset": {"offset": 5, "scale": 2},
     "sharding_indexed": {
         "chunk_shape": [4, 3],
         "codecs": ["bytes"],

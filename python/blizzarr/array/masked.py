@@ -19,8 +19,8 @@ from blizzarr.transfer import Binding, as_source, read, write
 
 LARGE = 1 << 18
 """The number of elements from which on a mask is divided into slabs."""
-SLAB = 1 << 22
-"""The largest number of elements in a slab, unless a row of chunks has more."""
+SLAB_BYTES = 32 << 20
+"""The largest number of bytes in a slab, unless a row of chunks has more."""
 DENSE = 32
 """A slab is read as a whole if at least one in this many of its elements is selected."""
 BOX_BYTES = 64 << 20
@@ -37,7 +37,7 @@ def is_large_mask(key: Any, shape: tuple[int, ...]) -> TypeGuard[Mask]:
 def read_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """Read the elements where the mask is true, in C order."""
     found = np.empty(np.count_nonzero(mask), binding.dtype)
-    for start, part, where in _slabs(mask, chunk_shape):
+    for start, part, where in _slabs(mask, chunk_shape, binding.dtype.itemsize):
         count = where.stop - where.start
         if count * DENSE >= part.size and part.size * binding.dtype.itemsize <= BOX_BYTES:
             box = read(binding, indexing.basic(slice(start, start + len(part)), mask.shape))
@@ -50,14 +50,14 @@ def read_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...]) -> npt
 def write_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...], value: npt.ArrayLike) -> None:
     """Write to the elements where the mask is true; no other elements are written."""
     source = as_source(value, (int(np.count_nonzero(mask)),), binding.dtype)
-    for start, part, where in _slabs(mask, chunk_shape):
+    for start, part, where in _slabs(mask, chunk_shape, binding.dtype.itemsize):
         write(binding, indexing.coordinate(_coordinates(part, start), mask.shape), source[where])
 
 
-def _slabs(mask: Mask, chunk_shape: tuple[int, ...]) -> Iterator[tuple[int, Mask, slice]]:
+def _slabs(mask: Mask, chunk_shape: tuple[int, ...], itemsize: int) -> Iterator[tuple[int, Mask, slice]]:
     """Iterate over slabs with true elements: the index where each begins, its mask, and its place in the result."""
-    row = chunk_shape[0] * prod(mask.shape[1:])
-    length = chunk_shape[0] * max(1, SLAB // max(row, 1))
+    row = chunk_shape[0] * prod(mask.shape[1:]) * itemsize
+    length = chunk_shape[0] * max(1, SLAB_BYTES // max(row, 1))
     done = 0
     for start in range(0, mask.shape[0], length):
         part = mask[start : start + length]
@@ -68,5 +68,5 @@ def _slabs(mask: Mask, chunk_shape: tuple[int, ...]) -> Iterator[tuple[int, Mask
 
 
 def _coordinates(part: Mask, start: int) -> tuple[npt.NDArray[np.intp], ...]:
-    first, *others = part.nonzero()
+    first, *others = indexing.true_indices(part)
     return first + start, *others

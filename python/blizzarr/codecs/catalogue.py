@@ -12,14 +12,20 @@ from blizzarr.lazy_imports import LazyTable
 
 if TYPE_CHECKING:
     # What `blizzarr.codecs` exports; it is imported when it is first needed.
+    from blizzarr.codecs.bitround import BitroundCodec as BitroundCodec
     from blizzarr.codecs.blosc import BloscCodec as BloscCodec
     from blizzarr.codecs.bytes import BytesCodec as BytesCodec
+    from blizzarr.codecs.cast_value import CastValueCodec as CastValueCodec
     from blizzarr.codecs.crc32c import Crc32cCodec as Crc32cCodec
     from blizzarr.codecs.gzip import GzipCodec as GzipCodec
     from blizzarr.codecs.n5 import N5Codec as N5Codec
+    from blizzarr.codecs.n5_default import N5DefaultCodec as N5DefaultCodec
     from blizzarr.codecs.numcodecs.compressors import ZlibCodec as ZlibCodec
     from blizzarr.codecs.objects import VlenBytesCodec as VlenBytesCodec
     from blizzarr.codecs.objects import VlenUtf8Codec as VlenUtf8Codec
+    from blizzarr.codecs.packbits import PackbitsCodec as PackbitsCodec
+    from blizzarr.codecs.reshape import ReshapeCodec as ReshapeCodec
+    from blizzarr.codecs.scale_offset import ScaleOffsetCodec as ScaleOffsetCodec
     from blizzarr.codecs.sharding import MAX_INDEX_BYTES as MAX_INDEX_BYTES
     from blizzarr.codecs.sharding import ShardingCodec as ShardingCodec
     from blizzarr.codecs.transpose import TransposeCodec as TransposeCodec
@@ -27,12 +33,18 @@ if TYPE_CHECKING:
 
 CATALOGUE: Final = LazyTable[type[Codec]](
     {
+        "bitround": "blizzarr.codecs.bitround:BitroundCodec",
         "blosc": "blizzarr.codecs.blosc:BloscCodec",
         "bytes": "blizzarr.codecs.bytes:BytesCodec",
+        "cast_value": "blizzarr.codecs.cast_value:CastValueCodec",
         "crc32c": "blizzarr.codecs.crc32c:Crc32cCodec",
         # The name of `bytes` before the specification was final; written as `bytes`.
         "endian": "blizzarr.codecs.bytes:BytesCodec",
         "gzip": "blizzarr.codecs.gzip:GzipCodec",
+        "n5_default": "blizzarr.codecs.n5_default:N5DefaultCodec",
+        "packbits": "blizzarr.codecs.packbits:PackbitsCodec",
+        "reshape": "blizzarr.codecs.reshape:ReshapeCodec",
+        "scale_offset": "blizzarr.codecs.scale_offset:ScaleOffsetCodec",
         "sharding_indexed": "blizzarr.codecs.sharding:ShardingCodec",
         "transpose": "blizzarr.codecs.transpose:TransposeCodec",
         "zstd": "blizzarr.codecs.zstd:ZstdCodec",
@@ -53,15 +65,9 @@ EXPORTED: Final = {
 """The places of what `blizzarr.codecs` has by the name of its class."""
 
 _KNOWN: Final[dict[str, str]] = {
-    "bitround": "rounds floating-point numbers; zarrs reads it",
-    "cast_value": "casts elements to another data type; zarr-python 3.2 reads it",
     "conditional": "chooses codecs by the data; registered, no reader is known",
     "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
-    "n5_default": "the chunk header of N5; registered, no reader is known",
     "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
-    "packbits": "packs narrow elements; zarrs reads it",
-    "reshape": "changes the shape of chunks; zarrs reads it",
-    "scale_offset": "scales numbers to smaller types; zarr-python 3.2 reads it",
     "vlen-array": "arrays of variable length; zarrs reads it",
     "zfp": "lossy floating-point compression; zarrs reads it",
 }

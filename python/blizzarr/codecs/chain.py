@@ -13,9 +13,9 @@ from functools import lru_cache
 from operator import index
 from typing import Any, Final, Literal
 
+from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import CATALOGUE, supplier
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
-from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
@@ -146,6 +146,7 @@ class CodecChain:
         inner = self.serializer.inner()
         return (
             bool(self.compressors)
+            or (inner is None and not isinstance(self.serializer, BytesCodec))
             or any(not isinstance(codec, TransposeCodec) for codec in self.filters)
             or (inner is not None and inner[1].is_packed)
         )
@@ -184,28 +185,31 @@ class CodecChain:
     def steps(self, dtype: DataType, chunk_shape: tuple[int, ...]) -> list[Step]:
         """Return the chain as the engine takes it, for chunks of this type and shape."""
         chunk = Chunk(dtype, chunk_shape)
-        filters = [codec for codec in self.filters if isinstance(codec, ArrayFilter)]
-        steps = []
+        transpositions: list[Step] = []
+        others: list[Codec] = []
         for codec in self.filters:
-            if isinstance(codec, ArrayFilter) and not codec.elementwise:
-                # This filter flattens the chunk; later transposes have no effect.
-                break
-            if codec.stage is Stage.FILTER and not isinstance(codec, ArrayFilter):
-                steps.append(codec.step(chunk))
+            # A transposition may as well come before filters that leave the elements in their places.
+            if isinstance(codec, TransposeCodec) and all(other.elementwise for other in others):
+                transpositions.append(codec.step(chunk))
                 chunk = codec.after(chunk)
-        if filters or _runs_with_filters(self.serializer):
-            if self.is_sharded:
-                # The engine knows shards of plain elements only. These filters are elementwise, so they can run in the
-                # inner chunks.
-                steps.append(self.serializer.filtered(filters).step(chunk))
-            else:
-                from blizzarr.codecs.numcodecs.filter_run import FilterRun
-
-                steps += [("bytes", 0), ("python", FilterRun(filters, self.serializer, chunk))]
-        else:
-            steps += self.serializer.steps(chunk)
-        for codec in filters:
+            elif not isinstance(codec, TransposeCodec) or len(codec.order) > 1:
+                others.append(codec)
+        turned = chunk
+        filters: list[tuple[Codec, Chunk]] = []
+        for codec in others:
+            filters.append((codec, chunk))
             chunk = codec.after(chunk)
+        if not filters and not _runs_with_filters(self.serializer):
+            steps = transpositions + self.serializer.steps(chunk)
+        elif self.is_sharded:
+            # The engine knows shards of plain elements only. These filters are elementwise, so they can run in the
+            # inner chunks.
+            inner = self.serializer.filtered([codec for codec, _ in filters])
+            steps = [*transpositions, inner.step(turned)]
+        else:
+            from blizzarr.codecs.filtering import filtered_steps
+
+            steps = transpositions + filtered_steps(filters, self.serializer, chunk)
         chunk = self.serializer.after(chunk)
         for codec in self.compressors:
             steps.append(codec.step(chunk))
@@ -277,6 +281,9 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
         if codec is not None:
             stages[row.stage].append(codec)
             chunk = codec.after(chunk)
+        elif row.stage is Stage.FILTER:
+            # What it would make is not known: no further problems because of that.
+            chunk = chunk._replace(dtype=None, shape=None)
     _check_order(order, complete, path, problems)
     if stages[1] and stages[1][0].inner() is not None:
         _check_filters(stages[0], order, problems)
@@ -305,7 +312,7 @@ def _check_filters(filters: Sequence[Codec], order: list[tuple[Stage, str, str]]
     """Add a problem for filters over several elements before shards, whose inner chunks could not be read alone."""
     places = {name: here for _, name, here in reversed(order)}
     for codec in filters:
-        if isinstance(codec, ArrayFilter) and not codec.elementwise:
+        if not codec.elementwise and not isinstance(codec, TransposeCodec):
             problems.add(
                 places[codec.name], "filters of several elements among the codecs of the inner chunks", codec.name
             )

@@ -64,6 +64,8 @@ class Option:
     accepts: Callable[[Any], bool]
     required: bool = True
     """True if documents must have it; users may leave out options with a default."""
+    nullable: bool = False
+    """True if documents may set it to null, which is the same as leaving it out."""
 
     def optional(self) -> Option:
         """Return the option for documents that may leave it out."""
@@ -114,6 +116,9 @@ class Codec:
     options: ClassVar[tuple[Option, ...]] = ()
     fixed_size: ClassVar[bool] = False
     """True if the encoded size depends only on the decoded size, not on the values."""
+    elementwise: ClassVar[bool] = False
+    """True for a filter that encodes each element by itself and leaves it in its place, so that transposing axes or
+    dividing chunks into inner chunks can come before or after."""
 
     def __post_init__(self) -> None:
         for option in self.options:
@@ -156,6 +161,8 @@ class Codec:
             if value is MISSING:
                 if not option.required:
                     continue
+            elif value is None and option.nullable:
+                continue
             elif value is not None and option.accepts(value):
                 values[option.name] = value
                 continue

@@ -122,7 +122,7 @@ def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptio
         dtype=kind,
         chunk_grid=RegularGrid(shard_shape or chunk_shape),
         chunk_keys=form.chunk_keys(_chunk_keys(given["chunk_key_encoding"])),
-        fill_value=check_fill(fill, chain),
+        fill_value=check_fill(fill, chain, kind),
         codecs=chain,
         attributes=check_attributes(given["attributes"]),
         dimension_names=_names(given["dimension_names"], len(lengths)),

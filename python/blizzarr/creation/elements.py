@@ -7,16 +7,18 @@ text become text of any length, and a codec for objects determines the data type
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.errors import MetadataError, Problem
+from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
 
@@ -126,8 +128,8 @@ def check_convertible(found: DataType, wanted: DataType) -> None:
             raise TypeError(f"expected data whose elements can become {wanted}, found {found}, like {made[0]!r}")
 
 
-def check_fill(fill_value: Any, chain: CodecChain) -> Any:
-    """Return the fill value as its document will give it back, if the codec for objects can encode it.
+def check_fill(fill_value: Any, chain: CodecChain, dtype: DataType) -> Any:
+    """Return the fill value as its document will give it back, if the codecs can encode it.
 
     It must, in chunks with other elements. Documents have any objects as JSON: an array becomes a list.
 
@@ -135,6 +137,7 @@ def check_fill(fill_value: Any, chain: CodecChain) -> Any:
     """
     codec = _object_codec(chain.all)
     if codec is None:
+        _check_cast(fill_value, chain, dtype)
         return fill_value
     refusal = codec.refuses_fill(fill_value)
     if refusal is None and codec.element_type == "object":
@@ -145,6 +148,24 @@ def check_fill(fill_value: Any, chain: CodecChain) -> Any:
     if refusal is not None:
         raise MetadataError(problems=[Problem("fill_value", *refusal)])
     return fill_value
+
+
+def _check_cast(fill_value: Any, chain: CodecChain, dtype: DataType) -> None:
+    """Check that the fill value comes back from ``cast_value``, as missing chunks have it."""
+    inner = chain.innermost
+    filters = chain.filters if inner is chain else (*chain.filters, *inner.filters)
+    if all(codec.name != "cast_value" for codec in filters):
+        return
+    alone = replace(inner, filters=tuple(codec for codec in filters if codec.elementwise), compressors=())
+    stored = dtype.fill_bytes(fill_value)
+    engine = _native.Chain((1,), dtype.itemsize, stored, dtype.boolean, alone.steps(dtype, (1,)))
+    try:
+        survives = engine.decode(engine.encode(stored)) == stored
+    except CodecError:
+        survives = False
+    if not survives:
+        expected = "a value that comes back from the codec cast_value (scalar_map can say how)"
+        raise MetadataError(problems=[Problem("fill_value", expected, repr(fill_value))])
 
 
 def _listed(given: Any) -> Iterable[Codec]:

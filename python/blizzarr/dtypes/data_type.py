@@ -98,6 +98,19 @@ class DataType:
         return all(inner.dtype.is_native for inner in self.fields) if self.fields else self.numpy.isnative
 
     @property
+    def part(self) -> DataType:
+        """The type of the numbers that an element consists of: of the parts of a complex one, else the type itself.
+
+        Examples
+        --------
+        >>> DataType.parse("complex64").part, DataType.parse("complex_bfloat16").part, DataType.parse("int8").part
+        (DataType('float32'), DataType('bfloat16'), DataType('int8'))
+        """
+        if not self.name.startswith("complex"):
+            return self
+        return self.fields[0].dtype if self.fields else DataType.parse(f"f{self.itemsize // 2}")
+
+    @property
     def boolean(self) -> bool:
         """True for booleans, whose only bytes are 0 and 1."""
         return self.kind is Kind.BOOL
@@ -149,7 +162,7 @@ class DataType:
 
     def to_json(self) -> Any:
         """Return the JSON value for v3 documents: the name, or an object with the name and the configuration."""
-        if self.fields:
+        if self.name in ("struct", "structured"):
             # Sub-arrays, and fields with another byte order than the rest, have no form in v3: the names given here are
             # invalid, so that no document with such a struct is written. The old name "structured" is not written.
             fields = [{"name": inner.name, "data_type": _field_json(inner)} for inner in self.fields]

@@ -221,7 +221,13 @@ def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems, e
     if data is not None and len(data) == dtype.itemsize:
         stored: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
         return stored
-    if type(value) is not dict and len(dtype.fields) == 1:
+    if dtype.part is not dtype:
+        # A complex number.
+        if type(value) is not list or len(value) != 2:
+            problems.add(path, "a pair [real, imaginary]", value)
+            return None
+        value = dict(zip(("real", "imag"), value, strict=True))
+    elif type(value) is not dict and len(dtype.fields) == 1:
         # TensorStore writes the value of the field alone if there is only one.
         value = {dtype.fields[0].name: value}
     if type(value) is not dict:
@@ -281,7 +287,8 @@ def encode(dtype: DataType, value: np.generic) -> Any:
     if kind is Kind.TEXT:
         return str(value)
     if kind is Kind.STRUCT:
-        return _encode_struct(dtype, value)
+        parts = _encode_struct(dtype, value)
+        return parts if dtype.part is dtype else list(parts.values())
     if kind is Kind.OBJECT:
         return b64encode(value).decode() if isinstance(value, bytes) else value
     return int(value.view(np.int64))

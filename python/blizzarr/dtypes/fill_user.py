@@ -178,6 +178,8 @@ def _struct(dtype: DataType, value: Any) -> np.generic:
         return default(dtype)
     names = [field.name for field in dtype.fields]
     parts = value
+    if dtype.part is not dtype and isinstance(value, int | float | complex | np.number):
+        parts = {"real": np.real(value), "imag": np.imag(value)}
     if isinstance(value, tuple) and len(value) == len(names):
         parts = dict(zip(names, value, strict=True))
     elif isinstance(value, np.void) and value.dtype.names == tuple(names):

@@ -8,6 +8,7 @@ complex_float32, complex_float64       zarr-extensions, other names for two rows
 r8, r16, r24, ...                      Zarr v3 core, raw bits                       `_raw`
 raw_bytes                              zarr-python, another name of raw bits        `_raw`
 bfloat16, int4, float8_e5m2, ...       zarr-extensions, need ``ml_dtypes``          `blizzarr.dtypes.ml`
+complex_bfloat16, complex_float8_...   zarr-extensions                              `narrow_complex`
 numpy.datetime64, numpy.timedelta64    zarr-extensions                              `blizzarr.dtypes.time`
 null_terminated_bytes                  zarr-python                                  `blizzarr.dtypes.fixed`
 fixed_length_utf32                     zarr-extensions                              `blizzarr.dtypes.fixed`
@@ -23,39 +24,25 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes import fixed, ml, struct, time, variable
+from blizzarr.dtypes import fixed, ml, narrow_complex, struct, time, variable
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import Problem
 from blizzarr.problems import Problems, extension
-
-_SUBBYTE = "a complex number with parts narrower than 16 bits; zarrs reads it"
 
 _KNOWN: Final[dict[str, str]] = {
     "swapped": "fields of both byte orders in one struct; a copy of the array has one",
     "subarray": "a field of several elements, which only v1, v2 and the draft have",
     "object": "any objects of Python, which only v2 has (zarr_format=2), and the draft as zarr-python spelled it; "
     "for texts and bytes there are string and bytes",
-    "complex_bfloat16": "a complex number with bfloat16 parts; zarrs reads it",
-    "complex_float16": "a complex number with float16 parts; zarrs reads it",
-    "complex_float4_e2m1fn": _SUBBYTE,
-    "complex_float6_e2m3fn": _SUBBYTE,
-    "complex_float6_e3m2fn": _SUBBYTE,
-    "complex_float8_e3m4": _SUBBYTE,
-    "complex_float8_e4m3": _SUBBYTE,
-    "complex_float8_e4m3b11fnuz": _SUBBYTE,
-    "complex_float8_e4m3fnuz": _SUBBYTE,
-    "complex_float8_e5m2": _SUBBYTE,
-    "complex_float8_e5m2fnuz": _SUBBYTE,
-    "complex_float8_e8m0fnu": _SUBBYTE,
 }
 
 
 def supplier(name: str) -> str:
     """Return advice about a data type that is not supported: where support for it comes from.
 
-    >>> supplier("complex_float16")
-    'a complex number with float16 parts; zarrs reads it'
+    >>> supplier("swapped")
+    'fields of both byte orders in one struct; a copy of the array has one'
     """
     return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")
 
@@ -133,7 +120,7 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         # Not registered, but zarr-python writes it.
         return _raw(size * 8, size, f"{path}.configuration.length_bytes", problems)
     if configuration:
-        if name in _TABLE or name in ml.ROWS or _is_raw(name):
+        if _is_ours(name):
             problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
         else:
             problems.unknown(path, "data type", name, supplier(name))
@@ -150,12 +137,17 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         else:
             _TABLE[name] = found
         return found
+    if name in narrow_complex.PARTS:
+        part = from_json(narrow_complex.PARTS[name], path, problems)
+        if part is not None:
+            _TABLE[name] = narrow_complex.data_type(name, part)
+        return _TABLE.get(name)
     problems.unknown(path, "data type", name, supplier(name))
     return None
 
 
 def _is_ours(name: str) -> bool:
-    return name in _TABLE or name in _CONFIGURED or name in ml.ROWS or _is_raw(name)
+    return name in _TABLE or name in _CONFIGURED or name in ml.ROWS or name in narrow_complex.PARTS or _is_raw(name)
 
 
 def _is_raw(name: str) -> bool:

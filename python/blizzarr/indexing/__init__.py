@@ -3,6 +3,7 @@
 from blizzarr.indexing.basic import lower_basic
 from blizzarr.indexing.dialect import Dialect, selection_of
 from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.keys import true_indices
 from blizzarr.indexing.lowering import basic, block, coordinate, mask, numpy_style, orthogonal, vectorised
 from blizzarr.indexing.selection import Axes, Lowered, lower_form
 
@@ -22,5 +23,6 @@ __all__ = [
     "numpy_style",
     "orthogonal",
     "selection_of",
+    "true_indices",
     "vectorised",
 ]

@@ -163,7 +163,18 @@ def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -
                 axis=axis + along,
                 size=size,
             )
-    return tuple(indices.astype(np.int64, copy=False) for indices in mask.nonzero())
+    return true_indices(mask)
+
+
+def true_indices(mask: npt.NDArray[np.bool_]) -> tuple[IndexArray, ...]:
+    """Return `mask.nonzero()`, which NumPy finds much sooner in one dimension than in several.
+
+    >>> true_indices(np.array([[False, True], [True, False]]))
+    (array([0, 1]), array([1, 0]))
+    """
+    indices = np.flatnonzero(mask)
+    along = (indices,) if mask.ndim == 1 else np.unravel_index(indices, mask.shape)
+    return tuple(numbers.astype(np.int64, copy=False) for numbers in along)
 
 
 def block_slice(item: Item, block: int, size: int, axis: int) -> slice:

@@ -16,7 +16,7 @@ import numpy as np
 
 from blizzarr.errors import SelectionError
 from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
-from blizzarr.indexing.keys import index_or_array
+from blizzarr.indexing.keys import index_or_array, true_indices
 from blizzarr.indexing.layout import Arrays
 from blizzarr.views.values import index_vector
 
@@ -187,7 +187,7 @@ def _index_or_arrays(item: Any) -> int | Arrays:
     if found.dtype == bool:
         if found.ndim == 0:
             return Arrays((), (int(found),), is_mask=True)
-        indices = tuple(along.astype(np.int64, copy=False) for along in found.nonzero())
+        indices = true_indices(found)
         return Arrays(indices, indices[0].shape, is_mask=True)
     if 0 in found.strides:
         # Along a dimension that was broadcast all indices are the same.

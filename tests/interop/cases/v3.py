@@ -112,7 +112,9 @@ CODECS: dict[str, tuple[Json, ...]] = {
     "short-hand crc32c": (LITTLE, "crc32c"),
 }
 _NAMED = repr(CODECS)
+# `tests/unit/codecs/test_number_codecs.py` compares those that few others have.
 _ELSEWHERE = ("categorize", "endian", "sharding_indexed", "vlen-bytes", "vlen-utf8")
+_ELSEWHERE += ("bitround", "cast_value", "n5_default", "packbits", "reshape", "scale_offset")
 # Registered codecs that no case has.
 CODECS |= {
     name: (LITTLE, {"name": name, "configuration": options})

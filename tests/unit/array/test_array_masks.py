@@ -16,7 +16,7 @@ from support.arrays import make
 @pytest.fixture(autouse=True)
 def _small_slabs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masked, "LARGE", 1)
-    monkeypatch.setattr(masked, "SLAB", 40)
+    monkeypatch.setattr(masked, "SLAB_BYTES", 320)
 
 
 shapes = st.lists(st.integers(0, 9), min_size=1, max_size=3).map(tuple)

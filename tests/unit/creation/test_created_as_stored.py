@@ -25,8 +25,10 @@ from blizzarr.stores import MemoryStore
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "BitRoundCodec": [{"keepbits": 5}],
+    "BitroundCodec": [{"keepbits": 5}],
     "BloscCodec": [{}, {"cname": "zstd", "shuffle": "bitshuffle"}, {"typesize": 2}, {"shuffle": "noshuffle"}],
     "AsTypeCodec": [{"encode_dtype": "f4"}, {"encode_dtype": "f4", "decode_dtype": "f8"}],
+    "CastValueCodec": [{"data_type": "int32"}, {"data_type": "f8", "scalar_map": {"encode": [[1, 2]]}}],
     "CategorizeCodec": [{"labels": ["a", "b"]}],
     "BytesCodec": [{}, {"endian": "big"}, {"endian": "little"}],
     "DeltaCodec": [{}, {"dtype": "i4"}, {"dtype": "<i4", "astype": "i2"}],
@@ -35,7 +37,10 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "JenkinsLookup3Codec": [{}, {"initval": 3}],
     "LZMACodec": [{}, {"preset": 3}, {"format": 1, "check": 4}, {"format": 3, "filters": [{"id": 33, "preset": 1}]}],
     "NumcodecsBlosc": [{}, {"shuffle": -1}, {"shuffle": 2, "blocksize": 256}],
+    "PackbitsCodec": [{}, {"padding_encoding": "last_byte", "first_bit": 0}],
     "QuantizeCodec": [{"digits": 2}, {"digits": 2, "dtype": "f8", "astype": "f4"}],
+    "ReshapeCodec": [{"shape": [[0, 1]]}, {"shape": (3, -1)}],
+    "ScaleOffsetCodec": [{}, {"offset": 1, "scale": 2}],
     "ShuffleCodec": [{}, {"elementsize": 4}, {"elementsize": 1}],
     "TransposeCodec": [{"order": (1, 0)}, {"order": (0, 1)}],
     "VlenArrayCodec": [{"dtype": "<f8"}],

@@ -36,9 +36,6 @@ class ArrayFilter(NumcodecsCodec):
 
     stage: ClassVar[Stage] = Stage.FILTER
     fixed_size: ClassVar[bool] = True
-    elementwise: ClassVar[bool] = False
-    """True if each element is encoded by itself and keeps its place, so that transposing axes or dividing chunks into
-    inner chunks can come before or after."""
     in_place: ClassVar[bool] = False
     """True if some release of numcodecs overwrites its input when it encodes."""
     type_options: ClassVar[tuple[str, ...]] = ()

@@ -1,7 +1,9 @@
 //! Codecs that turn bytes into bytes, one file each, and the elements of the `bytes` codec. To add a codec, add its file,
 //! its module below, and its arm in `prepare`.
 
+pub mod bitround;
 pub mod blosc;
+pub mod cast_value;
 pub mod compressed_segmentation;
 pub mod crc32c;
 mod deflate;
@@ -10,10 +12,14 @@ pub mod foreign;
 pub mod gzip;
 pub mod lz4;
 pub mod n5;
+mod number;
+pub mod packbits;
 mod repetitive;
 pub(crate) mod report;
 pub(crate) mod room;
+pub mod scale_offset;
 pub mod shuffle;
+pub mod swap;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod vlen;
@@ -35,13 +41,24 @@ pub fn prepare(name: &str, options: &[Value]) -> Result<Option<Box<dyn BytesToBy
     use Value::{Flag, Integer, Text};
 
     Ok(Some(match (name, options) {
+        ("bitround", [Integer(bytes), Integer(mantissa), Integer(keepbits)]) => {
+            Box::new(bitround::Bitround::new(*bytes, *mantissa, *keepbits)?)
+        }
         ("blosc", [Text(cname), Integer(clevel), Integer(shuffle), Integer(typesize), Integer(blocksize)]) => {
             Box::new(blosc::Blosc::new(cname, *clevel, *shuffle, *typesize, *blocksize)?)
         }
+        ("cast_value", options) => Box::new(cast_value::CastValue::new(options)?),
         ("crc32c", []) => Box::new(crc32c::Crc32c::new()),
         ("gzip", [Integer(level)]) => Box::new(gzip::Gzip::new(*level)?),
         ("lz4", [Integer(acceleration)]) => Box::new(lz4::Lz4::new(*acceleration)?),
+        ("packbits", [Integer(width), Integer(first), Integer(last), Flag(signed), Text(padding)]) => {
+            Box::new(packbits::Packbits::new(*width, *first, *last, *signed, padding)?)
+        }
+        ("scale_offset", [Text(data_type), Text(offset), Text(scale)]) => {
+            Box::new(scale_offset::ScaleOffset::new(data_type, offset, scale)?)
+        }
         ("shuffle", [Integer(element)]) => Box::new(shuffle::Shuffle::new(*element)?),
+        ("swap", [Integer(unit)]) => Box::new(swap::Swapped::new(*unit)?),
         ("zlib", [Integer(level)]) => Box::new(zlib::Zlib::new(*level)?),
         ("zstd", [Integer(level), Flag(checksum)]) => Box::new(zstd::Zstd::new(*level, *checksum)?),
         _ => return Ok(None),

@@ -9,6 +9,7 @@ mod element;
 mod foreign;
 mod lz4;
 mod n5;
+mod number;
 mod shuffle;
 mod vectors;
 mod vlen;

@@ -1,0 +1,105 @@
+//! `bitround`: fewer significant bits, so that what follows compresses better. Decoding changes nothing.
+//!
+//! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround>.
+
+use super::number::{bits, put};
+use super::{report, room, BytesToBytes};
+use crate::error::{Direction, Error, Result};
+
+const NAME: &str = "bitround";
+
+/// The `bitround` codec with its options checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bitround {
+    bytes: usize,
+    /// Of floating point, the bits of the mantissa; of integers, 0: what counts begins at the first bit that is set.
+    mantissa: u32,
+    keepbits: u32,
+}
+
+impl Bitround {
+    /// `bytes` is the size of a number, of a complex one that of its parts.
+    pub fn new(bytes: i64, mantissa: i64, keepbits: i64) -> Result<Self> {
+        match (bytes, u32::try_from(mantissa), u32::try_from(keepbits)) {
+            (1 | 2 | 4 | 8, Ok(mantissa @ 0..=52), Ok(keepbits)) => {
+                Ok(Bitround { bytes: bytes as usize, mantissa, keepbits })
+            }
+            _ => Err(report::option(NAME, "keepbits", "bits of a number of 1, 2, 4 or 8 bytes", keepbits)),
+        }
+    }
+
+    fn rounded(self, value: u64) -> u64 {
+        let whole = u64::MAX >> (64 - 8 * self.bytes);
+        let from = match self.mantissa {
+            0 => 64 - value.leading_zeros(),
+            bits => bits,
+        };
+        let Some(dropped) = from.checked_sub(self.keepbits).filter(|&bits| bits > 0) else {
+            return value;
+        };
+        if self.mantissa > 0 && self.is_nan(value) {
+            return value;
+        }
+        // Halfway, to the even neighbour; where the greater neighbour is none of the type's, to the lesser one.
+        let up = (1 << (dropped - 1)) - 1 + (value >> dropped & 1);
+        let sum = value.checked_add(up).filter(|&sum| sum <= whole).unwrap_or(value);
+        sum >> (dropped - 1) >> 1 << (dropped - 1) << 1
+    }
+
+    fn is_nan(self, value: u64) -> bool {
+        let magnitude = value << (65 - 8 * self.bytes) >> (65 - 8 * self.bytes);
+        let infinity = (u64::MAX >> (65 - 8 * self.bytes)) >> self.mantissa << self.mantissa;
+        magnitude > infinity
+    }
+}
+
+impl BytesToBytes for Bitround {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn max_encoded_len(&self, decoded: usize) -> usize {
+        decoded
+    }
+
+    fn fixed_encoded_len(&self, decoded: usize) -> Option<usize> {
+        Some(decoded)
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        if src.len() != dst.len() {
+            return Err(report::wrong_size(NAME, dst.len(), src.len()));
+        }
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        room::of_size(NAME, src.len(), limit, dst, |dst| self.decode_exact(src, dst))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        if src.len() % self.bytes != 0 {
+            let reason = format!("expected a multiple of {} bytes, found {}", self.bytes, report::grouped(src.len()));
+            return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
+        }
+        let before = dst.len();
+        room::reserve(NAME, Direction::Encode, dst, src.len())?;
+        dst.resize(before + src.len(), 0);
+        // The size is a constant in each loop.
+        macro_rules! each {
+            ($size:literal) => {
+                for (src, dst) in src.chunks_exact($size).zip(dst[before..].chunks_exact_mut($size)) {
+                    put(Bitround { bytes: $size, ..*self }.rounded(bits(src)), dst);
+                }
+            };
+        }
+        match self.bytes {
+            1 => each!(1),
+            2 => each!(2),
+            4 => each!(4),
+            _ => each!(8),
+        }
+        Ok(())
+    }
+}

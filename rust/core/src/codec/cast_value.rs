@@ -1,0 +1,235 @@
+//! `cast_value`: every number as one of another data type.
+//!
+//! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value>.
+
+use super::number::{bits, put, Format, Number, Rounding, Stored};
+use super::{report, room, BytesToBytes, Value};
+use crate::error::{Direction, Error, Result};
+
+const NAME: &str = "cast_value";
+/// So many elements are loaded before they are stored, each in a loop of its own.
+const BLOCK: usize = 256;
+
+/// What becomes of numbers beyond the least and the greatest value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutOfRange {
+    Refuse,
+    Clamp,
+    Wrap,
+}
+
+/// One direction: from one format to the other.
+#[derive(Debug)]
+struct Cast {
+    from: Format,
+    to: Format,
+    rounding: Rounding,
+    out_of_range: OutOfRange,
+    /// Numbers with the bits that each becomes, whatever the rules.
+    map: Vec<(Number, u64)>,
+    direction: Direction,
+}
+
+/// The `cast_value` codec with its options checked.
+#[derive(Debug)]
+pub struct CastValue {
+    encoding: Cast,
+    decoding: Cast,
+}
+
+impl CastValue {
+    /// The options: data type of the array and of the encoded elements, rounding, rule for numbers out of range (`""`:
+    /// an error), and the maps for encoding and decoding, as `from:to` in hexadecimal digits of elements, with commas.
+    pub fn new(options: &[Value]) -> Result<Self> {
+        let text = |index: usize| match options.get(index) {
+            Some(Value::Text(text)) => Ok(text.as_str()),
+            _ => Err(report::option(NAME, "options", "six texts", options.len())),
+        };
+        let (array, encoded) = (Format::named(NAME, text(0)?)?, Format::named(NAME, text(1)?)?);
+        let rounding = Rounding::named(NAME, text(2)?)?;
+        let out_of_range = match text(3)? {
+            "" => OutOfRange::Refuse,
+            "clamp" => OutOfRange::Clamp,
+            "wrap" => OutOfRange::Wrap,
+            other => return Err(report::option(NAME, "out_of_range", "clamp or wrap", other)),
+        };
+        let cast = |from: Format, to: Format, map: &str, direction| -> Result<Cast> {
+            Ok(Cast { from, to, rounding, out_of_range, map: entries(map, from)?, direction })
+        };
+        Ok(CastValue {
+            encoding: cast(array, encoded, text(4)?, Direction::Encode)?,
+            decoding: cast(encoded, array, text(5)?, Direction::Decode)?,
+        })
+    }
+}
+
+fn entries(text: &str, from: Format) -> Result<Vec<(Number, u64)>> {
+    let refused = || report::option(NAME, "scalar_map", "pairs of hexadecimal digits", text);
+    let digits = |text| u64::from_str_radix(text, 16).map_err(|_| refused());
+    text.split(',')
+        .filter(|entry| !entry.is_empty())
+        .map(|entry| {
+            let (key, value) = entry.split_once(':').ok_or_else(refused)?;
+            Ok((from.load(digits(key)?), digits(value)?))
+        })
+        .collect()
+}
+
+impl Cast {
+    fn length(&self, size: usize) -> Option<usize> {
+        (size % self.from.bytes() == 0).then(|| (size / self.from.bytes()).checked_mul(self.to.bytes()))?
+    }
+
+    fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let (taken, made) = (self.from.bytes(), self.to.bytes());
+        if self.map.is_empty() && self.from.fits_float64() {
+            let mut block = [0.0; BLOCK];
+            for (number, (src, dst)) in src.chunks(BLOCK * taken).zip(dst.chunks_mut(BLOCK * made)).enumerate() {
+                let values = &mut block[..src.len() / taken];
+                self.load(src, values);
+                if !self.store(values, dst) {
+                    self.run_slowly(number * BLOCK, src, dst)?;
+                }
+            }
+            return Ok(());
+        }
+        self.run_slowly(0, src, dst)
+    }
+
+    /// One element after the other, with all rules; `first` is the index of the first one.
+    fn run_slowly(&self, first: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let elements = src.chunks_exact(self.from.bytes()).zip(dst.chunks_exact_mut(self.to.bytes()));
+        for (index, (src, dst)) in elements.enumerate() {
+            let number = self.from.load(bits(src));
+            let bits = self.bits(number).ok_or_else(|| self.refused(first + index, number))?;
+            put(bits, dst);
+        }
+        Ok(())
+    }
+
+    fn bits(&self, number: Number) -> Option<u64> {
+        if let Some((_, bits)) = self.map.iter().find(|(key, _)| key.is(number)) {
+            return Some(*bits);
+        }
+        match (self.to.store(number, self.rounding), self.out_of_range) {
+            (Stored::Bits(bits), _) => Some(bits),
+            (Stored::Below | Stored::Above, OutOfRange::Wrap) if self.to.is_integer() => Some(self.wrapped(number)),
+            (Stored::Below, OutOfRange::Clamp) => Some(self.to.end(false)),
+            (Stored::Above, OutOfRange::Clamp) => Some(self.to.end(true)),
+            _ => None,
+        }
+    }
+
+    fn wrapped(&self, number: Number) -> u64 {
+        match number {
+            Number::Integer(value) => self.to.wrapped(value),
+            // The remainder is exact, and so small that it is an integer of 128 bits.
+            Number::Float(value) => {
+                self.to.wrapped((self.rounding.whole(value) % 18_446_744_073_709_551_616.0) as i128)
+            }
+        }
+    }
+
+    fn refused(&self, index: usize, number: Number) -> Error {
+        let reason = format!(
+            "expected numbers that the other data type has, found {number} as element {} of a chunk; out_of_range and \
+             scalar_map say what becomes of others",
+            report::grouped(index)
+        );
+        Error { direction: Some(self.direction), ..Error::decode(NAME, reason) }
+    }
+
+    fn load(&self, src: &[u8], values: &mut [f64]) {
+        macro_rules! each {
+            ($type:ty) => {
+                for (value, bytes) in values.iter_mut().zip(src.chunks_exact(size_of::<$type>())) {
+                    *value = <$type>::from_ne_bytes(bytes.try_into().unwrap_or_default()) as f64;
+                }
+            };
+        }
+        match (self.from, self.from.bits()) {
+            (Format::Signed(8), _) => each!(i8),
+            (Format::Signed(16), _) => each!(i16),
+            (Format::Signed(32), _) => each!(i32),
+            (Format::Unsigned(8), _) => each!(u8),
+            (Format::Unsigned(16), _) => each!(u16),
+            (Format::Unsigned(32), _) => each!(u32),
+            (Format::Float(_), 32) => each!(f32),
+            (Format::Float(_), 64) => each!(f64),
+            _ => {
+                for (value, bytes) in values.iter_mut().zip(src.chunks_exact(self.from.bytes())) {
+                    *value = self.from.load_float(bits(bytes));
+                }
+            }
+        }
+    }
+
+    /// Stores numbers that all lie within the range; `false` when one does not, or there is no fast way.
+    fn store(&self, values: &mut [f64], dst: &mut [u8]) -> bool {
+        macro_rules! each {
+            ($type:ty) => {{
+                // Comparisons with NaN are false.
+                let fits = |value: f64| value >= <$type>::MIN as f64 && value <= <$type>::MAX as f64;
+                if self.from.is_integer() || !self.to.is_integer() {
+                } else if self.rounding == Rounding::NearestEven {
+                    values.iter_mut().for_each(|value| *value = value.round_ties_even());
+                } else {
+                    values.iter_mut().for_each(|value| *value = self.rounding.whole(*value));
+                }
+                if !values.iter().fold(true, |all, &value| all & fits(value)) {
+                    return false;
+                }
+                for (value, bytes) in values.iter().zip(dst.chunks_exact_mut(size_of::<$type>())) {
+                    bytes.copy_from_slice(&(*value as $type).to_ne_bytes());
+                }
+            }};
+        }
+        match (self.to, self.to.bits()) {
+            (Format::Signed(8), _) => each!(i8),
+            (Format::Signed(16), _) => each!(i16),
+            (Format::Signed(32), _) => each!(i32),
+            (Format::Unsigned(8), _) => each!(u8),
+            (Format::Unsigned(16), _) => each!(u16),
+            (Format::Unsigned(32), _) => each!(u32),
+            (Format::Float(_), 32) if self.rounding == Rounding::NearestEven => each!(f32),
+            (Format::Float(_), 64) => each!(f64),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl BytesToBytes for CastValue {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn max_encoded_len(&self, decoded: usize) -> usize {
+        self.encoding.length(decoded).unwrap_or(decoded)
+    }
+
+    fn fixed_encoded_len(&self, decoded: usize) -> Option<usize> {
+        self.encoding.length(decoded)
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        if self.decoding.length(src.len()) != Some(dst.len()) {
+            let expected = self.encoding.length(dst.len()).unwrap_or(dst.len());
+            return Err(report::wrong_size(NAME, expected, src.len()));
+        }
+        self.decoding.run(src, dst)
+    }
+
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        let size = self.decoding.length(src.len()).unwrap_or(src.len());
+        room::of_size(NAME, size, limit, dst, |dst| self.decode_exact(src, dst))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        let before = dst.len();
+        let size = self.encoding.length(src.len()).unwrap_or(src.len());
+        room::reserve(NAME, Direction::Encode, dst, size)?;
+        dst.resize(before + size, 0);
+        self.encoding.run(src, &mut dst[before..])
+    }
+}

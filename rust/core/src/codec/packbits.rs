@@ -1,0 +1,180 @@
+//! `packbits`: elements of a few bits, without gaps.
+//!
+//! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits>.
+
+use super::number::{bits, put};
+use super::{report, room, BytesToBytes};
+use crate::error::{Direction, Error, Result};
+
+const NAME: &str = "packbits";
+
+/// Where the number of padding bits is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    Nowhere,
+    FirstByte,
+    LastByte,
+}
+
+/// The `packbits` codec with its options checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packbits {
+    /// Bytes of a component of an element in memory.
+    bytes: usize,
+    /// Bits of a component's value, before some are left out.
+    width: u32,
+    first: u32,
+    /// How many bits from `first` on are stored.
+    kept: u32,
+    /// Whether the greatest bit is that of the sign.
+    signed: bool,
+    padding: Padding,
+}
+
+impl Packbits {
+    pub fn new(width: i64, first: i64, last: i64, signed: bool, padding: &str) -> Result<Self> {
+        let padding = match padding {
+            "none" => Padding::Nowhere,
+            "first_byte" => Padding::FirstByte,
+            "last_byte" => Padding::LastByte,
+            other => return Err(report::option(NAME, "padding_encoding", "none, first_byte or last_byte", other)),
+        };
+        if !(1..=64).contains(&width) || first < 0 || last < first || last >= width {
+            return Err(report::option(NAME, "last_bit", "a bit of the data type, from first_bit on", last));
+        }
+        let (width, first, kept) = (width as u32, first as u32, (last - first + 1) as u32);
+        let bytes = (width as usize).div_ceil(8).next_power_of_two();
+        Ok(Packbits { bytes, width, first, kept, signed, padding })
+    }
+
+    fn packed_len(&self, decoded: usize) -> Option<usize> {
+        Some((decoded / self.bytes).checked_mul(self.kept as usize)?.div_ceil(8))
+    }
+
+    fn padding_bits(&self, decoded: usize, packed: usize) -> u8 {
+        (packed * 8 - decoded / self.bytes * self.kept as usize) as u8
+    }
+
+    fn pack(&self, src: &[u8], dst: &mut [u8]) {
+        if (self.kept, self.bytes) == (1, 1) {
+            for (elements, byte) in src.chunks(8).zip(dst) {
+                *byte = elements.iter().rev().fold(0, |byte, element| byte << 1 | (element >> self.first & 1));
+            }
+            return;
+        }
+        let mask = u64::MAX >> (64 - self.kept);
+        let (mut waiting, mut count) = (0_u128, 0_u32);
+        let mut packed = dst.iter_mut();
+        for element in src.chunks_exact(self.bytes) {
+            waiting |= u128::from(bits(element) >> self.first & mask) << count;
+            count += self.kept;
+            while count >= 8 {
+                if let Some(byte) = packed.next() {
+                    *byte = waiting as u8;
+                }
+                waiting >>= 8;
+                count -= 8;
+            }
+        }
+        if let Some(byte) = packed.next() {
+            *byte = waiting as u8;
+        }
+    }
+
+    fn unpack(&self, src: &[u8], dst: &mut [u8]) {
+        if (self.kept, self.bytes, self.signed) == (1, 1, false) {
+            for (elements, byte) in dst.chunks_mut(8).zip(src) {
+                for (position, element) in elements.iter_mut().enumerate() {
+                    *element = (byte >> position & 1) << self.first;
+                }
+            }
+            return;
+        }
+        let mask = u64::MAX >> (64 - self.kept);
+        let (mut waiting, mut count) = (0_u128, 0_u32);
+        let mut packed = src.iter();
+        // The sign is spread over the bits of the value that are left out above, not over those of the byte in memory.
+        let above = 64 - self.first - self.kept;
+        let width = u64::MAX >> (64 - self.width);
+        for element in dst.chunks_exact_mut(self.bytes) {
+            while count < self.kept {
+                waiting |= u128::from(packed.next().copied().unwrap_or(0)) << count;
+                count += 8;
+            }
+            let value = waiting as u64 & mask;
+            waiting >>= self.kept;
+            count -= self.kept;
+            let value = match self.signed {
+                true => (value << (64 - self.kept)) as i64 >> above,
+                false => (value << self.first) as i64,
+            };
+            put(value as u64 & width, element);
+        }
+    }
+}
+
+impl BytesToBytes for Packbits {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn max_encoded_len(&self, decoded: usize) -> usize {
+        self.fixed_encoded_len(decoded).unwrap_or(decoded)
+    }
+
+    fn fixed_encoded_len(&self, decoded: usize) -> Option<usize> {
+        self.packed_len(decoded)?.checked_add(usize::from(self.padding != Padding::Nowhere))
+    }
+
+    fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let expected = self.fixed_encoded_len(dst.len());
+        if expected != Some(src.len()) {
+            return Err(report::wrong_size(NAME, expected.unwrap_or(0), src.len()));
+        }
+        let (stated, packed) = match (self.padding, src) {
+            (Padding::FirstByte, [stated, packed @ ..]) | (Padding::LastByte, [packed @ .., stated]) => {
+                (Some(*stated), packed)
+            }
+            _ => (None, src),
+        };
+        let padding = self.padding_bits(dst.len(), packed.len());
+        if let Some(stated) = stated.filter(|&stated| stated != padding) {
+            return Err(Error::decode(NAME, format!("expected {padding} padding bits, found {stated}")));
+        }
+        self.unpack(packed, dst);
+        Ok(())
+    }
+
+    fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
+        // The bytes do not tell how many elements there are; the chain knows, and asks for exactly those.
+        let stated = usize::from(self.padding != Padding::Nowhere);
+        if self.fixed_encoded_len(limit) == Some(src.len()) {
+            return room::of_size(NAME, limit, limit, dst, |dst| self.decode_exact(src, dst));
+        }
+        let packed = src.len().saturating_sub(stated);
+        let size = (packed * 8 / self.kept as usize).saturating_mul(self.bytes);
+        room::of_size(NAME, size, limit, dst, |dst| self.decode_exact(src, dst))
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
+        let size = match self.packed_len(src.len()) {
+            Some(size) if src.len() % self.bytes == 0 => size,
+            _ => {
+                let reason = format!("expected elements of {} bytes, found {}", self.bytes, report::grouped(src.len()));
+                return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
+            }
+        };
+        room::reserve(NAME, Direction::Encode, dst, size + 1)?;
+        let padding = self.padding_bits(src.len(), size);
+        if self.padding == Padding::FirstByte {
+            dst.push(padding);
+        }
+        let before = dst.len();
+        dst.resize(before + size, 0);
+        self.pack(src, &mut dst[before..]);
+        if self.padding == Padding::LastByte {
+            dst.push(padding);
+        }
+        Ok(())
+    }
+}

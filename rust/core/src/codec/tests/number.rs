@@ -1,0 +1,84 @@
+//! Formats of numbers: every value, every rounding, the ends.
+
+use super::super::number::{Format, Number, Rounding, Stored, FLOAT64, NAMES};
+
+fn all() -> impl Iterator<Item = (&'static str, Format)> {
+    NAMES.into_iter().chain([("float64", FLOAT64)])
+}
+
+#[test]
+fn every_narrow_value_is_stored_as_it_was_loaded() {
+    for (name, format) in all().filter(|(_, format)| format.bits() <= 16) {
+        for bits in 0..1_u64 << format.bits() {
+            let number = format.load(bits);
+            let stored = format.store(number, Rounding::TowardsZero);
+            match number {
+                Number::Float(value) if value.is_nan() => match stored {
+                    Stored::Bits(back) => assert!(format.load_float(back).is_nan(), "{name} {bits:x}"),
+                    other => panic!("{name} {bits:x}: {other:?}"),
+                },
+                _ => assert_eq!(stored, Stored::Bits(bits), "{name} {bits:x} {number}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_between_two_neighbours_round_as_asked() {
+    use Rounding::*;
+    for (name, format) in all().filter(|(_, format)| format.bits() <= 16 && !format.is_integer()) {
+        let mut values: Vec<f64> = (0..1_u64 << format.bits()).map(|bits| format.load_float(bits)).collect();
+        values.retain(|value| value.is_finite());
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        for pair in values.windows(2) {
+            let (low, high) = (pair[0], pair[1]);
+            let middle = low + (high - low) / 2.0;
+            let back = |value, rounding| match format.store(Number::Float(value), rounding) {
+                Stored::Bits(bits) => format.load_float(bits),
+                other => panic!("{name} {value}: {other:?}"),
+            };
+            assert_eq!(back(middle, TowardsPositive), high, "{name} {low} {high}");
+            assert_eq!(back(middle, TowardsNegative), low, "{name} {low} {high}");
+            assert_eq!(back(middle, TowardsZero), if low < 0.0 { high } else { low }, "{name} {low} {high}");
+            assert_eq!(back(middle, NearestAway), if low < 0.0 { low } else { high }, "{name} {low} {high}");
+            for (value, near) in [(low + (high - low) * 0.25, low), (low + (high - low) * 0.75, high)] {
+                assert_eq!(back(value, NearestEven), near, "{name} {low} {high}");
+                assert_eq!(back(value, NearestAway), near, "{name} {low} {high}");
+            }
+            if format != NAMES[22].1 {
+                let even = back(middle, NearestEven);
+                let Stored::Bits(bits) = format.store(Number::Float(even), NearestEven) else { panic!() };
+                assert_eq!(bits & 1, 0, "{name} {low} {high} {even}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_integers_round_once() {
+    let format = Format::named("test", "float32").unwrap();
+    // A tie after rounding to 53 bits, but not before.
+    let value = (1_i128 << 60) + (1 << 36) + 1;
+    let Stored::Bits(bits) = format.store(Number::Integer(value), Rounding::NearestEven) else { panic!() };
+    assert_eq!(format.load(bits), Number::Float(((1_u64 << 60) + (1 << 37)) as f64));
+    let Stored::Bits(bits) = format.store(Number::Integer(-value), Rounding::TowardsZero) else { panic!() };
+    assert_eq!(format.load(bits), Number::Float(-((1_u64 << 60) as f64)));
+}
+
+#[test]
+fn the_ends_of_each_format() {
+    for (name, low, high) in [
+        ("int4", -8.0, 7.0),
+        ("uint16", 0.0, 65535.0),
+        ("float6_e3m2fn", -28.0, 28.0),
+        ("float8_e4m3fn", -448.0, 448.0),
+        ("float8_e4m3b11fnuz", -30.0, 30.0),
+        ("float16", f64::NEG_INFINITY, f64::INFINITY),
+    ] {
+        let format = Format::named("test", name).unwrap();
+        assert_eq!((format.load_float(format.end(false)), format.load_float(format.end(true))), (low, high), "{name}");
+        assert_eq!(format.store(Number::Float(1e9), Rounding::TowardsZero), Stored::Above, "{name}");
+        assert_eq!(format.store(Number::Float(-1e9), Rounding::TowardsZero), Stored::Below, "{name}");
+    }
+}
