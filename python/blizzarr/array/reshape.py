@@ -36,10 +36,7 @@ Adopt: TypeAlias = Callable[[ArrayMeta], object]
 
 
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
-    """Return the metadata, if it is that of an array.
-
-    Raise `NodeTypeError` if it is that of a group.
-    """
+    """Return the metadata of an array; raise `NodeTypeError` for that of a group."""
     if isinstance(metadata, ArrayMeta):
         return metadata
     raise NodeTypeError("expected an array, found a group", array="/" + path)

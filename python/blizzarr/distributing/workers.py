@@ -181,9 +181,7 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 
 
 def refuse_memory(store: Store, advice: str) -> None:
-    """Raise an error, which ends with the advice, if a store is in the memory of this process.
-
-    Raise `UnsupportedOperationError` if it is; workers in other processes could not open it.
+    """Raise `UnsupportedOperationError`, with the advice, if a store is in memory that other processes cannot reach.
 
     >>> from blizzarr.stores import LocalStore
     >>> refuse_memory(LocalStore("/"), "use a directory")

@@ -156,10 +156,7 @@ def _refuse_reserved(form: Format, new: set[str]) -> None:
 
 
 def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:
-    """Check that a node above a path is a group of the format of the new node.
-
-    Raise `NodeTypeError` if it is not.
-    """
+    """Raise `NodeTypeError` unless a node above a path is a group of the format of the new node."""
     if isinstance(there, BlizzarrError):
         raise there
     if there is None:

@@ -132,10 +132,7 @@ def _refuse_node(target: Any) -> None:
 
 
 def check_mode(mode: str) -> str:
-    """Return the mode.
-
-    Raise `ValueError` if there is no such mode.
-    """
+    """Return the mode; raise `ValueError` if there is no such mode."""
     if mode not in MODES:
         raise ValueError(
             f"expected mode 'r' (read), 'r+' (read and write, must exist), 'a' (make if missing), 'w' (replace) "

@@ -31,7 +31,7 @@ def foreign_store(store: Any) -> _Adapter:
     What several threads of this process write to one chunk is merged. Between processes and machines there are no
     locks, as these stores have no writes on a condition; whether a value is replaced in one step is up to the store.
 
-    Raise `StoreError` if it cannot be opened.
+    Raise `StoreError` if the store cannot be opened.
     """
     with _locks[""]:
         for known in _known:
@@ -256,10 +256,7 @@ class _Waiting:
         return import_module(f"{self._library}.core.buffer.cpu")
 
     def _do(self, direction: str, work: Callable[[str], Coroutine[Any, Any, R]], key: str) -> R:
-        """Return the result of what not every store supports.
-
-        Raise `UnsupportedOperationError` if this one does not.
-        """
+        """Return the result, or raise `UnsupportedOperationError` where this store does not support the work."""
         try:
             return result_of(work, key, is_write=direction == "delete")
         except NotImplementedError as error:

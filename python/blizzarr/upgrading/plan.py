@@ -94,10 +94,7 @@ class Upgrade:
         return len(self.nodes) - self.arrays
 
     def raise_problems(self) -> None:
-        """Raise one error with all obstacles, if there are any.
-
-        Raise `MetadataError` if there are obstacles; the error has one problem for each.
-        """
+        """Raise `MetadataError` with one problem for each obstacle, if there are any."""
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)
 

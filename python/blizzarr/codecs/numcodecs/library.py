@@ -18,10 +18,7 @@ _REMEMBERED = 256
 
 
 def module(name: str = "registry") -> Any:
-    """Import a module of the package numcodecs.
-
-    Raise `UnknownExtensionError` if it cannot be imported.
-    """
+    """Import a module of the package numcodecs; raise `UnknownExtensionError` if the package cannot be imported."""
     try:
         return import_module(f"numcodecs.{name}")
     except (ImportError, ValueError) as missing:
