@@ -10,7 +10,7 @@ from blizzarr.array import Array
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, ConstraintError
-from blizzarr.formats import Found, find_one, format_of, forms_again
+from blizzarr.formats import StoredNode, find_one, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
@@ -114,7 +114,7 @@ class StoredArray:
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
             self.array._adopt(meta)
 
-    def look(self) -> tuple[ArrayMeta, Found]:
+    def look(self) -> tuple[ArrayMeta, StoredNode]:
         """Return the stored metadata and documents.
 
         Raises

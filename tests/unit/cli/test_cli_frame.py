@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from blizzarr.cli import progress
-from blizzarr.cli.completion import complete_path
-from blizzarr.cli.place import Place
+from blizzarr.cli.place import Place, complete_path
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
 
