@@ -44,7 +44,7 @@ class ObjectHandle:
     path: str
     """The path of the array, for errors."""
     is_beyond: bool = False
-    """Whether elements may lie beyond the stored shape."""
+    """True if elements may lie beyond the stored shape."""
 
     @classmethod
     def of(cls, metadata: ArrayMeta, open: Open, path: str) -> Self:

@@ -1,4 +1,4 @@
-"""What an early version left out of its upgrades to v3: what xarray masks, and OME-Zarr 0.5 in place of 0.4."""
+"""Repairing upgrades to v3 by an early version, which lost the value that xarray masks, and kept OME-Zarr 0.4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the arguments of `create_array` to the metadata of the array; nothing is stored here."""
+"""The metadata of an array from the arguments of `create_array`; nothing is stored here."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from blizzarr.errors import PathError
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
-"""What no key may contain; `check_key` raises the error."""
+"""The parts that no key may contain; `check_key` raises the error."""
 
 
 def check_key(key: str) -> str:

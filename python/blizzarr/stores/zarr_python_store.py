@@ -46,7 +46,7 @@ class _Adapter(ForeignStore):
     """The store around a store of zarr-python; what is in memory can only be read once it was pickled."""
 
     only_readable: str | None = None
-    """Why the store can never be written to; None if it can."""
+    """The reason why the store can never be written to; None if it can."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.target.is_zip and self.target.in_memory:
@@ -82,7 +82,7 @@ class _Waiting:
 
     @property
     def in_memory(self) -> bool:
-        """Whether what is written is in the memory of this process, as changes in a session of icechunk are.
+        """True if written values are in the memory of this process, as changes in a session of icechunk are.
 
         So is the directory of a zip file.
         """
@@ -93,7 +93,7 @@ class _Waiting:
 
     @property
     def is_zip(self) -> bool:
-        """Whether it is a zip file."""
+        """True if the store is a zip file."""
         return isinstance(innermost(self.store), self._storage.ZipStore)
 
     @property
@@ -267,7 +267,7 @@ class _Waiting:
 
 _locks = NamedLocks("looking for a store")
 _known: WeakSet[_Waiting] = WeakSet()
-"""Those of this process, as writers through one place exclude each other."""
+"""The locks of this process: writers through one place exclude each other."""
 
 
 def _is_same(known: Any, store: Any) -> bool:

@@ -12,7 +12,7 @@ from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import describe
 
 ZFPY: Final = "zfpy==1.0.1"
-"""What to install for the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
+"""The requirement of the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
 
 _REMEMBERED = 256
 

@@ -31,7 +31,7 @@ class Directory:
     is_complete: bool
     """True if no entry was skipped, but for directories."""
     intact: bool | None
-    """Whether the bytes of the directory have the checksum that its writer noted; None if none was noted."""
+    """True if the bytes of the directory have the checksum that its writer noted; None if the writer noted none."""
     stop: int
     """The size of the file without what an interrupted writer left, and with what is missing of its comment."""
 

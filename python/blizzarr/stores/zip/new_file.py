@@ -9,7 +9,7 @@ from pathlib import Path
 
 _numbers = itertools.count()
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
-"""How systems and file systems answer that have no files without a name."""
+"""The errors of systems and file systems that have no files without a name."""
 
 
 class NewFile:
