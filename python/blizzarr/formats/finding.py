@@ -352,7 +352,7 @@ def _of_another_format(store: Store, path: str) -> str | None:
 
 
 def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
-    """Return the group without a document at a path of N5, or of v3, which has none any more; see `v3_implicit`."""
+    """Return the group without a document at a path of N5, or of v3, which has none any more; see `V3_IMPLICIT`."""
     for wanted, implied, name in ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name)):
         if form in (None, wanted) and is_implicit(store, implied, path):
             return StoredNode(GroupMeta(format=name), {})
