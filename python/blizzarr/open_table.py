@@ -31,10 +31,7 @@ class OpenTable(LazyTable[T]):
         self._is_complete = False
 
     def register(self, name: str, value: T) -> None:
-        """Add a row.
-
-        Raise `ValueError` if there is another row of this name.
-        """
+        """Add a row; raise `ValueError` if there is another row of this name."""
         if name in self and self[name] is not value:
             raise ValueError(f"expected a name that is free in the group {self._group}, found {name!r}; choose another")
         # Another thread that finds the name has to find the value, too.

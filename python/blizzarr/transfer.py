@@ -26,7 +26,7 @@ _HUGE = 1 << 62
 
 
 class Handle(Protocol):
-    """What is asked of ``_native.ArrayHandle``: the chunks of one array, with its codecs and its store."""
+    """The methods of ``_native.ArrayHandle``, which has the chunks of one array, with its codecs and its store."""
 
     def read(self, out: Any, axes: Axes, /) -> BaseException | None:
         """Fill the buffer `out` with what the axes pick; return what to warn of once per array, if anything."""
@@ -57,12 +57,12 @@ class Binding:
     handle: Handle
     dtype: np.dtype[Any]
     write_empty: bool | None = None
-    """Whether chunks of nothing but fill are stored whatever the settings say; None if the settings decide."""
+    """True or False if that decides whether chunks of nothing but fill are stored; None if the settings decide."""
     element: Callable[[Any], Any] | None = None
-    """Where there is a cache: the element at a key of integers if it need only be copied from there, else None."""
+    """The function that returns the element at a key of integers if a cache has it, else None; None without a cache."""
 
     lifetime: object = None
-    """What must live as long as the array does."""
+    """The objects that must live as long as the array does."""
 
     document: _native.Document | None = None
     """The document that the engine compares with the stored one."""
@@ -72,7 +72,7 @@ class Binding:
 
     @property
     def stores_empty(self) -> bool:
-        """Whether chunks of nothing but fill are stored now."""
+        """True if chunks of nothing but fill are stored now."""
         return config.write_empty_chunks if self.write_empty is None else self.write_empty
 
     def resized(self, shape: tuple[int, ...]) -> Binding:
@@ -264,7 +264,7 @@ def _check_out(out: npt.NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[An
 
 
 def _is_apart(out: npt.NDArray[Any]) -> bool:
-    """Whether no two elements share memory: every stride steps over all that the smaller strides reach."""
+    """Return whether no two elements share memory: every stride steps over all that the smaller strides reach."""
     reach = out.itemsize
     for stride, length in sorted((abs(stride), length) for stride, length in zip(out.strides, out.shape, strict=True)):
         if length > 1:

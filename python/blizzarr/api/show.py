@@ -46,7 +46,7 @@ def show(
     four ``uint8``, it is taken as colour. Large arrays are sampled with strides, so that only a part of them is read.
 
     The axes have the coordinates of the arrays that stand beside this one and have the names of its dimensions, as in
-    xarray; otherwise indices. Of an array with dimension names, the elements are drawn as xarray decodes them: without
+    xarray; otherwise indices. Elements of an array with dimension names are drawn as xarray decodes them: without
     what ``_FillValue`` masks, and unpacked by ``scale_factor`` and ``add_offset``. Text in scripts other than Latin
     needs Pillow: ``pip install 'blizzarr[pictures]'``.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
-from blizzarr.formats import Found, find_many, format_named, format_of, read_node
+from blizzarr.formats import StoredNode, find_many, format_named, format_of, read_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.stores import StoreLike, check_writable, resolve
 
@@ -99,7 +99,7 @@ def upgrade(
     new = format_named(to)
     # The new document of the root is stored last: if it is there, all others are.
     root = find_many(found, [""], [new])[0]
-    switched = record is not None and record.switching and isinstance(root, Found)
+    switched = record is not None and record.switching and isinstance(root, StoredNode)
     if record is not None and record.new != new.name:
         raise UnsupportedOperationError(
             f"an upgrade to {record.new} was interrupted here: finish it first, with to={record.new!r}",

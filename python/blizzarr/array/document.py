@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, ConflictError
-from blizzarr.formats import Found, find_again, find_many, forms_again, stored_document
+from blizzarr.formats import StoredNode, find_again, find_many, forms_again, stored_document
 from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreWrapper
@@ -63,7 +63,7 @@ class _Decode:
         return False
 
 
-def find_same(store: Store, path: str, metadata: ArrayMeta) -> Found:
+def find_same(store: Store, path: str, metadata: ArrayMeta) -> StoredNode:
     """Read the documents of an array that was opened with this metadata; its shape and attributes may have changed.
 
     Raise `ConflictError` if it was removed, or replaced by a group or by an array with other chunks, codecs or another

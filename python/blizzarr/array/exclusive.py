@@ -137,7 +137,7 @@ _held = _Held()
 def _open(store: LocalStore, path: str, prefix: str) -> int:
     """Open the directory, and return its descriptor, which `_unlock` closes.
 
-    Raise `StoreError` if it cannot be opened.
+    Raise `StoreError` if the directory cannot be opened.
     """
     try:
         with _held.changing:
@@ -161,10 +161,7 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
 
 
 def _lock(descriptor: int, store: LocalStore, path: str) -> None:
-    """Lock the directory, waiting for other processes.
-
-    Raise `StoreError` if the file system cannot lock it.
-    """
+    """Lock the directory, waiting for other processes; raise `StoreError` if the file system cannot lock it."""
     import fcntl
 
     try:

@@ -44,7 +44,7 @@ class ObjectHandle:
     path: str
     """The path of the array, for errors."""
     is_beyond: bool = False
-    """Whether elements may lie beyond the stored shape."""
+    """True if elements may lie beyond the stored shape."""
 
     @classmethod
     def of(cls, metadata: ArrayMeta, open: Open, path: str) -> Self:
@@ -113,10 +113,7 @@ class ObjectHandle:
 
 
 def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:
-    """Check that an array of objects can hold these elements; arrays of other data types are not checked.
-
-    Raise `TypeError` if it cannot hold one; the text names the first.
-    """
+    """Raise `TypeError` unless an array of objects can hold these elements; the text names the first that it cannot."""
     if metadata.dtype.kind is Kind.OBJECT:
         codec = _object_codec(metadata)
         _tokens(codec, codec.table(metadata.fill_value), source)

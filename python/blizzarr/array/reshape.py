@@ -25,7 +25,7 @@ from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
-from blizzarr.formats import Found, lock_key
+from blizzarr.formats import StoredNode, lock_key
 from blizzarr.hierarchy.documents import revise
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
@@ -36,10 +36,7 @@ Adopt: TypeAlias = Callable[[ArrayMeta], object]
 
 
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
-    """Return the metadata, if it is that of an array.
-
-    Raise `NodeTypeError` if it is that of a group.
-    """
+    """Return the metadata of an array; raise `NodeTypeError` for that of a group."""
     if isinstance(metadata, ArrayMeta):
         return metadata
     raise NodeTypeError("expected an array, found a group", array="/" + path)
@@ -78,7 +75,7 @@ def reshape(
     path: str,
     metadata: ArrayMeta,
     binding: Binding,
-    look: Callable[[], tuple[ArrayMeta, Found]],
+    look: Callable[[], tuple[ArrayMeta, StoredNode]],
     decide: Callable[[ArrayMeta], tuple[int, ...]],
     *,
     adopt: Adopt | None = None,
@@ -233,7 +230,7 @@ def _check_appended(
         )
 
 
-def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, Found]:
+def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, StoredNode]:
     """Read the metadata as it is stored now; chunks must have the same layout as in the known metadata."""
     found = find_same(store, path, metadata)
     return as_array_meta(found.meta, path), found
@@ -245,7 +242,7 @@ def _publish(
     metadata: ArrayMeta,
     old: tuple[int, ...],
     new: tuple[int, ...],
-    known: Found,
+    known: StoredNode,
     *,
     appends: bool = False,
 ) -> ArrayMeta:

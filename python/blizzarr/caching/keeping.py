@@ -93,7 +93,7 @@ class Lifetime:
 
     @staticmethod
     def of(behind: Any) -> Lifetime:
-        """The one that there is, or a new one."""
+        """Return the lifetime of an object: a new one, if the object has none."""
         found = _lifetimes.get(id(behind))
         # Two threads at once may get two, which is no more than two caches. A lock might stay held in a forked child.
         return _lifetimes.setdefault(id(behind), Lifetime(behind)) if found is None else found

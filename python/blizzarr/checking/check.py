@@ -18,7 +18,7 @@ from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey, unwrapped
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
-from blizzarr.formats import FORMATS, Found, format_of, read_node
+from blizzarr.formats import FORMATS, StoredNode, format_of, read_node
 from blizzarr.stores import LocalStore, Store
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -98,7 +98,7 @@ def _prefixes(store: Store, path: str) -> tuple[str, ...]:
     if not path:
         return ("",)
     here = find_quietly(store, path)
-    forms = [format_of(here.meta)] if isinstance(here, Found) else list(FORMATS.values())
+    forms = [format_of(here.meta)] if isinstance(here, StoredNode) else list(FORMATS.values())
     return tuple(dict.fromkeys(prefix for form in forms for prefix in form.node_prefixes(path)))
 
 

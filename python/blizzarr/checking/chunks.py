@@ -79,7 +79,7 @@ Batch: TypeAlias = npt.NDArray[np.int64]
 
 
 class _Verified(NamedTuple):
-    """What a batch of objects adds to the report."""
+    """The part of the report about a batch of objects."""
 
     objects: int
     bytes: int
@@ -87,9 +87,9 @@ class _Verified(NamedTuple):
     left_out: int
     findings: list[Finding]
     followed: int
-    """How many objects have zeros behind what is encoded."""
+    """The number of objects with zeros behind their encoded bytes."""
     first: BaseException | None
-    """What says so of the first of them."""
+    """The finding about the first object with such zeros."""
 
 
 def _verified(

@@ -1,4 +1,4 @@
-"""What an early version left out of its upgrades to v3: what xarray masks, and OME-Zarr 0.5 in place of 0.4."""
+"""Repairing upgrades to v3 by an early version, which lost the value that xarray masks, and kept OME-Zarr 0.4."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blizzarr.checking.nodes import Nodes, find_quietly, named
 from blizzarr.checking.report import Repair, Report
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.errors import BlizzarrError
-from blizzarr.formats import Found, format_of
+from blizzarr.formats import StoredNode, format_of
 from blizzarr.formats.masked_value import with_lost_masked_value
 from blizzarr.formats.ome import axis_names, with_lost_ome
 from blizzarr.hierarchy.documents import Node, revise
@@ -33,7 +33,7 @@ def find_lost(store: Store, start: str, nodes: Nodes) -> list[Finding]:
     lost = {path: meta for path, meta in nodes.arrays().items() if with_lost_masked_value(meta) is not None}
     above = {path: find_quietly(store, path, nodes.forms) for path in (ancestors(start) if lost else ())}
     # Without the names that an upgrade took from OME-Zarr xarray could not open these arrays, and masked nothing.
-    axes = axis_names({path: one.meta for path, one in above.items() if isinstance(one, Found)} | nodes.metas)
+    axes = axis_names({path: one.meta for path, one in above.items() if isinstance(one, StoredNode)} | nodes.metas)
     for path, meta in lost.items():
         if meta.dimension_names != axes.get(path):
             text = f"xarray does not mask the fill value {value_text(meta.fill_value)} as in v2: no _FillValue"

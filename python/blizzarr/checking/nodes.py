@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from blizzarr.checking.finding import Finding
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, MetadataError, UnknownExtensionError
-from blizzarr.formats import FORMATS, Format, Found, find_many, format_of, relatives
+from blizzarr.formats import FORMATS, Format, StoredNode, find_many, format_of, relatives
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
@@ -68,7 +68,7 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
             _read(store, place, documents, nodes, found)
         else:
             nodes.unreadable.add(place)
-    if isinstance(here, Found) and path not in nodes.metas and path not in nodes.unreadable:
+    if isinstance(here, StoredNode) and path not in nodes.metas and path not in nodes.unreadable:
         # A group without a document, or the entry point of the hierarchy.
         nodes.metas[path], nodes.documents[path] = here.meta, here.documents
     _check_above(nodes, path, found)
@@ -77,7 +77,7 @@ def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding
 
 def find_quietly(
     store: Store, path: str, forms: Iterable[Format] | None = None, known: Mapping[str, bytes] | None = None
-) -> Found | BlizzarrError | None:
+) -> StoredNode | BlizzarrError | None:
     """Return the node at a path, `None` if there is none, or any error that prevents reading it, without warnings."""
     try:
         return find_many(store, [path], forms, known=known)[0]
@@ -94,9 +94,9 @@ def named(path: str) -> str:
     return f"/{path}"
 
 
-def _formats(here: Found | BlizzarrError | None, path: str, keys: set[str]) -> tuple[Format, ...]:
+def _formats(here: StoredNode | BlizzarrError | None, path: str, keys: set[str]) -> tuple[Format, ...]:
     """Return the formats that nodes at and below the path may have."""
-    if isinstance(here, Found):
+    if isinstance(here, StoredNode):
         form = format_of(here.meta)
         return tuple(relatives(form, path)) or (form,)
     # There is no node at the path: try every format that the keys suggest.
@@ -136,7 +136,7 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
     here = find_quietly(store, path, nodes.forms, documents)
     doubts: Sequence[str] = ()
     kinds = [key for form in nodes.forms for key in form.node_keys(path) if key in documents]
-    if isinstance(here, Found):
+    if isinstance(here, StoredNode):
         form = format_of(here.meta)
         nodes.metas[path] = here.meta
         nodes.documents[path] = here.documents

@@ -19,7 +19,7 @@ from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
-from blizzarr.formats import Found, chunk_prefix, chunk_store, lock_key
+from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
@@ -154,7 +154,7 @@ def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repai
     above = {group for path in wrong.keys() | mended for group in ancestors(path)}
     before = {path for path, group in inventory.nodes.groups().items() if group.consolidated is not None}
     found = {path: find_quietly(store, path) for path in above | wrong.keys()}
-    groups = {path: one.meta for path, one in found.items() if isinstance(one, Found)}
+    groups = {path: one.meta for path, one in found.items() if isinstance(one, StoredNode)}
     for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
         group, finding = groups[path], wrong.get(path)
         if not isinstance(group, GroupMeta) or path not in before:

@@ -17,11 +17,9 @@ from blizzarr.cli.codecs import (
     codec_arguments,
     parse_layout,
 )
-from blizzarr.cli.completion import complete_path
 from blizzarr.cli.failing import as_options
 from blizzarr.cli.opened import open_node
-from blizzarr.cli.overwriting import KeepForeignOption
-from blizzarr.cli.place import Place
+from blizzarr.cli.place import KeepForeignOption, Place, complete_path
 from blizzarr.cli.progress import Meter, duration_text
 from blizzarr.interrupts import INTERRUPTED
 

@@ -15,8 +15,7 @@ from blizzarr.cli.codecs import (
     parse_lengths,
     parse_value,
 )
-from blizzarr.cli.overwriting import KeepForeignOption
-from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.place import KeepForeignOption, PathArgument, Place
 
 EXAMPLES = (
     "blizzarr create data.zarr --attribute title=brain",

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.cluster import SchedulerOption, executor_of
-from blizzarr.cli.completion import complete_path
 from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.opened import open_node
-from blizzarr.cli.place import Place
+from blizzarr.cli.place import Place, complete_path
 from blizzarr.cli.progress import Meter
 
 EXAMPLES = (

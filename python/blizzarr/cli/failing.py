@@ -1,4 +1,4 @@
-"""How a command fails: with one message instead of a traceback, and an exit status."""
+"""Failures of commands: one message instead of a traceback, and an exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing PATH arguments: a store, a node in it, and optionally a selection of its elements.
+"""PATH arguments, parsed and completed: a store, a node in it, and optionally a selection of its elements.
 
 ``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. The root of the hierarchy is found
 by going up as long as there are groups; if nothing exists yet, it is at a name that ends with ``.zarr``.
@@ -15,7 +15,31 @@ from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from blizzarr.cli.completion import complete_path
+_INSIDE_ARRAYS = "c"
+"""The directory of chunks, which is not offered."""
+
+
+def complete_path(incomplete: str) -> list[str]:
+    """Return the possible completions of a path, without the insides of arrays."""
+    directory, _, start = incomplete.rpartition("/")
+    where = (directory or "/") if "/" in incomplete else "."
+    try:
+        with os.scandir(os.path.expanduser(where)) as entries:
+            found = [entry for entry in entries if entry.name.startswith(start) and _is_offered(entry, start)]
+    except OSError:
+        return []
+    prefix = incomplete[: len(incomplete) - len(start)]
+    return sorted(prefix + entry.name for entry in found)
+
+
+def _is_offered(entry: os.DirEntry[str], start: str) -> bool:
+    if entry.name.startswith(".") and not start.startswith("."):
+        return False
+    if entry.name.endswith((".zip", ".ozx", ".npy", ".npz")):
+        return True
+    array = entry.name == _INSIDE_ARRAYS and os.path.exists(os.path.join(os.path.dirname(entry.path), "zarr.json"))
+    return entry.is_dir() and not array
+
 
 Key: TypeAlias = tuple[int | slice | EllipsisType, ...]
 
@@ -135,3 +159,8 @@ def _part(text: str) -> int | slice | EllipsisType:
             f"expected integers, slices like 2:10 or ::2, and '...', separated by commas, found {text!r}"
         ) from None
     return slice(*bounds)
+
+
+KeepForeignOption: TypeAlias = Annotated[
+    bool, typer.Option("--keep-foreign", help="Go ahead even if files that are not Zarr's lie there; those files stay.")
+]

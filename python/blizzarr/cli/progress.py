@@ -139,7 +139,7 @@ class Meter:
 
 
 class _Part:
-    """What the engine has done of one part of a copy, which is read and then written.
+    """The engine's progress in one part of a copy, which is read and then written.
 
     Of each byte, `share` is taken to be done when it has been decoded. It is the share of the time that reading took in
     the part before.

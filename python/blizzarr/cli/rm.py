@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.opened import open_node
-from blizzarr.cli.overwriting import KeepForeignOption
-from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.place import KeepForeignOption, PathArgument, Place
 
 EXAMPLES = ("blizzarr rm data.zarr/brain/t1",)
 

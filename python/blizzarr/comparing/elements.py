@@ -37,7 +37,7 @@ def compare_elements(
 
 
 Unreadable: TypeAlias = dict[tuple[str, str | None, tuple[int, ...] | None], Difference]
-"""What could not be read, by side, key and chunk."""
+"""The parts that could not be read, by side, key and chunk."""
 
 
 class _Comparing:

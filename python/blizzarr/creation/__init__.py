@@ -1,1 +1,1 @@
-"""From what a user asks for to a new node: chunk and shard shapes, codecs, attributes, and the array itself."""
+"""Making nodes from a user's arguments: chunk and shard shapes, codecs, attributes, and the array itself."""

@@ -1,4 +1,4 @@
-"""From the arguments of `create_array` to the metadata of the array; nothing is stored here."""
+"""The metadata of an array from the arguments of `create_array`; nothing is stored here."""
 
 from __future__ import annotations
 
@@ -233,10 +233,7 @@ def _with_order(filters: Any, order: str | None, rank: int) -> Any:
 
 
 def _check_alone(**arguments: Any) -> None:
-    """Check that none of the arguments is given that `codecs`, the whole chain, replaces.
-
-    Raise `ValueError` if one is.
-    """
+    """Raise `ValueError` if an argument is given that `codecs`, the whole chain, replaces."""
     for name, value in arguments.items():
         if value is not None and not (isinstance(value, str) and value in ("auto", "C")):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What tasks cannot write to, since Dask works on them in other processes."""
+"""Refusing targets that tasks of Dask in other processes cannot write to."""
 
 from __future__ import annotations
 

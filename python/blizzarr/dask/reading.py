@@ -1,4 +1,4 @@
-"""From a stored array to an array of Dask."""
+"""Reading a stored array as an array of Dask."""
 
 from __future__ import annotations
 

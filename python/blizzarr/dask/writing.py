@@ -1,4 +1,4 @@
-"""From an array of Dask to a stored array."""
+"""Storing an array of Dask."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Coordinates:
     values: NDArray[Any]
     unit: str = ""
     northward: bool = field(default=False, repr=False)
-    """Whether they increase towards the north."""
+    """True if the coordinates increase towards the north."""
 
     @classmethod
     def of(cls, values: NDArray[Any], attributes: Mapping[str, Any]) -> Self:

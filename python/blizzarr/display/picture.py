@@ -44,12 +44,12 @@ class Style:
     axis: int | str | None = None
     """Show slices along this axis, by number or name."""
     origin: Literal["upper", "lower"] | None = None
-    """Whether the first row is at the top, as in images, or at the bottom, as in plots; None: where north is up."""
+    """The first row is at the top with "upper", as in images, or at the bottom with "lower"; None puts north up."""
     size: int = 720
     """The width of the image of a two-dimensional array in pixels, approximately."""
 
     def puts_below(self, axis: Axis) -> bool:
-        """Whether the first index of a vertical axis is at the bottom."""
+        """True if the first index of a vertical axis is at the bottom."""
         if self.origin is None:
             return axis.coordinates is not None and axis.coordinates.rises_northward(axis.indices)
         return self.origin == "lower"

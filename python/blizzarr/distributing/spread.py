@@ -15,7 +15,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _TIMES: Final = 4
-"""How many times a piece is given out, as often as Dask does: a piece that kills each of its workers ends the work."""
+"""The number of times that a piece is given out, as by Dask: a piece that kills each of its workers ends the work."""
 
 
 def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], advance: Advance) -> Iterator[R]:

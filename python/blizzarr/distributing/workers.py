@@ -27,11 +27,11 @@ R = TypeVar("R")
 Advance: TypeAlias = Callable[[int], object]
 """Called with how much was done since the last call."""
 Work: TypeAlias = Callable[[T, Advance], R]
-"""What is done with a piece; it calls `Advance`."""
+"""A function that works on a piece, and calls `Advance`."""
 
 _LEAST: Final = 64
 _EACH: Final = 4
-"""How many pieces are given out at a time: at least, and for each worker."""
+"""The number of pieces that are given out at a time: at least, and for each worker."""
 _PATIENCE: Final = 10.0
 """Seconds without a result after which a cluster is asked whether it has workers at all."""
 
@@ -62,15 +62,15 @@ class Workers:
         self._own: ProcessPoolExecutor | None = None
         self._sent: set[Future[Any]] = set()
         self.in_threads = isinstance(executor, ThreadPoolExecutor)
-        """Whether they are threads of this process."""
+        """True if the workers are threads of this process."""
         self._client: Any = getattr(executor, "_client", None)
         """The client of a cluster of Dask that has not been found without workers yet."""
         self.count = _count(executor, self._client)
         """About how many pieces are worked on at a time."""
         self.ahead = max(_LEAST, _EACH * self.count)
-        """How many pieces are given out at a time."""
+        """The number of pieces that are given out at a time."""
         self.generation = 0
-        """How many executors have been used up."""
+        """The number of executors that have been used up."""
 
     def check(self, *stores: Store) -> None:
         """Raise an error if workers cannot open these stores.
@@ -181,9 +181,7 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 
 
 def refuse_memory(store: Store, advice: str) -> None:
-    """Raise an error, which ends with the advice, if a store is in the memory of this process.
-
-    Raise `UnsupportedOperationError` if it is; workers in other processes could not open it.
+    """Raise `UnsupportedOperationError`, with the advice, if a store is in memory that other processes cannot reach.
 
     >>> from blizzarr.stores import LocalStore
     >>> refuse_memory(LocalStore("/"), "use a directory")

@@ -15,7 +15,7 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.problems import MISSING, Problems, members
 
 NAMES: Final = {"null_terminated_bytes": ("S", Kind.BYTES, 1, 0), "fixed_length_utf32": ("U", Kind.TEXT, 4, 4)}
-"""By name: NumPy's letter, the kind, the bytes per character, and the size of the unit that is byte-swapped."""
+"""NumPy's letter, the kind, the bytes per character, and the size of the unit that is byte-swapped, by name."""
 
 _MOST: Final = 2**31 - 1
 _BY_KIND: Final = {letter: name for name, (letter, *_) in NAMES.items()}

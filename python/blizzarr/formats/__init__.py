@@ -21,7 +21,7 @@ from blizzarr.formats.finding import (
     listed,
     read_node,
 )
-from blizzarr.formats.format import Child, Format, Found
+from blizzarr.formats.format import Child, Format, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
 from blizzarr.formats.nodes import (
@@ -50,8 +50,8 @@ __all__ = [
     "ArrayFormat",
     "Child",
     "Format",
-    "Found",
     "OmeChange",
+    "StoredNode",
     "arranged",
     "as_documented",
     "axis_names",

@@ -31,7 +31,7 @@ MAX_DEPTH: Final = 128
 """The deepest nesting of values in one member of a document."""
 
 JSON_OBJECT: Final = "one JSON object in UTF-8"
-"""What is expected of a document as a whole."""
+"""The description of a valid document as a whole, in errors."""
 
 
 class _DuplicateError(Exception):

@@ -14,7 +14,7 @@ from typing import Any, Final
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.document import MAX_BYTES
-from blizzarr.formats.format import Child, Format, Found, Node, Store
+from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
@@ -76,11 +76,11 @@ def find_many(
     *,
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
-) -> list[Found | BlizzarrError | None]:
+) -> list[StoredNode | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
-    No warnings are issued: what is doubtful about documents that can be read is in `Found.notices`, and about others in
-    the notes of the error.
+    No warnings are issued: what is doubtful about documents that can be read is in `StoredNode.notices`, and what is
+    about others is in the notes of the error.
 
     - `forms`: the formats that the nodes may have, newest first; by default all.
     - `known`: the documents by key, if the caller has read them; the store is then not asked for any.
@@ -88,7 +88,7 @@ def find_many(
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
-    found: list[Found | BlizzarrError | None] = [None] * len(paths)
+    found: list[StoredNode | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     for form in forms:
@@ -110,24 +110,24 @@ def find_many(
         if not open_:
             break
     _complete_separators(store, paths, found)
-    if searched and open_ and not any(isinstance(one, Found) and _is_alone(one) for one in found):
+    if searched and open_ and not any(isinstance(one, StoredNode) and _is_alone(one) for one in found):
         for search in _SEARCHES:
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
                 found[number] = found[number] or other
     return found
 
 
-def _complete_separators(store: Store, paths: Sequence[str], found: list[Found | BlizzarrError | None]) -> None:
+def _complete_separators(store: Store, paths: Sequence[str], found: list[StoredNode | BlizzarrError | None]) -> None:
     """Complete metadata that documents leave open by looking at chunks."""
-    nodes = {number: one.meta for number, one in enumerate(found) if type(one) is Found}
+    nodes = {number: one.meta for number, one in enumerate(found) if type(one) is StoredNode}
     open_ones = {number: meta for number, meta in nodes.items() if v2_separator.lacks_separator(meta)}
     if open_ones:
         completed = v2_separator.with_separators(store, [(paths[number], meta) for number, meta in open_ones.items()])
         for number, meta in zip(open_ones, completed, strict=True):
-            found[number] = found[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `Found`
+            found[number] = found[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `StoredNode`
 
 
-def _is_alone(found: Found) -> bool:
+def _is_alone(found: StoredNode) -> bool:
     """Return whether the format of a node has no entry document, which the nodes around it then lack as well."""
     return format_of(found.meta).entry_key is None
 
@@ -166,7 +166,9 @@ def _with_entry(
     return None if entries[entry] is None else {**documents, entry: bytes(entries[entry])}
 
 
-def _decode(form: Format, path: str, given: Mapping[str, bytes] | None, documents: dict[str, bytes]) -> Found | None:
+def _decode(
+    form: Format, path: str, given: Mapping[str, bytes] | None, documents: dict[str, bytes]
+) -> StoredNode | None:
     """Decode the node that the documents `given` make; `documents` are those of them that belong to the node."""
     if given is None:
         return None
@@ -180,10 +182,10 @@ def _decode(form: Format, path: str, given: Mapping[str, bytes] | None, document
         for notice in notices:
             error.add_note(printable(notice.text))
         raise
-    return None if meta is None else Found(meta, documents, notices)
+    return None if meta is None else StoredNode(meta, documents, notices)
 
 
-def find(store: Store, path: str, form: Format | None = None) -> Found | None:
+def find(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
     """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
     With `form`, only a node of that format is looked for. Warns of what is doubtful about the documents, and of
@@ -215,14 +217,14 @@ def find(store: Store, path: str, form: Format | None = None) -> Found | None:
     return found
 
 
-def find_again(store: Store, path: str) -> Found | None:
+def find_again(store: Store, path: str) -> StoredNode | None:
     """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
     if getattr(store, "native", None) is None:
         return _find_far(store, path, None)[0]
     return find_one(store, path, FORMATS.values()) or _search(store, path)
 
 
-def _search(store: Store, path: str) -> Found | None:
+def _search(store: Store, path: str) -> StoredNode | None:
     """Return the node at a path that has no document at a known key."""
     for search in _SEARCHES:
         (found,) = search(store, [path])
@@ -233,7 +235,7 @@ def _search(store: Store, path: str) -> Found | None:
     return None
 
 
-def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
+def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | None:
     """Return the node at a path, asking for the documents of one format after the other.
 
     No warnings are issued, as by `find_many`.
@@ -258,7 +260,7 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> Found | None:
     return None
 
 
-def _find_far(store: Store, path: str, form: Format | None) -> tuple[Found | None, Mapping[str, bytes] | None]:
+def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
     """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
     try:
@@ -287,7 +289,7 @@ def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> d
     return known
 
 
-def _warn_of_others(store: Store, path: str, found: Found, known: Mapping[str, bytes] | None) -> None:
+def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[str, bytes] | None) -> None:
     """Warn of documents of formats of Zarr older than that of a node at the same path, which may be out of date."""
     newest = FORMATS.get(found.meta.format) or format_of(found.meta)
     keys: list[str] = []
@@ -349,11 +351,11 @@ def _of_another_format(store: Store, path: str) -> str | None:
     return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
 
 
-def find_implied(store: Store, path: str, form: Format | None = None) -> Found | None:
-    """Return the group without a document at a path of N5, or of v3, which has none any more; see `v3_implicit`."""
+def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
+    """Return the group without a document at a path of N5, or of v3, which has none any more; see `V3_IMPLICIT`."""
     for wanted, implied, name in ((V3, V3_IMPLICIT, TAG), (N5, N5, N5.name)):
         if form in (None, wanted) and is_implicit(store, implied, path):
-            return Found(GroupMeta(format=name), {})
+            return StoredNode(GroupMeta(format=name), {})
     return None
 
 
@@ -382,7 +384,7 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
         for (number, name), found in zip(
             wanted, find_many(store, paths, relatives(format_of(meta), path)), strict=True
         ):
-            if isinstance(found, Found):
+            if isinstance(found, StoredNode):
                 made[number].append(Child(name, found.meta, notices=found.notices))
             elif found is not None:
                 made[number].append(Child(name, None, found))

@@ -25,7 +25,7 @@ class Store(Protocol):
         """Return the keys and the prefixes directly below a prefix."""
 
 
-class Found(NamedTuple):
+class StoredNode(NamedTuple):
     """A node and the documents by key that make it; a group known only from its children has no documents."""
 
     meta: Node

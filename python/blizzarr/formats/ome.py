@@ -40,7 +40,7 @@ _VERSIONED_STILL: Final = ("plate", "image-label")
 
 @dataclass(frozen=True, slots=True)
 class OmeChange:
-    """What the metadata of OME-Zarr change about a node in another format."""
+    """The changes that the metadata of OME-Zarr demand of a node in another format."""
 
     notes: tuple[str, ...]
     attributes: dict[str, Any] | None = None

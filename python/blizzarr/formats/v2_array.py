@@ -38,7 +38,7 @@ _SEPARATORS: Final = {".": ChunkKeys.v2("."), "/": ChunkKeys.v2("/")}
 
 
 _ORDER_OF_NETCDF: Final = ("zarr_format", "shape", "dtype", "chunks", "fill_value", "order")
-"""How documents of NetCDF-C begin, and those of no other known program."""
+"""The first members in documents of NetCDF-C, and of no other known program."""
 
 
 def _with_shuffles_of_netcdf(document: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats import (
     FORMATS,
     Format,
-    Found,
+    StoredNode,
     chunk_prefix,
     chunk_store,
     find_many,
@@ -183,7 +183,7 @@ def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None
 def _format(store: Store, path: str) -> Format:
     """Return the format of the node at a path; the newest format if it cannot be read."""
     found = find_many(store, [path])[0]
-    return format_of(found.meta) if isinstance(found, Found) else next(iter(FORMATS.values()))
+    return format_of(found.meta) if isinstance(found, StoredNode) else next(iter(FORMATS.values()))
 
 
 def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from blizzarr.errors import ConflictError
-from blizzarr.formats import FORMATS, Found, encode, find_many, mark_of, unmarked
+from blizzarr.formats import FORMATS, StoredNode, encode, find_many, mark_of, unmarked
 from blizzarr.hierarchy.barrier import directory_behind, together
 from blizzarr.hierarchy.top import from_top
 from blizzarr.model import GroupMeta
@@ -69,7 +69,7 @@ def withdraw(store: Store, groups: list[str]) -> None:
     for _ in range(_ATTEMPTS):
         # Groups that cannot be read have no consolidated metadata that could be used.
         stated = [(group, one) for group, one in zip(groups, find_many(store, groups), strict=True)]
-        left = [(group, one) for group, one in stated if isinstance(one, Found) and _is_consolidated(one)]
+        left = [(group, one) for group, one in stated if isinstance(one, StoredNode) and _is_consolidated(one)]
         if not left:
             return
         for group, found in left:
@@ -83,13 +83,13 @@ def withdraw(store: Store, groups: list[str]) -> None:
     )
 
 
-def _is_consolidated(found: Found) -> bool:
+def _is_consolidated(found: StoredNode) -> bool:
     if not isinstance(found.meta, GroupMeta):
         return False
     return found.meta.consolidated is not None or any(map(mark_of, found.documents.values()))
 
 
-def _withdraw(store: Store, group: str, found: Found) -> None:
+def _withdraw(store: Store, group: str, found: StoredNode) -> None:
     """Remove the consolidated metadata of a group, if its documents are still these."""
     assert isinstance(found.meta, GroupMeta)
     kept = encode(found.meta.with_consolidated(None), group)

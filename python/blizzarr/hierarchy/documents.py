@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, UnknownOutcomeError
-from blizzarr.formats import Found, encode, find_again, find_implied, find_many, unmarked
+from blizzarr.formats import StoredNode, encode, find_again, find_implied, find_many, unmarked
 from blizzarr.hierarchy.changing import changing
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Replaced, Store, check_writable
@@ -26,11 +26,11 @@ def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError |
     """Return for each path the metadata of its node, None if there is none, or the error if it cannot be read."""
     if not paths:
         return []
-    return [found.meta if isinstance(found, Found) else found for found in find_many(store, paths)]
+    return [found.meta if isinstance(found, StoredNode) else found for found in find_many(store, paths)]
 
 
 def revise(
-    store: Store, path: str, change: Callable[[N], N], known: Found | None = None, *, repeatable: bool = True
+    store: Store, path: str, change: Callable[[N], N], known: StoredNode | None = None, *, repeatable: bool = True
 ) -> N:
     """Change a node's metadata as it is stored now, not as it was when the node was opened.
 

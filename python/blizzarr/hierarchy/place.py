@@ -12,7 +12,7 @@ from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, PathError, UnsupportedOperationError
 from blizzarr.formats import (
     Format,
-    Found,
+    StoredNode,
     chunk_store,
     encode,
     find_again,
@@ -155,11 +155,8 @@ def _refuse_reserved(form: Format, new: set[str]) -> None:
             raise PathError(f"{path!r} is no path of a new node: {reason}; {advice}")
 
 
-def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, path: str, form: Format) -> None:
-    """Check that a node above a path is a group of the format of the new node.
-
-    Raise `NodeTypeError` if it is not.
-    """
+def _check_above(store: Store, group: str, there: StoredNode | BlizzarrError | None, path: str, form: Format) -> None:
+    """Raise `NodeTypeError` unless a node above a path is a group of the format of the new node."""
     if isinstance(there, BlizzarrError):
         raise there
     if there is None:
@@ -177,9 +174,9 @@ def _check_above(store: Store, group: str, there: Found | BlizzarrError | None, 
         )
 
 
-def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | None) -> str | None:
+def _taken(store: Store, path: str, meta: Node, here: StoredNode | BlizzarrError | None) -> str | None:
     """Return a key or prefix by which the place is not free, perhaps with a remark; None if it is free."""
-    if isinstance(here, Found):
+    if isinstance(here, StoredNode):
         return next(iter(here.documents)) if here.documents else _taken_by_implicit(store, path, meta, here)
     if here is not None:
         return here.key or f"/{path}"
@@ -209,7 +206,7 @@ def _taken(store: Store, path: str, meta: Node, here: Found | BlizzarrError | No
     return None
 
 
-def _taken_by_implicit(store: Store, path: str, meta: Node, here: Found) -> str | None:
+def _taken_by_implicit(store: Store, path: str, meta: Node, here: StoredNode) -> str | None:
     """Return the prefix of the nodes that imply a group here; None if the new node may take the place of the group."""
     form = format_of(here.meta)
     if store.get(removal_key(path)) is not None:

@@ -103,7 +103,7 @@ class Interval(NamedTuple):
     def merge(self, other: Interval) -> Interval:
         """Merge two descriptions of the same dimension: unknown bounds give way to known ones.
 
-        Raise `SpecError` if they say different things.
+        Raise `SpecError` if the descriptions contradict each other.
         """
         if self == other:
             return self

@@ -107,20 +107,14 @@ def _not_an_index(item: Any) -> SelectionError:
 
 
 def index_in_bounds(index: int, size: int, axis: int) -> int:
-    """Count an index from the start of the axis.
-
-    Raise `OutOfBoundsError` if it is outside the axis.
-    """
+    """Count an index from the start of the axis; raise `OutOfBoundsError` if the index is outside."""
     if not -size <= index < size:
         raise OutOfBoundsError(index=index, axis=axis, size=size)
     return index + size if index < 0 else index
 
 
 def in_bounds(indices: IndexArray, size: int, axis: int) -> IndexArray:
-    """Count all indices from the start of the axis.
-
-    Raise `OutOfBoundsError` if one is outside the axis.
-    """
+    """Count all indices from the start of the axis; raise `OutOfBoundsError` if an index is outside."""
     # As unsigned integers, negative indices are larger than any size: one comparison settles the usual case.
     if indices.size == 0 or int(indices.view(np.uint64).max()) < size:
         return indices

@@ -35,7 +35,7 @@ from blizzarr.indexing.interval import (
 )
 
 Kept: TypeAlias = tuple[int, int, bool, bool, int, int]
-"""What a slice makes of a dimension: its new bounds, whether each is implicit, and the offset and stride of its map."""
+"""A sliced dimension: its new bounds, whether each is implicit, and the offset and stride of its map."""
 
 
 @dataclass(slots=True, eq=False)

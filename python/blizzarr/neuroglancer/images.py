@@ -116,7 +116,7 @@ class _Images:
 def image_size(encoded: bytes) -> tuple[int, int]:
     """Return width and height from the header of a PNG or JPEG image.
 
-    Raise `CodecError` if it is neither, or has no size.
+    Raise `CodecError` if the image is neither, or has no size.
 
     >>> image_size(b"\\x89PNG\\r\\n\\x1a\\n" + bytes([0, 0, 0, 13]) + b"IHDR" + bytes([0, 0, 0, 7, 0, 0, 1, 0]))
     (7, 256)

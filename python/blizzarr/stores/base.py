@@ -45,9 +45,9 @@ class BaseStore(Store, ABC):
     shows_at_once: bool = False
     remote: bool = False
     near: bool = False
-    """Whether a value takes no request, so that each read compares the document of its array."""
+    """True if a value takes no request, so that each read compares the document of its array."""
     has_documents: bool = True
-    """Whether arrays in the store have documents, which they do not need if a user assumes their metadata."""
+    """True if arrays in the store have documents, which they do not need if a user assumes their metadata."""
 
     @abstractmethod
     def get(self, key: str) -> Value | None: ...

@@ -41,10 +41,7 @@ def confined_directory(store: Store) -> LocalStore | None:
 
 
 def refuse_out(store: LocalStore, key: str) -> None:
-    """Raise an error if a key that was listed is a link out of the root, perhaps to a directory.
-
-    Raise `StoreError` if it is.
-    """
+    """Raise `StoreError` if a key that was listed is a link out of the root, perhaps to a directory."""
     if store.native.kind(key) == "out":
         with opened(store, key):
             return

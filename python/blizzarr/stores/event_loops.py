@@ -37,7 +37,7 @@ class _Loop:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.has_waited = False
-        """Whether what it ran has ever called this library, and so kept others waiting."""
+        """True if code in this loop has ever called this library, and so kept others waiting."""
         self._thread = threading.Thread(target=self.loop.run_forever, name="blizzarr_loop", daemon=True)
         self._thread.start()
 

@@ -21,12 +21,12 @@ from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import each
 
 _AT_ONCE: Final = 8
-"""How many parts of one value are requested at once; the engine asks for many values at once besides."""
+"""The number of parts of one value that are requested at once; the engine asks for many values at once besides."""
 _MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 _NO_BUCKET: Final = re.compile(r"specified (bucket|container) does not exist", re.IGNORECASE)
-"""What s3fs, gcsfs and adlfs say when it is not only the file that is missing."""
+"""The words of s3fs, gcsfs and adlfs if the bucket is missing, not only the file."""
 _NO_RANGE: Final = re.compile(r"416|range", re.IGNORECASE)
-"""What errors of file systems say of a range that begins behind the end of a value."""
+"""The words of file systems about a range that begins behind the end of a value."""
 
 
 class FsspecStore(BaseStore):

@@ -31,7 +31,7 @@ from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import check_writable
 
 _files = KeyLocks()
-"""By path."""
+"""The locks of files, by path."""
 
 
 def set_value(store: Store, key: str, value: bytes | None) -> None:

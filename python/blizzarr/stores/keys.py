@@ -9,13 +9,11 @@ from blizzarr.errors import PathError
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
-"""What no key may contain; `check_key` raises the error."""
+"""The parts that no key may contain; `check_key` raises the error."""
 
 
 def check_key(key: str) -> str:
-    """Return the key.
-
-    Raise `PathError` if it may not be used; the text says why.
+    """Return the key; raise `PathError` if a store may not have such a key.
 
     >>> check_key("a/c/0/1")
     'a/c/0/1'
@@ -36,9 +34,7 @@ def check_keys(keys: Iterable[str]) -> None:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return the prefix as ``""`` or with one slash at its end.
-
-    Raise `PathError` if it may not be used; the text says why.
+    """Return the prefix as ``""`` or with one slash at its end; raise `PathError` if no key may begin so.
 
     >>> check_prefix("a/b"), check_prefix("a/b/"), check_prefix("")
     ('a/b/', 'a/b/', '')

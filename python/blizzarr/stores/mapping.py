@@ -21,7 +21,7 @@ class MappingStore(BaseStore):
     A `KeyError` of the mapping means that the value is missing; any other exception becomes a `StoreError`. Keys that a
     store may not have are ignored. The mapping must allow calls from several threads, as a dict does.
 
-    Pickling includes the mapping. Of a dict this is a snapshot, and the unpickled store is read-only.
+    Pickling includes the mapping: a dict is copied, and the unpickled store is read-only.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class MappingStore(BaseStore):
     """
 
     only_readable: str | None = None
-    """Why the store can never be written to; None if it can."""
+    """The reason why the store can never be written to; None if it can."""
 
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         self.mapping = mapping

@@ -11,7 +11,7 @@ COPIED: Final = (
     "this is the copy of a store in memory that pickling made, as for another process, and what is written to it would "
     "be lost; write to a directory or URL, or with threads instead of processes"
 )
-"""Why a store in memory that was pickled can only be read."""
+"""The reason why a store in memory that was pickled can only be read."""
 
 
 class MemoryStore(NativeStore):
@@ -34,7 +34,7 @@ class MemoryStore(NativeStore):
     """
 
     only_readable: str | None = None
-    """Why the store can never be written to; None if it can."""
+    """The reason why the store can never be written to; None if it can."""
 
     def __init__(self, *, read_only: bool = False) -> None:
         self.read_only = read_only

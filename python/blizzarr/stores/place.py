@@ -202,7 +202,7 @@ def _unmounted(path: str) -> str:
     best, at = path, ""
     for device, root, mounted in mounts:
         point = _unescaped(mounted)
-        # Of several mounts at one place, the last one counts.
+        # The last one of several mounts at one place counts.
         if len(point) >= len(at) and _is_below(path, point):
             best, at = os.path.join(f"{device}:{_unescaped(root)}", path[len(point) :].lstrip("/")), point
     return best

@@ -13,7 +13,7 @@ ByteRange: TypeAlias = tuple[int, int | None]
 """`(start, length)`; a length of None runs to the end; a negative start means the last ``-start`` bytes."""
 
 Replaced: TypeAlias = bool | None
-"""Whether a value was set on a condition; None: it was refused, but may have been set before that."""
+"""True if a value was set on a condition; None if that was refused, but the value may have been set before."""
 
 
 class Listing(NamedTuple):

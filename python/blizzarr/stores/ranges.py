@@ -21,9 +21,7 @@ def resolve_range(start: int, length: int | None, size: int) -> tuple[int, int]:
 
 
 def check_lengths(ranges: Sequence[ByteRange]) -> None:
-    """Check that no range has a negative length.
-
-    Raise `ValueError` if one has.
+    """Raise `ValueError` if a range has a negative length.
 
     >>> check_lengths([(0, 4), (-4, None)])
     """

@@ -1,4 +1,4 @@
-"""Whether parts of one value may be written by several processes at the same time."""
+"""Stores in which several processes may write parts of one value at the same time."""
 
 from __future__ import annotations
 

@@ -46,10 +46,10 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         self._left = count
-        """How many more threads may be started."""
+        """The number of threads that may still be started."""
         self._started = 0
         self.alone = False
-        """Whether the calling thread works, as no other does."""
+        """True if the calling thread works, as no other does."""
         self._queue: SimpleQueue[_Task[Any] | None] = SimpleQueue()
         self._lock = allocate_lock()
         self._closed = False

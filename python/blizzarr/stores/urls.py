@@ -1,4 +1,4 @@
-"""From a user's argument to a store, and the path in it."""
+"""The store for a user's argument, and the path in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 """Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
 
 ZIP_ENDINGS: Final = (".zip", ".ozx")
-"""How the names of zip files end; ``.ozx`` is the name of OME-Zarr in a zip file."""
+"""The endings of the names of zip files; ``.ozx`` is that of OME-Zarr in a zip file."""
 _ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)), re.IGNORECASE)
 
 _shared_memory: dict[str, MemoryStore] = {}
@@ -132,10 +132,7 @@ def _refuse_node(target: Any) -> None:
 
 
 def check_mode(mode: str) -> str:
-    """Return the mode.
-
-    Raise `ValueError` if there is no such mode.
-    """
+    """Return the mode; raise `ValueError` if there is no such mode."""
     if mode not in MODES:
         raise ValueError(
             f"expected mode 'r' (read), 'r+' (read and write, must exist), 'a' (make if missing), 'w' (replace) "

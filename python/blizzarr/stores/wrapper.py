@@ -12,7 +12,7 @@ from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import each
 
 _OF_STORE: Final = ("native", "object_client", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
-"""What a handle has if the store has it, and as the store has it."""
+"""The attributes that a handle takes from its store, if the store has them."""
 
 
 class StoreWrapper(BaseStore):

@@ -1,4 +1,4 @@
-"""From a store of zarr-python to ours: of the same place where we know that, otherwise one that calls theirs."""
+"""Our store for one of zarr-python: a store of the same place if we know that, otherwise one that calls theirs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def native_store(store: Any) -> Store | None:
     >>> native_store({}) is None
     True
     """
-    # Of the class: a wrapper may pass on all attributes that it does not have itself.
+    # The class is asked, as a wrapper may pass on all attributes that it does not have itself.
     ours: Store | None = store.engine_store if hasattr(type(store), "engine_store") else None
     zarr: Any = sys.modules.get("zarr.storage")
     if ours is not None or zarr is None:

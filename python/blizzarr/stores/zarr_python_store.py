@@ -31,7 +31,7 @@ def foreign_store(store: Any) -> _Adapter:
     What several threads of this process write to one chunk is merged. Between processes and machines there are no
     locks, as these stores have no writes on a condition; whether a value is replaced in one step is up to the store.
 
-    Raise `StoreError` if it cannot be opened.
+    Raise `StoreError` if the store cannot be opened.
     """
     with _locks[""]:
         for known in _known:
@@ -46,7 +46,7 @@ class _Adapter(ForeignStore):
     """The store around a store of zarr-python; what is in memory can only be read once it was pickled."""
 
     only_readable: str | None = None
-    """Why the store can never be written to; None if it can."""
+    """The reason why the store can never be written to; None if it can."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.target.is_zip and self.target.in_memory:
@@ -82,7 +82,7 @@ class _Waiting:
 
     @property
     def in_memory(self) -> bool:
-        """Whether what is written is in the memory of this process, as changes in a session of icechunk are.
+        """True if written values are in the memory of this process, as changes in a session of icechunk are.
 
         So is the directory of a zip file.
         """
@@ -93,7 +93,7 @@ class _Waiting:
 
     @property
     def is_zip(self) -> bool:
-        """Whether it is a zip file."""
+        """True if the store is a zip file."""
         return isinstance(innermost(self.store), self._storage.ZipStore)
 
     @property
@@ -256,10 +256,7 @@ class _Waiting:
         return import_module(f"{self._library}.core.buffer.cpu")
 
     def _do(self, direction: str, work: Callable[[str], Coroutine[Any, Any, R]], key: str) -> R:
-        """Return the result of what not every store supports.
-
-        Raise `UnsupportedOperationError` if this one does not.
-        """
+        """Return the result, or raise `UnsupportedOperationError` where this store does not support the work."""
         try:
             return result_of(work, key, is_write=direction == "delete")
         except NotImplementedError as error:
@@ -270,7 +267,7 @@ class _Waiting:
 
 _locks = NamedLocks("looking for a store")
 _known: WeakSet[_Waiting] = WeakSet()
-"""Those of this process, as writers through one place exclude each other."""
+"""The locks of this process: writers through one place exclude each other."""
 
 
 def _is_same(known: Any, store: Any) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, ConstraintError
-from blizzarr.formats import Found, find_one, format_of, forms_again
+from blizzarr.formats import StoredNode, find_one, format_of, forms_again
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import Form
 from blizzarr.json_values import dump
@@ -99,7 +99,7 @@ class StoredArray:
         if meta is not None and not self.assumed and same_chunks(meta, self.array.metadata):
             self.array.adopt(meta)
 
-    def look(self) -> tuple[ArrayMeta, Found]:
+    def look(self) -> tuple[ArrayMeta, StoredNode]:
         """Return the stored metadata and documents.
 
         Raises

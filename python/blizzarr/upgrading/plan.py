@@ -11,8 +11,8 @@ from blizzarr.array.stored import stored_chunks
 from blizzarr.errors import BlizzarrError, MetadataError, Problem
 from blizzarr.formats import (
     Format,
-    Found,
     OmeChange,
+    StoredNode,
     chunk_prefix,
     chunk_store,
     find_many,
@@ -94,10 +94,7 @@ class Upgrade:
         return len(self.nodes) - self.arrays
 
     def raise_problems(self) -> None:
-        """Raise one error with all obstacles, if there are any.
-
-        Raise `MetadataError` if there are obstacles; the error has one problem for each.
-        """
+        """Raise `MetadataError` with one problem for each obstacle, if there are any."""
         if self.problems:
             raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)
 
@@ -164,7 +161,9 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
     # The old entry document has been replaced first, so that it is given here.
     entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
     walked = walk(store, old, entry)
-    changes = ome_changes({path: found.meta for path, found in walked.items() if isinstance(found, Found)}, new.name)
+    changes = ome_changes(
+        {path: found.meta for path, found in walked.items() if isinstance(found, StoredNode)}, new.name
+    )
     for path, found in walked.items():
         name = path.rpartition("/")[2]
         reason = new.name_problem(name) if path else None
@@ -234,7 +233,7 @@ def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Prob
     return problems
 
 
-def _translated(path: str, found: Found, old: Format, new: Format, ome: OmeChange | None) -> NodeUpgrade:
+def _translated(path: str, found: StoredNode, old: Format, new: Format, ome: OmeChange | None) -> NodeUpgrade:
     meta, notes = translate(found.meta, new, in_place=True, ome=ome)
     documents = new.encode(meta, path)
     if not path:
@@ -258,12 +257,12 @@ def _with_consolidated(nodes: list[NodeUpgrade], new: Format) -> NodeUpgrade:
     return replace(root, new=meta, documents=documents)
 
 
-def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Found | BlizzarrError]:
+def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, StoredNode | BlizzarrError]:
     """Return the nodes by path, groups before their members, with the error in place of nodes that cannot be read.
 
     - `entry`: used in place of the document of the hierarchy as a whole, if that has been replaced already.
     """
-    nodes: dict[str, Found | BlizzarrError] = {}
+    nodes: dict[str, StoredNode | BlizzarrError] = {}
     level: Sequence[str] = [""]
     implicit: set[str] = set()
     while level:
@@ -272,11 +271,11 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, Fo
         for path, found in zip(level, find_many(store, level, [form], entry=entry), strict=True):
             if found is not None:
                 nodes[path] = found
-                warn_of(found.notices if isinstance(found, Found) else ())
+                warn_of(found.notices if isinstance(found, StoredNode) else ())
             elif path in implicit or (not path and form.implicit_groups):
-                nodes[path] = Found(GroupMeta(format=form.name), {})
+                nodes[path] = StoredNode(GroupMeta(format=form.name), {})
             here = nodes.get(path)
-            if isinstance(here, Found) and isinstance(here.meta, GroupMeta):
+            if isinstance(here, StoredNode) and isinstance(here.meta, GroupMeta):
                 names, groups = listed(store, path, form, [form])
                 if path in implicit and not here.documents and not names:
                     # A prefix without nodes below it is not a group.

@@ -21,7 +21,7 @@ from blizzarr.xarray.writing import to_zarr
 @register_dataarray_accessor("blizzarr")
 @register_dataset_accessor("blizzarr")
 class BlizzarrAccessor:
-    """What this library can do with a dataset, a data array or a tree.
+    """The methods of this library for a dataset, a data array or a tree.
 
     Examples
     --------

@@ -22,9 +22,7 @@ def dataset_of(
     close: Callable[[], None] | None = None,
     **decoding: Any,
 ) -> Dataset:
-    """Return the arrays in a group as a dataset.
-
-    Raise `KeyError` if the dimensions of an array have no names.
+    """Return the arrays in a group as a dataset; raise `KeyError` if the dimensions of an array have no names.
 
     - `node`: the group; or an array, whose attributes are those of its variable alone.
     - `arrays`: the arrays by name.

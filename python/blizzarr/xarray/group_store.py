@@ -61,10 +61,7 @@ class GroupStore(ZarrStore):
         return variable_of(array, self._use_zarr_fill_value_as_mask)
 
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
-        """Replace the attributes of the group.
-
-        Raise `TypeError` if JSON cannot express a value.
-        """
+        """Replace the attributes of the group; raise `TypeError` if JSON cannot express a value."""
         self.zarr_group.attrs.put(_checked(attributes))
 
     def store(

@@ -1,4 +1,4 @@
-"""From what a user passes to `xarray.open_dataset` to a group."""
+"""The group for the first argument of `xarray.open_dataset`."""
 
 from __future__ import annotations
 

@@ -93,10 +93,7 @@ def _text_type() -> Any:
 
 
 def dimensions_of(array: Array) -> tuple[str | None, ...]:
-    """Return the names of the dimensions.
-
-    Raise `KeyError` if they have none.
-    """
+    """Return the names of the dimensions; raise `KeyError` if they have none."""
     names = array.dimension_names or ()
     if len(names) != array.ndim:
         place = "`dimension_names` metadata" if _has_names(array) else f"attribute `{_NAMES}`"

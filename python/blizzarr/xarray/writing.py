@@ -213,7 +213,7 @@ def _encodings(data: Dataset | DataArray | DataTree, given: Mapping[str, Any]) -
 
 
 class _Place(NamedTuple):
-    """Where a dataset is written to."""
+    """The target of a dataset."""
 
     store: Store
     path: str

@@ -1,4 +1,4 @@
-"""From the codecs of a v1 or v2 document to a chain."""
+"""The codec chain for the codecs of a v1 or v2 document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a chain to the codecs of a v1 or v2 document."""
+"""The codecs of a v1 or v2 document for a codec chain."""
 
 from __future__ import annotations
 

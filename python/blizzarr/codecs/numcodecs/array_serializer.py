@@ -31,7 +31,7 @@ class ArraySerializer(NumcodecsCodec):
     package: ClassVar[str]
     """The package that does the work."""
     requirement: ClassVar[str]
-    """What installs it in a version that numcodecs takes."""
+    """The requirement that installs the package in a version that numcodecs takes."""
     types: ClassVar[tuple[str, ...]]
     """The supported types of elements, as NumPy spells them."""
 

@@ -50,10 +50,7 @@ class _Checksum(NumcodecsCodec):
         return found + decoded if self.at_start else decoded + found
 
     def decode(self, encoded: bytes, max_size: int) -> memoryview:
-        """Return the data without the checksum.
-
-        Raise `ChecksumError` if the checksum does not match.
-        """
+        """Return the data without the checksum; raise `ChecksumError` if the checksum does not match."""
         data, stored, computed = self._apart(encoded, self.at_start)
         if stored != computed:
             raise ChecksumError(f"checksum stored is {stored:08x}, that of the data is {computed:08x}")

@@ -187,7 +187,7 @@ class PackBitsCodec(ArrayFilter):
         return 1 + -(-count // 8)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
-        # Of wider elements only whether each byte is zero would be kept.
+        # The filter would keep only whether each byte of wider elements is zero.
         if chunk.dtype is None or chunk.dtype.itemsize == 1:
             return True
         problems.add(path, "a filter for such elements; this one is for bool", str(chunk.dtype))

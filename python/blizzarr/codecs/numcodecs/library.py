@@ -12,16 +12,13 @@ from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import describe
 
 ZFPY: Final = "zfpy==1.0.1"
-"""What to install for the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
+"""The requirement of the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
 
 _REMEMBERED = 256
 
 
 def module(name: str = "registry") -> Any:
-    """Import a module of the package numcodecs.
-
-    Raise `UnknownExtensionError` if it cannot be imported.
-    """
+    """Import a module of the package numcodecs; raise `UnknownExtensionError` if the package cannot be imported."""
     try:
         return import_module(f"numcodecs.{name}")
     except (ImportError, ValueError) as missing:

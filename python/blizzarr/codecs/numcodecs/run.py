@@ -81,10 +81,7 @@ class _Running:
         return _bytes(made)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
-        """Return the elements of a chunk of `max_size` bytes.
-
-        Raise `CodecError` if there are more or fewer.
-        """
+        """Return the elements of a chunk; raise `CodecError` unless they have `max_size` bytes."""
         made: Any = encoded
         # NumPy warns of overflow where numbers are stored; readers cannot do anything about it.
         with np.errstate(all="ignore"):

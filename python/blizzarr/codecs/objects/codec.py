@@ -21,7 +21,7 @@ MAX_CHUNK_BYTES = 2**31 - 1
 """The most bytes of a chunk of objects before compression; its size does not follow from its shape."""
 
 Refusal = tuple[str, str]
-"""Why an element is refused: what was expected, and what was found."""
+"""The reason why an element is refused: what was expected, and what was found."""
 
 
 class Table(Protocol):

@@ -13,7 +13,7 @@ from blizzarr.formats.draft import consolidated
 from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys, check_path, name_problem
 from blizzarr.formats.draft.spelling import Spelling
-from blizzarr.formats.format import Found, Store
+from blizzarr.formats.format import Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems, decoder
@@ -203,7 +203,7 @@ def draft_named(name: str) -> Draft | None:
     return Draft(spelling, suffix if colon else DEFAULT_SUFFIX)
 
 
-def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | None]:
+def search(store: Store, paths: Sequence[str]) -> list[StoredNode | BlizzarrError | None]:
     """Return the nodes at these paths of a hierarchy of the draft, or their errors; `None` where there is no node.
 
     Implicit groups have no document, and with another key suffix no key of a document is known.
@@ -219,7 +219,7 @@ def search(store: Store, paths: Sequence[str]) -> list[Found | BlizzarrError | N
     return [_search(store, form, bytes(raw), path) for path in paths]
 
 
-def _search(store: Store, form: Draft, entry: bytes, path: str) -> Found | BlizzarrError | None:
+def _search(store: Store, form: Draft, entry: bytes, path: str) -> StoredNode | BlizzarrError | None:
     pairs = ((key, store.get(key)) for key in form.document_keys(path))
     documents = {key: bytes(value) for key, value in pairs if value is not None}
     notices: list[Notice] = []
@@ -228,5 +228,5 @@ def _search(store: Store, form: Draft, entry: bytes, path: str) -> Found | Blizz
     except BlizzarrError as error:
         return error
     if meta is not None:
-        return Found(meta, documents, notices)
-    return Found(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None
+        return StoredNode(meta, documents, notices)
+    return StoredNode(GroupMeta(format=form.name), {}) if is_implicit(store, form, path) else None

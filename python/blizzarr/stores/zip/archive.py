@@ -85,10 +85,7 @@ class Archive:
         return entry
 
     def check_listing(self, *, all_keys: bool) -> None:
-        """Make sure that no entry has another name in the directory than in the file.
-
-        Raise `ArchiveError` if one has.
-        """
+        """Raise `ArchiveError` if an entry has another name in the directory than in the file."""
         if self._names is not None:
             self._names.check_listing(all_keys=all_keys)
 

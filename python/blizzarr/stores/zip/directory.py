@@ -31,7 +31,7 @@ class Directory:
     is_complete: bool
     """True if no entry was skipped, but for directories."""
     intact: bool | None
-    """Whether the bytes of the directory have the checksum that its writer noted; None if none was noted."""
+    """True if the bytes of the directory have the checksum that its writer noted; None if the writer noted none."""
     stop: int
     """The size of the file without what an interrupted writer left, and with what is missing of its comment."""
 
@@ -97,10 +97,7 @@ def _candidates(read_at: ReadAt, size: int) -> Iterator[int]:
 
 
 def _read_at_end(read_at: ReadAt, at: int, size: int) -> _Found:
-    """Read the end record at this place, and the directory that it describes.
-
-    Raise `ValueError` if they do not agree with each other.
-    """
+    """Read the end record at this place, and its directory; raise `ValueError` if they do not agree."""
     low = max(0, at - END64_SIZE)
     end = unpack_end(read_at(low, min(at + END.size + _MAX_COMMENT, size) - low), at - low, low)
     listed, checksum = unpack_directory(read_at, end.start, end.size, end.entries, end.shift)

@@ -18,7 +18,7 @@ _CHECKSUM: Final = re.compile(rb"directory at ([0-9a-f]{16}), bytes ([0-9a-f]{16
 
 
 class End(NamedTuple):
-    """What the end record says about the directory."""
+    """The contents of the end record about the directory."""
 
     entries: int
     size: int

@@ -75,10 +75,7 @@ class AppendFile:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def append(self, *parts: bytes | memoryview) -> None:
-        """Write all parts at the end, or nothing if that fails.
-
-        Raise `StoreError` if the file has been closed.
-        """
+        """Write all parts at the end, or nothing if that fails; raise `StoreError` if the file has been closed."""
         if not self.is_open:
             raise StoreError("the zip file has been closed", store=str(self.path))
         with self._seek:

@@ -78,10 +78,7 @@ class Names:
             raise self._lost(self._astray)
 
     def check_listing(self, *, all_keys: bool) -> None:
-        """Make sure that the names are those in the file; a part of a good directory is listed without that.
-
-        Raise `ArchiveError` if one is not.
-        """
+        """Raise `ArchiveError` unless the names are those in the file; a part of a good directory needs no check."""
         if all_keys or self._damaged:
             self._compare_all()
         for key in self._hidden:
@@ -90,10 +87,7 @@ class Names:
             raise self._lost(self._astray)
 
     def check_entries(self) -> None:
-        """Make sure that the directory agrees with the file in everything.
-
-        Raise `ArchiveError` if it does not.
-        """
+        """Raise `ArchiveError` unless the directory agrees with the file in everything."""
         self.check_listing(all_keys=True)
         for entry in self._entries.values():
             start = check_entry(self._read_at, entry, self._store)

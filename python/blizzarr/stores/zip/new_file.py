@@ -9,7 +9,7 @@ from pathlib import Path
 
 _numbers = itertools.count()
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
-"""How systems and file systems answer that have no files without a name."""
+"""The errors of systems and file systems that have no files without a name."""
 
 
 class NewFile:
@@ -37,10 +37,7 @@ class NewFile:
         return f"/proc/self/fd/{self.descriptor}"
 
     def publish(self, *, replace: bool) -> None:
-        """Give the file its name.
-
-        Raise `FileExistsError` if something has that name, and it is not to be replaced.
-        """
+        """Give the file its name; raise `FileExistsError` if something has that name, and it is not to be replaced."""
         if replace:
             if self._temporary is None:
                 temporary = self._temporary_name()

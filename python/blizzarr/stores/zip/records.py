@@ -99,10 +99,7 @@ def decoded(raw_name: bytes, flags: int) -> str:
 
 
 def wide(extra: bytes, *fields: int) -> tuple[int, ...]:
-    """Replace the fields that did not fit by their 64-bit values.
-
-    Raise `ValueError` if there is no such value.
-    """
+    """Replace the fields that did not fit by their 64-bit values; raise `ValueError` if a value is missing."""
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, at)
