@@ -42,34 +42,55 @@ def unlocked(store: Store) -> Store:
     return _Unlocked(store)
 
 
-class _LimitedHandle:
-    """A handle of the engine that passes a limit on the number of threads."""
+class _Handle:
+    """A handle of the engine with a limit on its threads, for reads that were asked for at a moment of the pool."""
 
-    __slots__ = ("handle", "threads")
+    __slots__ = ("handle", "moment", "threads")
 
-    def __init__(self, handle: Any, threads: int) -> None:
+    def __init__(self, handle: Any, threads: int, moment: int | None = None) -> None:
         self.handle = handle
         self.threads = threads
+        self.moment = moment
 
-    def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> Any:
+    def read(self, out: Any, axes: Axes, /) -> Any:
         """Read the selection of `axes` into the buffer."""
-        return self.handle.read(out, axes, self.threads, asked)
+        return self.handle.read(out, axes, self.threads, self.moment)
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
         """Write the buffer to the selection of `axes`."""
         self.handle.write(source, axes, write_empty, self.threads)
 
-    def resized(self, shape: tuple[int, ...], /) -> _LimitedHandle:
+    def resized(self, shape: tuple[int, ...], /) -> _Handle:
         """Return the handle for the same chunks under another shape."""
-        return _LimitedHandle(self.handle.resized(shape), self.threads)
+        return _Handle(self.handle.resized(shape), self.threads, self.moment)
 
-    def beyond(self) -> _LimitedHandle:
+    def beyond(self) -> _Handle:
         """Return the handle for elements that may lie beyond the stored shape."""
-        return _LimitedHandle(self.handle.beyond(), self.threads)
+        return _Handle(self.handle.beyond(), self.threads, self.moment)
 
     def __getattr__(self, name: str) -> Any:
         # All else is the same, and not done by threads.
         return getattr(self.handle, name)
+
+
+def read_since(binding: Binding, moment: int | None) -> Binding:
+    """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> pool = blizzarr.CachePool(1 << 20)
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
+    >>> binding = OpenedArray.of(z.store, z.path, z.metadata).cached(pool).binding
+    >>> moment = pool.native.now()
+    >>> read_since(binding, moment).handle.moment == moment
+    True
+    """
+    if moment is None:
+        return binding
+    handle: Any = binding.handle
+    inner, threads = (handle.handle, handle.threads) if isinstance(handle, _Handle) else (handle, 0)
+    return replace(binding, handle=_Handle(inner, threads, moment))
 
 
 class OpenedArray(Array):
@@ -132,4 +153,4 @@ class OpenedArray(Array):
         # Objects are made by the calling thread anyway.
         if self._threads is None or not isinstance(binding.handle, _native.ArrayHandle):
             return binding
-        return replace(binding, handle=_LimitedHandle(binding.handle, self._threads))
+        return replace(binding, handle=_Handle(binding.handle, self._threads))
