@@ -17,7 +17,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
-from blizzarr.tensorstore.opened_array import OpenedArray, undocumented
+from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
@@ -167,12 +167,11 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> Stored
     pool = value_of(node.resources, "cache_pool")
     store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
-    if mode.assume_metadata or mode.assume_cached_metadata:
-        store = undocumented(store)
     if pool.native is not None:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
-    array = OpenedArray.of(store, place.path, meta, _threads(place))
+    is_assumed = mode.assume_metadata or mode.assume_cached_metadata
+    array = OpenedArray.of(store, place.path, meta, _threads(place), not is_assumed)
     return StoredArray(node, array, moment, known, type(node.options["metadata"]))
 
 

@@ -11,14 +11,7 @@ from blizzarr.array.binding import bind
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.handle import StoreHandle
 from blizzarr.transfer import Binding
-
-
-class _Undocumented(StoreHandle):
-    """A store of arrays that are not compared with their documents."""
-
-    has_documents = False
 
 
 class _Unlocked(StoreWrapper):
@@ -30,11 +23,6 @@ class _Unlocked(StoreWrapper):
     def locks(self) -> None:
         """None: documents are not locked."""
         return
-
-
-def undocumented(store: Store) -> Store:
-    """Return the store for arrays that are not compared with their documents."""
-    return _Undocumented(store)
 
 
 def unlocked(store: Store) -> Store:
@@ -94,7 +82,10 @@ def read_since(binding: Binding, moment: int | None) -> Binding:
 
 
 class OpenedArray(Array):
-    """An array that a spec has opened, which uses at most `threads` threads for one request; None sets no limit.
+    """An array that a spec has opened.
+
+    The array uses at most `threads` threads for one request; None sets no limit. It is compared with its stored
+    document unless `watched` is False.
 
     Examples
     --------
@@ -104,16 +95,18 @@ class OpenedArray(Array):
     array([2, 3])
     """
 
-    __slots__ = ("_by_bytes", "_threads")
+    __slots__ = ("_by_bytes", "_threads", "_watched")
 
     _threads: int | None
+    _watched: bool
     _by_bytes: tuple[ArrayMeta, Binding] | None
 
     @classmethod
-    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None) -> Self:
+    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None, watched: bool = True) -> Self:
         """Return the array at a path."""
         array = cls(store, path, metadata)
         array._threads = threads
+        array._watched = watched
         array._by_bytes = None
         return array
 
@@ -127,7 +120,8 @@ class OpenedArray(Array):
         """The array as the engine knows it, with the bytes of its elements as a last axis."""
         metadata, bound = self._metadata, self._by_bytes
         if bound is None or bound[0] is not metadata:
-            bound = self._by_bytes = metadata, self._limited(bind(self._store, self._path, metadata, by_bytes=True))
+            binding = bind(self._store, self._path, metadata, by_bytes=True, watch=self._watched)
+            bound = self._by_bytes = metadata, self._limited(binding)
         return bound[1]
 
     def adopt(self, metadata: ArrayMeta) -> None:
@@ -136,17 +130,19 @@ class OpenedArray(Array):
 
     def in_store(self, store: Store) -> Self:
         """Return the same array, reached through another store."""
-        return self.of(store, self._path, self._metadata, self._threads)
+        return self.of(store, self._path, self._metadata, self._threads, self._watched)
 
     _in = in_store
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OpenedArray.of, (self._store, self._path, self._metadata, self._threads)
+        return OpenedArray.of, (self._store, self._path, self._metadata, self._threads, self._watched)
 
     def _bind(self) -> Binding:
-        binding = self._limited(super()._bind())
-        if self._binding is not None:
-            self._binding = binding
+        metadata = self._metadata
+        binding = self._binding = self._limited(bind(self._store, self._path, metadata, watch=self._watched))
+        if self._metadata is not metadata:
+            # Another thread has taken over other metadata, with which the array is bound again.
+            self._binding = None
         return binding
 
     def _limited(self, binding: Binding) -> Binding:

@@ -24,7 +24,7 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
-from blizzarr.tensorstore.opened_array import undocumented, unlocked
+from blizzarr.tensorstore.opened_array import unlocked
 from blizzarr.tensorstore.pieces import Listed, Points, Where
 from blizzarr.tensorstore.write_buffer import WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
@@ -159,7 +159,7 @@ class Staged:
             return self._bind(self._changes.view(self._store, elements=False), self._meta)
         if self._binding is None:
             # The document is compared when the transaction is committed, and may be part of it.
-            self._binding = self._bind(undocumented(self._store), self._meta)
+            self._binding = self._bind(self._store, self._meta, watch=False)
         return self._binding
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
@@ -212,7 +212,7 @@ class Staged:
             return []
         # Writers want the document that they lock; it is not taken along.
         into.set(lock_key(self._path, self._meta), b"")
-        binding = self._written_to(undocumented(into))
+        binding = self._written_to(into, watch=False)
         left = [(name, position) for name, (position,) in names.items() if name not in self._final]
         for first in range(0, len(left), _TOGETHER):
             some = left[first : first + _TOGETHER]
@@ -290,15 +290,15 @@ class Staged:
         for position in positions:
             self.buffer.chunks[position].data = None
 
-    def _written_to(self, store: Store) -> Binding:
+    def _written_to(self, store: Store, watch: bool = True) -> Binding:
         """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""
         if self._assumed and not isinstance(store, View):
             store = unlocked(store)
-        binding = self._bind(store, self._meta.with_shape(self._shape))
+        binding = self._bind(store, self._meta.with_shape(self._shape), watch)
         return Binding(binding.handle, binding.dtype, True) if self._write_empty else binding
 
-    def _bind(self, store: Store, meta: ArrayMeta) -> Binding:
-        return bind(store, self._path, meta, by_bytes=self._by_bytes)
+    def _bind(self, store: Store, meta: ArrayMeta, watch: bool = True) -> Binding:
+        return bind(store, self._path, meta, by_bytes=self._by_bytes, watch=watch)
 
     def _check_current(self, store: Store) -> None:
         """Raise if the array has been replaced, or removed, since the chunks were written."""
