@@ -171,7 +171,8 @@ def _opened(place: StoredPlace, meta: ArrayMeta, known: KnownMetadata) -> Stored
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
     moment = bound_at_open(node.options["recheck_cached_metadata"], known.moment)
     is_assumed = mode.assume_metadata or mode.assume_cached_metadata
-    array = OpenedArray.of(store, place.path, meta, _threads(place), not is_assumed)
+    array = OpenedArray(store, place.path, meta)
+    array.threads, array.watched = _threads(place), not is_assumed
     return StoredArray(node, array, moment, known, type(node.options["metadata"]))
 
 

@@ -95,19 +95,16 @@ class OpenedArray(Array):
     array([2, 3])
     """
 
-    __slots__ = ("_by_bytes", "_threads", "_watched")
-
-    _threads: int | None
-    _watched: bool
-    _by_bytes: tuple[ArrayMeta, Binding] | None
+    threads: int | None = None
+    watched: bool = True
+    _by_bytes: tuple[ArrayMeta, Binding] | None = None
 
     @classmethod
     def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None, watched: bool = True) -> Self:
         """Return the array at a path."""
         array = cls(store, path, metadata)
-        array._threads = threads
-        array._watched = watched
-        array._by_bytes = None
+        array.threads = threads
+        array.watched = watched
         return array
 
     @property
@@ -120,7 +117,7 @@ class OpenedArray(Array):
         """The array as the engine knows it, with the bytes of its elements as a last axis."""
         metadata, bound = self._metadata, self._by_bytes
         if bound is None or bound[0] is not metadata:
-            binding = bind(self._store, self._path, metadata, by_bytes=True, watch=self._watched)
+            binding = bind(self._store, self._path, metadata, by_bytes=True, watch=self.watched)
             bound = self._by_bytes = metadata, self._limited(binding)
         return bound[1]
 
@@ -130,16 +127,16 @@ class OpenedArray(Array):
 
     def in_store(self, store: Store) -> Self:
         """Return the same array, reached through another store."""
-        return self.of(store, self._path, self._metadata, self._threads, self._watched)
+        return self.of(store, self._path, self._metadata, self.threads, self.watched)
 
     _in = in_store
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OpenedArray.of, (self._store, self._path, self._metadata, self._threads, self._watched)
+        return OpenedArray.of, (self._store, self._path, self._metadata, self.threads, self.watched)
 
     def _bind(self) -> Binding:
         metadata = self._metadata
-        binding = self._binding = self._limited(bind(self._store, self._path, metadata, watch=self._watched))
+        binding = self._binding = self._limited(bind(self._store, self._path, metadata, watch=self.watched))
         if self._metadata is not metadata:
             # Another thread has taken over other metadata, with which the array is bound again.
             self._binding = None
@@ -147,6 +144,6 @@ class OpenedArray(Array):
 
     def _limited(self, binding: Binding) -> Binding:
         # Objects are made by the calling thread anyway.
-        if self._threads is None or not isinstance(binding.handle, _native.ArrayHandle):
+        if self.threads is None or not isinstance(binding.handle, _native.ArrayHandle):
             return binding
-        return replace(binding, handle=_Handle(binding.handle, self._threads))
+        return replace(binding, handle=_Handle(binding.handle, self.threads))

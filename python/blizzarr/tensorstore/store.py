@@ -377,7 +377,9 @@ def _refusing(error: Exception) -> Callable[[], Any]:
 
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:
     """Return the store of a view of a driver's elements; by default, of all of them."""
-    return TensorStore._made(driver, driver.whole if form is None else form)
+    store = object.__new__(TensorStore)
+    store._driver, store._bare = driver, driver.whole if form is None else form
+    return store
 
 
 class Indexable(ABC):  # noqa: B024
