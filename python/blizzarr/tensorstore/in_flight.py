@@ -127,11 +127,11 @@ _last: weakref.ref[CachePool] | None = None
 def _pool() -> CachePool:
     """Return the pool that all reads in flight share."""
     global _last
-    found = None if _last is None else _last()
-    if found is None:
-        found = CachePool(KEPT_BYTES)
-        _last = weakref.ref(found)
-    return found
+    result = None if _last is None else _last()
+    if result is None:
+        result = CachePool(KEPT_BYTES)
+        _last = weakref.ref(result)
+    return result
 
 
 def _engine(pool: CachePool) -> Any:

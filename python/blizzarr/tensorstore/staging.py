@@ -51,10 +51,10 @@ def staged_in(
     def make() -> Staged:
         return Staged(changes, store, array, assumed=assumed, by_bytes=by_bytes, repeatable=transaction.repeatable_read)
 
-    found = changes.elements(name, make)
-    assert isinstance(found, Staged), "what was made"
-    found.adopt(array.metadata).check()
-    return found
+    result = changes.elements(name, make)
+    assert isinstance(result, Staged), "what was made"
+    result.adopt(array.metadata).check()
+    return result
 
 
 def do_later(
@@ -176,10 +176,10 @@ class Staged:
         """Return the names of the stored values, as far as keys give them, with the positions of their chunks."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         key, rank = self._meta.chunk_keys.value_key, len(self._meta.shape)
-        found: dict[str, list[tuple[int, ...]]] = {}
+        result: dict[str, list[tuple[int, ...]]] = {}
         for position in list(self.buffer.chunks):
-            found.setdefault(prefix + key(position[:rank]), []).append(position)
-        return found
+            result.setdefault(prefix + key(position[:rank]), []).append(position)
+        return result
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """Return a stored value as the transaction will leave it, in a tuple; None if it does not change."""
@@ -304,18 +304,18 @@ class Staged:
         """Raise if the array has been replaced, or removed, since the chunks were written."""
         if self._assumed:
             return
-        (found,) = find_many(store, [self._path], forms_again(self._meta))
-        if isinstance(found, BlizzarrError):
-            raise found
+        (result,) = find_many(store, [self._path], forms_again(self._meta))
+        if isinstance(result, BlizzarrError):
+            raise result
         key = lock_key(self._path, self._meta)
-        if found is None or not isinstance(found.meta, ArrayMeta):
+        if result is None or not isinstance(result.meta, ArrayMeta):
             raise ConstraintError(f"Metadata at {key} does not exist")
-        if not same_chunks(found.meta, self._meta):
+        if not same_chunks(result.meta, self._meta):
             raise ConstraintError(f"Updated zarr metadata at {key} is incompatible with existing metadata")
-        outside = self._written_outside(found.meta.shape)
+        outside = self._written_outside(result.meta.shape)
         if outside is not None:
             raise ConstraintError(
-                f"Shape at {key} was made smaller meanwhile, {found.meta.shape}: nowhere to store what was written "
+                f"Shape at {key} was made smaller meanwhile, {result.meta.shape}: nowhere to store what was written "
                 f"at {outside}"
             )
 

@@ -238,8 +238,8 @@ class TensorStore(StoreFacts):
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
     ) -> npt.NDArray[Any]:
-        found = self._in_transaction(self._read_now)()
-        return found if dtype is None else found.astype(dtype, copy=False)
+        result = self._in_transaction(self._read_now)()
+        return result if dtype is None else result.astype(dtype, copy=False)
 
     # Changing it
 
