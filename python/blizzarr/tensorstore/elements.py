@@ -37,16 +37,16 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
     if most is not None and isinstance(value, np.ndarray) and value.ndim > most and dtype.name != "json":
         raise SpecError("object too deep for desired array")
     try:
-        found = _converted(value, dtype, max_rank)
+        result = _converted(value, dtype, max_rank)
     except (TypeError, ValueError, OverflowError) as error:
         if most is not None and _depth(value) > most:
             raise SpecError("object too deep for desired array") from error
         if isinstance(error, ValueError):
             raise SpecError(str(error)) from error
         raise
-    if max_rank is not None and found.ndim > max_rank:
+    if max_rank is not None and result.ndim > max_rank:
         raise SpecError("object too deep for desired array")
-    return found
+    return result
 
 
 def _depth(value: Any) -> int:
@@ -75,9 +75,9 @@ def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[An
 
 def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
     """Convert a value to an array of objects: texts, byte strings or JSON."""
-    found = _json(value, max_rank) if dtype.name == "json" else np.array(value, object)
-    made = np.empty(found.shape, object)
-    for position, element in np.ndenumerate(found):
+    result = _json(value, max_rank) if dtype.name == "json" else np.array(value, object)
+    made = np.empty(result.shape, object)
+    for position, element in np.ndenumerate(result):
         made[position] = _checked(element, dtype)
     return made
 

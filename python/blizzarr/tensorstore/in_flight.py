@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Any, Final, TypeVar
@@ -17,9 +16,7 @@ from typing import Any, Final, TypeVar
 from blizzarr.caching import CachePool
 from blizzarr.futures import Future, at_once, keep_alive, submit
 from blizzarr.indexing.form import Form
-from blizzarr.indexing.selection import Axes
 from blizzarr.tensorstore.driver import Driver, Shared, Source
-from blizzarr.transfer import Binding
 
 T = TypeVar("T")
 
@@ -130,11 +127,11 @@ _last: weakref.ref[CachePool] | None = None
 def _pool() -> CachePool:
     """Return the pool that all reads in flight share."""
     global _last
-    found = None if _last is None else _last()
-    if found is None:
-        found = CachePool(KEPT_BYTES)
-        _last = weakref.ref(found)
-    return found
+    result = None if _last is None else _last()
+    if result is None:
+        result = CachePool(KEPT_BYTES)
+        _last = weakref.ref(result)
+    return result
 
 
 def _engine(pool: CachePool) -> Any:
@@ -193,38 +190,3 @@ def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
                     shared |= {owner, number}
                     again += source.chunk_bytes
     return shared if again >= _WORTH else set()
-
-
-class _SinceHandle:
-    """A handle of the engine for a read that was asked for at a given moment of the array's pool."""
-
-    __slots__ = ("handle", "moment")
-
-    def __init__(self, handle: Any, moment: int) -> None:
-        self.handle = handle
-        self.moment = moment
-
-    def read(self, out: Any, axes: Axes, /) -> Any:
-        """Read the selection of `axes` into the buffer, as it was stored at that moment or later."""
-        return self.handle.read(out, axes, 0, self.moment)
-
-    def __getattr__(self, name: str) -> Any:
-        # Every other method is that of the handle.
-        return getattr(self.handle, name)
-
-
-def read_since(binding: Binding, moment: int | None) -> Binding:
-    """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
-
-    Examples
-    --------
-    >>> import blizzarr
-    >>> import numpy as np
-    >>> pool = blizzarr.CachePool(1 << 20)
-    >>> z = blizzarr.create_array({}, data=[1, 2, 3]).cached(pool)
-    >>> out = np.empty((), z.dtype)
-    >>> read_since(z._bind(), pool.native.now()).handle.read(out, (2,))
-    >>> out
-    array(3)
-    """
-    return binding if moment is None else replace(binding, handle=_SinceHandle(binding.handle, moment))

@@ -38,8 +38,8 @@ def inner_chunks(store: Store, key: str, metadata: ArrayMeta) -> npt.NDArray[np.
     """
 
     def read(start: int, length: int | None) -> bytes:
-        found = store.get_ranges(key, [(start, length)])
-        return b"" if found is None else bytes(found[0])
+        result = store.get_ranges(key, [(start, length)])
+        return b"" if result is None else bytes(result[0])
 
     return _present(metadata.codecs, metadata.dtype, metadata.write_shape, read)
 
@@ -58,8 +58,8 @@ def _present(chain: CodecChain, dtype: DataType, shape: tuple[int, ...], read: _
     present = ~np.all(entries == _MISSING, axis=-1)
     if inner.is_sharded:
         present = _expanded(present, entries, lambda part: _present(inner, dtype, inner_shape, part), read)
-    found: npt.NDArray[np.bool_] = present.transpose(np.argsort(order))
-    return found
+    result: npt.NDArray[np.bool_] = present.transpose(np.argsort(order))
+    return result
 
 
 def _order(chain: CodecChain, rank: int) -> list[int]:
@@ -89,8 +89,8 @@ def _entries(codec: ShardingCodec, grid: tuple[int, ...], read: _Bytes) -> npt.N
     raw = native.decode(read(0, size) if codec.index_location == "start" else read(-size, None))
     order = _order(chain, len(shape))
     swapped = any(step[0] == "bytes" and step[1] for step in steps)
-    found = np.frombuffer(raw, np.dtype(np.uint64).newbyteorder() if swapped else np.uint64)
-    return found.reshape([shape[axis] for axis in order]).transpose(np.argsort(order)).astype(np.uint64)
+    result = np.frombuffer(raw, np.dtype(np.uint64).newbyteorder() if swapped else np.uint64)
+    return result.reshape([shape[axis] for axis in order]).transpose(np.argsort(order)).astype(np.uint64)
 
 
 def _expanded(
@@ -107,9 +107,9 @@ def _expanded(
             offset, length = map(int, entries[position])
             parts[position] = look(_of(read(offset, length)))
             size = parts[position].shape
-    found = np.zeros([outer * inner for outer, inner in zip(present.shape, size, strict=True)], bool)
+    result = np.zeros([outer * inner for outer, inner in zip(present.shape, size, strict=True)], bool)
     for position in np.ndindex(present.shape):
         if present[position]:
             box = tuple(slice(at * step, (at + 1) * step) for at, step in zip(position, size, strict=True))
-            found[box] = parts[position]
-    return found
+            result[box] = parts[position]
+    return result

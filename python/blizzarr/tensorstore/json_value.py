@@ -72,12 +72,12 @@ class JsonDriver(Driver):
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         access = self._access
-        found = access.read("") if self.transaction is None else KvChanges(self.transaction, access).read("")
-        if found.value is None:
+        result = access.read("") if self.transaction is None else KvChanges(self.transaction, access).read("")
+        if result.value is None:
             raise ArrayNotFoundError(f"Error reading {self._shown}")
         element = np.empty((), np.object_)
         with prefixed(f"Error reading {self._shown}"):
-            element[()] = found_at(_parsed(found.value), self._pointer)
+            element[()] = found_at(_parsed(result.value), self._pointer)
         values = picked(element, lower_form(form, ()))
         if out is None:
             return values.copy("C")
@@ -99,9 +99,9 @@ class JsonDriver(Driver):
             access.write("", self._made(None, value))
             return
         for _ in range(_ATTEMPTS):
-            found = access.read("")
-            made = self._made(found.value, value)
-            if made == found.value or access.write("", made, found.generation) is not None:
+            result = access.read("")
+            made = self._made(result.value, value)
+            if made == result.value or access.write("", made, result.generation) is not None:
                 return
         raise self._too_busy
 
@@ -169,15 +169,15 @@ def _opened_again(node: SpecNode, readable: bool, writable: bool) -> JsonDriver:
 def _parsed(value: bytes) -> Any:
     try:
         text = value.decode("utf-8-sig")
-        found = json.loads(
+        result = json.loads(
             text, object_pairs_hook=_object, parse_int=_number, parse_float=_finite, parse_constant=_no_json
         )
         if _HALF.search(text):
             # Halves of characters that are no pair are no text.
-            dump(found).encode()
+            dump(result).encode()
     except (ValueError, RecursionError):
         raise ConstraintError("Invalid JSON") from None
-    return found
+    return result
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

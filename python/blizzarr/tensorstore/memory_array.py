@@ -31,13 +31,13 @@ _QUICK = 1 << 16
 def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | None, write: bool | None) -> MemoryArray:
     """Return the driver of an array that a user passed; see `blizzarr.tensorstore.array`."""
     if dtype is None:
-        found = value if isinstance(value, np.ndarray) else np.asarray(value)
-        if found.dtype == object and not isinstance(value, np.ndarray):
-            kind = _dtype_of_objects(found)
-        elif found.dtype == object:
+        result = value if isinstance(value, np.ndarray) else np.asarray(value)
+        if result.dtype == object and not isinstance(value, np.ndarray):
+            kind = _dtype_of_objects(result)
+        elif result.dtype == object:
             kind = as_dtype("json")
         else:
-            kind = as_dtype(found.dtype)
+            kind = as_dtype(result.dtype)
     else:
         kind = as_dtype(dtype)
     elements = as_elements(value, kind)

@@ -18,7 +18,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
-from blizzarr.tensorstore.opened_array import OpenedArray, undocumented
+from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
@@ -159,8 +159,6 @@ def _opened(
     node = place.node
     store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
-    if mode.assume_metadata or mode.assume_cached_metadata:
-        store = undocumented(store)
     pool: CachePool = node.resources["cache_pool"].value
     if pool.native is not None:
         store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
@@ -171,7 +169,8 @@ def _opened(
         # The same threads copy and read.
         most = _native.threads() if copying == "shared" else copying
         threads = most if reading == "shared" else min(most, reading)
-    array = OpenedArray.of(store, place.path, meta, threads)
+    array = OpenedArray(store, place.path, meta)
+    array.threads, array.watched = threads, not (mode.assume_metadata or mode.assume_cached_metadata)
     if field is None:
         field = place.constraints.field_of(meta, node.options)
     since = bound_at_open(node.options["recheck_cached_metadata"], moment)

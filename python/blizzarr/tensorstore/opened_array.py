@@ -11,14 +11,7 @@ from blizzarr.array.binding import bind
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.wrapper import StoreHandle
 from blizzarr.transfer import Binding
-
-
-class _Undocumented(StoreHandle):
-    """A store of arrays that are not compared with their documents."""
-
-    has_documents = False
 
 
 class _Unlocked(StoreWrapper):
@@ -32,48 +25,67 @@ class _Unlocked(StoreWrapper):
         return
 
 
-def undocumented(store: Store) -> Store:
-    """Return the store for arrays that are not compared with their documents."""
-    return _Undocumented(store)
-
-
 def unlocked(store: Store) -> Store:
     """Return the store without locks on documents: only threads of this process exclude each other."""
     return _Unlocked(store)
 
 
-class _LimitedHandle:
-    """A handle of the engine that passes a limit on the number of threads."""
+class _Handle:
+    """A handle of the engine with a limit on its threads, for reads that were asked for at a moment of the pool."""
 
-    __slots__ = ("handle", "threads")
+    __slots__ = ("handle", "moment", "threads")
 
-    def __init__(self, handle: Any, threads: int) -> None:
+    def __init__(self, handle: Any, threads: int, moment: int | None = None) -> None:
         self.handle = handle
         self.threads = threads
+        self.moment = moment
 
-    def read(self, out: Any, axes: Axes, threads: int = 0, asked: int | None = None, /) -> Any:
+    def read(self, out: Any, axes: Axes, /) -> Any:
         """Read the selection of `axes` into the buffer."""
-        return self.handle.read(out, axes, self.threads, asked)
+        return self.handle.read(out, axes, self.threads, self.moment)
 
     def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
         """Write the buffer to the selection of `axes`."""
         self.handle.write(source, axes, write_empty, self.threads)
 
-    def resized(self, shape: tuple[int, ...], /) -> _LimitedHandle:
+    def resized(self, shape: tuple[int, ...], /) -> _Handle:
         """Return the handle for the same chunks under another shape."""
-        return _LimitedHandle(self.handle.resized(shape), self.threads)
+        return _Handle(self.handle.resized(shape), self.threads, self.moment)
 
-    def beyond(self) -> _LimitedHandle:
+    def beyond(self) -> _Handle:
         """Return the handle for elements that may lie beyond the stored shape."""
-        return _LimitedHandle(self.handle.beyond(), self.threads)
+        return _Handle(self.handle.beyond(), self.threads, self.moment)
 
     def __getattr__(self, name: str) -> Any:
         # All else is the same, and not done by threads.
         return getattr(self.handle, name)
 
 
+def read_since(binding: Binding, moment: int | None) -> Binding:
+    """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
+
+    Examples
+    --------
+    >>> import blizzarr
+    >>> pool = blizzarr.CachePool(1 << 20)
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
+    >>> binding = OpenedArray.of(z.store, z.path, z.metadata).cached(pool).binding
+    >>> moment = pool.native.now()
+    >>> read_since(binding, moment).handle.moment == moment
+    True
+    """
+    if moment is None:
+        return binding
+    handle: Any = binding.handle
+    inner, threads = (handle.handle, handle.threads) if isinstance(handle, _Handle) else (handle, 0)
+    return replace(binding, handle=_Handle(inner, threads, moment))
+
+
 class OpenedArray(Array):
-    """An array that a spec has opened, which uses at most `threads` threads for one request; None sets no limit.
+    """An array that a spec has opened.
+
+    The array uses at most `threads` threads for one request; None sets no limit. It is compared with its stored
+    document unless `watched` is False.
 
     Examples
     --------
@@ -83,17 +95,16 @@ class OpenedArray(Array):
     array([2, 3])
     """
 
-    __slots__ = ("_by_bytes", "_threads")
-
-    _threads: int | None
-    _by_bytes: tuple[ArrayMeta, Binding] | None
+    threads: int | None = None
+    watched: bool = True
+    _by_bytes: tuple[ArrayMeta, Binding] | None = None
 
     @classmethod
-    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None) -> Self:
+    def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None, watched: bool = True) -> Self:
         """Return the array at a path."""
         array = cls(store, path, metadata)
-        array._threads = threads
-        array._by_bytes = None
+        array.threads = threads
+        array.watched = watched
         return array
 
     @property
@@ -106,7 +117,8 @@ class OpenedArray(Array):
         """The array as the engine knows it, with the bytes of its elements as a last axis."""
         metadata, bound = self._metadata, self._by_bytes
         if bound is None or bound[0] is not metadata:
-            bound = self._by_bytes = metadata, self._limited(bind(self._store, self._path, metadata, by_bytes=True))
+            binding = bind(self._store, self._path, metadata, by_bytes=True, watch=self.watched)
+            bound = self._by_bytes = metadata, self._limited(binding)
         return bound[1]
 
     def adopt(self, metadata: ArrayMeta) -> None:
@@ -115,21 +127,23 @@ class OpenedArray(Array):
 
     def in_store(self, store: Store) -> Self:
         """Return the same array, reached through another store."""
-        return self.of(store, self._path, self._metadata, self._threads)
+        return self.of(store, self._path, self._metadata, self.threads, self.watched)
 
     _in = in_store
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OpenedArray.of, (self._store, self._path, self._metadata, self._threads)
+        return OpenedArray.of, (self._store, self._path, self._metadata, self.threads, self.watched)
 
     def _bind(self) -> Binding:
-        binding = self._limited(super()._bind())
-        if self._binding is not None:
-            self._binding = binding
+        metadata = self._metadata
+        binding = self._binding = self._limited(bind(self._store, self._path, metadata, watch=self.watched))
+        if self._metadata is not metadata:
+            # Another thread has taken over other metadata, with which the array is bound again.
+            self._binding = None
         return binding
 
     def _limited(self, binding: Binding) -> Binding:
         # Objects are made by the calling thread anyway.
-        if self._threads is None or not isinstance(binding.handle, _native.ArrayHandle):
+        if self.threads is None or not isinstance(binding.handle, _native.ArrayHandle):
             return binding
-        return replace(binding, handle=_LimitedHandle(binding.handle, self._threads))
+        return replace(binding, handle=_Handle(binding.handle, self.threads))

@@ -139,8 +139,8 @@ def _listed(
     for axis, stride in moving:
         at = at + stride * spread(axis)
     group = (*order, len(shape))
-    found = [
+    result = [
         (group, np.ascontiguousarray(spread(axis), np.int64)) if any(axis is other for other in together) else axis
         for axis in outer
     ]
-    return (*found, (group, np.ascontiguousarray(at, np.int64)))
+    return (*result, (group, np.ascontiguousarray(at, np.int64)))

@@ -75,15 +75,15 @@ def box_within(view: Form, box: Box, axes: Iterable[int], dims: Sequence[int]) -
     >>> box_within(view, ((5, 11), (0, 4), (2, 3)), [0, 1], [0])
     ((3, 6),)
     """
-    found = {dim: (view.lower[dim], view.upper[dim]) for dim in dims}
+    result = {dim: (view.lower[dim], view.upper[dim]) for dim in dims}
     for axis in axes:
         map_, (low, high) = view.maps[axis], box[axis]
         if isinstance(map_, int):
             if not low <= map_ < high:
                 return ((0, 0),) * len(dims)
         elif isinstance(map_, tuple):
-            found[map_[0]] = positions_within(map_, *found[map_[0]], low, high)
-    return tuple([found[dim] for dim in dims])
+            result[map_[0]] = positions_within(map_, *result[map_[0]], low, high)
+    return tuple([result[dim] for dim in dims])
 
 
 def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:

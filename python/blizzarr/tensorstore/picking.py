@@ -24,11 +24,11 @@ def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
     simple = _simple(array, shape, axes)
     if simple is not None:
         return simple
-    found = _along_each(array, shape, axes)
-    if found is not None:
-        return found
-    found = array[_fancy(shape, axes)]
-    return found if found.shape == shape else np.broadcast_to(found, shape)
+    result = _along_each(array, shape, axes)
+    if result is not None:
+        return result
+    result = array[_fancy(shape, axes)]
+    return result if result.shape == shape else np.broadcast_to(result, shape)
 
 
 def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> None:
@@ -69,11 +69,11 @@ def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.
             return None
         dims += added
         index += [np.newaxis] * len(added)
-        found: npt.NDArray[Any] = array[tuple(index)]
+        result: npt.NDArray[Any] = array[tuple(index)]
     else:
         # The ellipsis keeps an array of one element an array.
-        found = array[(*index, ...)]
-    return found if dims == sorted(dims) else found.transpose([dims.index(dim) for dim in range(rank)])
+        result = array[(*index, ...)]
+    return result if dims == sorted(dims) else result.transpose([dims.index(dim) for dim in range(rank)])
 
 
 def _along_each(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.NDArray[Any] | None:
@@ -103,13 +103,13 @@ def _along_each(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> 
             index.append(slice(None))
             left.append((dims[0], 0, 1))
             lists.append((values.size / max(size, 1), number, values))
-    found: npt.NDArray[Any] = array[tuple(index)]
+    result: npt.NDArray[Any] = array[tuple(index)]
     # First where the fewest are left.
     for _, number, values in sorted(lists, key=lambda one: one[0]):
-        found = found.take(values, number)
+        result = result.take(values, number)
     if left == [(dim, 0, 1) for dim in range(len(shape))]:
-        return found
-    return _simple(found, shape, tuple(left))
+        return result
+    return _simple(result, shape, tuple(left))
 
 
 def _slice(start: int, step: int, count: int, size: int) -> slice:

@@ -111,8 +111,8 @@ class Pieces:
             is_plain = not any(not isinstance(axis, int) and len(axis) == 2 for axis in self._axes)
             for position in every:
                 if positions is None or position in positions:
-                    found = [line[index] for index, line in zip(position, lines, strict=True)]
-                    where, index = zip(*found, strict=True)
+                    result = [line[index] for index, line in zip(position, lines, strict=True)]
+                    where, index = zip(*result, strict=True)
                     yield (position, where, index) if is_plain else (position, Listed(where), _index(index))
 
     def _listed(self, positions: Collection[Position] | None) -> Iterator[Piece]:
@@ -157,18 +157,18 @@ def _index(picked: tuple[Picked, ...]) -> Any:
 
 def _everywhere(shape: tuple[int, ...], axis: Axis) -> npt.NDArray[np.int64]:
     """Return the index along an axis of each element."""
-    found: npt.NDArray[np.int64]
+    result: npt.NDArray[np.int64]
     if isinstance(axis, int):
-        found = np.array(axis, np.int64)
+        result = np.array(axis, np.int64)
     elif len(axis) == 3:
         dim, start, step = axis
         lengths = [length if own == dim else 1 for own, length in enumerate(shape)]
-        found = (start + step * np.arange(shape[dim], dtype=np.int64)).reshape(lengths)
+        result = (start + step * np.arange(shape[dim], dtype=np.int64)).reshape(lengths)
     else:
         dims, indices = axis
         lengths = [indices.shape[dims.index(own)] if own in dims else 1 for own in range(len(shape))]
-        found = np.transpose(indices, np.argsort(dims)).reshape(lengths)
-    return np.broadcast_to(found, shape).reshape(-1)
+        result = np.transpose(indices, np.argsort(dims)).reshape(lengths)
+    return np.broadcast_to(result, shape).reshape(-1)
 
 
 def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
@@ -180,7 +180,7 @@ def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
     count = shape[dim]
     if step < 0:
         start, step = start + step * (count - 1), -step
-    found: _Line = {}
+    result: _Line = {}
     done = 0
     while done < count:
         index = start + done * step
@@ -188,9 +188,9 @@ def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
         here = min(count - done, -(-((number + 1) * length - index) // step)) if step else count
         low = index - number * length
         picked = slice(low, low + (here - 1) * step + 1, step if here > 1 else 1)
-        found[first + number] = picked, slice(done, done + here)
+        result[first + number] = picked, slice(done, done + here)
         done += here
-    return found
+    return result
 
 
 def _listed_line(indices: npt.NDArray[np.int64], length: int, first: int) -> _Line:

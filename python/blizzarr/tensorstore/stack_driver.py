@@ -97,7 +97,7 @@ class StackDriver(Driver):
             ((part, driver, own),) = parts
             _check_readable(part, driver)
             return driver.read(own, out, batch)
-        found = empty_result(form.shape, self.dtype._element_dtype) if out is None else out
+        result = empty_result(form.shape, self.dtype._element_dtype) if out is None else out
         # Shared chunks are dropped after this read, so that they cannot become stale.
         shared_here: Shared = {}
         sharing = overlapping([(driver, own) for _, driver, own in parts]) if batch is None else ()
@@ -105,14 +105,14 @@ class StackDriver(Driver):
         def read(part: Part, driver: Driver, own: Form, shared: Shared | None) -> None:
             _check_readable(part, driver)
             if isinstance(part.where, Points):
-                part.put(found, driver.read(own, None, shared))
+                part.put(result, driver.read(own, None, shared))
             else:
-                driver.read(own, part.of(found), shared)
+                driver.read(own, part.of(result), shared)
 
         at_once = all(driver.is_quick(own) for _, driver, own in parts)
         tasks = [partial(read, *part, shared_here if number in sharing else batch) for number, part in enumerate(parts)]
         do_all(tasks, at_once)
-        return found
+        return result
 
     def sources(self, form: Form) -> Sequence[Source]:
         """Return the sources of all layers that a view needs."""

@@ -194,13 +194,13 @@ def _common(layers: Sequence[Layer]) -> IndexDomain:
         lower = tuple(map(min, zip(*(form.lower for form in forms), strict=True)))
         upper = tuple(map(max, zip(*(form.upper for form in forms), strict=True)))
         return domain_of(Form(lower, upper, never, never, labels))
-    found = layers[0].domain
+    result = layers[0].domain
     for number, layer in enumerate(layers[1:], 1):
         try:
-            found = found.hull(layer.domain)
+            result = result.hull(layer.domain)
         except BlizzarrError as error:
             raise SpecError(f"Layer {number}: {error.reason}") from error
-    return found
+    return result
 
 
 def _made(

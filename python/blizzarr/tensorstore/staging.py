@@ -24,7 +24,7 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
-from blizzarr.tensorstore.opened_array import undocumented, unlocked
+from blizzarr.tensorstore.opened_array import unlocked
 from blizzarr.tensorstore.pieces import Listed, Points, Where
 from blizzarr.tensorstore.write_buffer import WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
@@ -51,10 +51,10 @@ def staged_in(
     def make() -> Staged:
         return Staged(changes, store, array, assumed=assumed, by_bytes=by_bytes, repeatable=transaction.repeatable_read)
 
-    found = changes.elements(name, make)
-    assert isinstance(found, Staged), "what was made"
-    found.adopt(array.metadata).check()
-    return found
+    result = changes.elements(name, make)
+    assert isinstance(result, Staged), "what was made"
+    result.adopt(array.metadata).check()
+    return result
 
 
 def do_later(
@@ -159,7 +159,7 @@ class Staged:
             return self._bind(self._changes.view(self._store, elements=False), self._meta)
         if self._binding is None:
             # The document is compared when the transaction is committed, and may be part of it.
-            self._binding = self._bind(undocumented(self._store), self._meta)
+            self._binding = self._bind(self._store, self._meta, watch=False)
         return self._binding
 
     def read(self, lowered: Lowered, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
@@ -176,10 +176,10 @@ class Staged:
         """Return the names of the stored values, as far as keys give them, with the positions of their chunks."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         key, rank = self._meta.chunk_keys.value_key, len(self._meta.shape)
-        found: dict[str, list[tuple[int, ...]]] = {}
+        result: dict[str, list[tuple[int, ...]]] = {}
         for position in list(self.buffer.chunks):
-            found.setdefault(prefix + key(position[:rank]), []).append(position)
-        return found
+            result.setdefault(prefix + key(position[:rank]), []).append(position)
+        return result
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """Return a stored value as the transaction will leave it, in a tuple; None if it does not change."""
@@ -212,7 +212,7 @@ class Staged:
             return []
         # Writers want the document that they lock; it is not taken along.
         into.set(lock_key(self._path, self._meta), b"")
-        binding = self._written_to(undocumented(into))
+        binding = self._written_to(into, watch=False)
         left = [(name, position) for name, (position,) in names.items() if name not in self._final]
         for first in range(0, len(left), _TOGETHER):
             some = left[first : first + _TOGETHER]
@@ -290,32 +290,32 @@ class Staged:
         for position in positions:
             self.buffer.chunks[position].data = None
 
-    def _written_to(self, store: Store) -> Binding:
+    def _written_to(self, store: Store, watch: bool = True) -> Binding:
         """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""
         if self._assumed and not isinstance(store, View):
             store = unlocked(store)
-        binding = self._bind(store, self._meta.with_shape(self._shape))
+        binding = self._bind(store, self._meta.with_shape(self._shape), watch)
         return Binding(binding.handle, binding.dtype, True) if self._write_empty else binding
 
-    def _bind(self, store: Store, meta: ArrayMeta) -> Binding:
-        return bind(store, self._path, meta, by_bytes=self._by_bytes)
+    def _bind(self, store: Store, meta: ArrayMeta, watch: bool = True) -> Binding:
+        return bind(store, self._path, meta, by_bytes=self._by_bytes, watch=watch)
 
     def _check_current(self, store: Store) -> None:
         """Raise if the array has been replaced, or removed, since the chunks were written."""
         if self._assumed:
             return
-        (found,) = find_many(store, [self._path], forms_again(self._meta))
-        if isinstance(found, BlizzarrError):
-            raise found
+        (result,) = find_many(store, [self._path], forms_again(self._meta))
+        if isinstance(result, BlizzarrError):
+            raise result
         key = lock_key(self._path, self._meta)
-        if found is None or not isinstance(found.meta, ArrayMeta):
+        if result is None or not isinstance(result.meta, ArrayMeta):
             raise ConstraintError(f"Metadata at {key} does not exist")
-        if not same_chunks(found.meta, self._meta):
+        if not same_chunks(result.meta, self._meta):
             raise ConstraintError(f"Updated zarr metadata at {key} is incompatible with existing metadata")
-        outside = self._written_outside(found.meta.shape)
+        outside = self._written_outside(result.meta.shape)
         if outside is not None:
             raise ConstraintError(
-                f"Shape at {key} was made smaller meanwhile, {found.meta.shape}: nowhere to store what was written "
+                f"Shape at {key} was made smaller meanwhile, {result.meta.shape}: nowhere to store what was written "
                 f"at {outside}"
             )
 

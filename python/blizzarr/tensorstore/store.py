@@ -238,8 +238,8 @@ class TensorStore(StoreFacts):
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
     ) -> npt.NDArray[Any]:
-        found = self._in_transaction(self._read_now)()
-        return found if dtype is None else found.astype(dtype, copy=False)
+        result = self._in_transaction(self._read_now)()
+        return result if dtype is None else result.astype(dtype, copy=False)
 
     # Changing it
 
@@ -377,7 +377,9 @@ def _refusing(error: Exception) -> Callable[[], Any]:
 
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:
     """Return the store of a view of a driver's elements; by default, of all of them."""
-    return TensorStore._made(driver, driver.whole if form is None else form)
+    store = object.__new__(TensorStore)
+    store._driver, store._bare = driver, driver.whole if form is None else form
+    return store
 
 
 class Indexable(ABC):  # noqa: B024

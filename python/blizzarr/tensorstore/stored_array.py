@@ -110,12 +110,12 @@ class StoredArray:
         array = self.array
         # The array that was opened, although the spec might choose another one of the document by now.
         forms = forms_again(array.metadata) or forms_of(self.node)
-        found = find_one(array.store, array.path, forms)
-        if found is None or not isinstance(found.meta, ArrayMeta):
+        result = find_one(array.store, array.path, forms)
+        if result is None or not isinstance(result.meta, ArrayMeta):
             key = shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")
-        self._check_compatible(found.meta)
-        return found.meta, found
+        self._check_compatible(result.meta)
+        return result.meta, result
 
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self.array.metadata):

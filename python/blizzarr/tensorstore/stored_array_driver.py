@@ -26,8 +26,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
-from blizzarr.tensorstore.in_flight import read_since
-from blizzarr.tensorstore.opened_array import OpenedArray, unlocked
+from blizzarr.tensorstore.opened_array import OpenedArray, read_since, unlocked
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray

@@ -44,20 +44,20 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     wanted = prod(len(chunks) for _, chunks in groups)
     ratio = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
     store = chunk_store(array.store, array.path, meta)
-    found = 0
+    result = 0
     for key, position in _stored(array, _groups(shape, axes, meta.write_shape) if sharded else groups):
         if not sharded:
-            found += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
+            result += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
         elif within := _within(groups, position, ratio):
-            found += int(np.count_nonzero(inner_chunks(store, key, meta)[within]))
-    return found == 0, found == wanted
+            result += int(np.count_nonzero(inner_chunks(store, key, meta)[within]))
+    return result == 0, result == wanted
 
 
 def _within(
     groups: list[_Group], position: tuple[int, ...], ratio: tuple[int, ...]
 ) -> tuple[np.ndarray[Any, Any], ...] | None:
     """Return the wanted inner chunks of one shard, as indices that are broadcast; None if there are none."""
-    found: dict[int, np.ndarray[Any, Any]] = {}
+    result: dict[int, np.ndarray[Any, Any]] = {}
     for number, (members, chunks) in enumerate(groups):
         rows = np.array(sorted(chunks)).reshape(len(chunks), len(members))
         starts = np.array([position[axis] * ratio[axis] for axis in members])
@@ -66,8 +66,8 @@ def _within(
         if not len(rows):
             return None
         for column, axis in enumerate(members):
-            found[axis] = rows[:, column].reshape([-1 if other == number else 1 for other in range(len(groups))])
-    return tuple(found[axis] for axis in range(len(position)))
+            result[axis] = rows[:, column].reshape([-1 if other == number else 1 for other in range(len(groups))])
+    return tuple(result[axis] for axis in range(len(position)))
 
 
 def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:

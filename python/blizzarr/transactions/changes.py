@@ -232,20 +232,20 @@ class Changes:
     def made(self, name: str) -> tuple[bytes | None] | None:
         """Return the value of a name with the elements that are to be in it, in a tuple; None without such elements."""
         for elements in list(self._elements.values()):
-            found = elements.made(name)
-            if found is not None:
-                return found
+            result = elements.made(name)
+            if result is not None:
+                return result
         return None
 
     def names(self, prefix: str) -> dict[str, bool]:
         """Return the names of values with elements that are to be written, each with whether it will have a value."""
-        found = {}
+        result = {}
         for elements in list(self._elements.values()):
             for name in elements.names():
                 made = elements.made(name) if name.startswith(prefix) else None
                 if made is not None:
-                    found[name] = made[0] is not None
-        return found
+                    result[name] = made[0] is not None
+        return result
 
     # Committing
 
@@ -305,7 +305,7 @@ class Changes:
             _publish(store)
 
     def _commit_at_once(self, outcome: Outcome) -> None:
-        locked = [found for elements in self._elements.values() if (found := elements.locked()) is not None]
+        locked = [result for elements in self._elements.values() if (result := elements.locked()) is not None]
         stores = [operation.store for operation in self._operations.values()] + [store for store, _ in locked]
         if not stores:
             return

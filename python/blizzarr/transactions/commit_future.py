@@ -34,9 +34,9 @@ class CommitFuture(Future[None]):
         ref = weakref.ref(future)
 
         def tell(ended: Future[None]) -> None:
-            found = ref()
-            if found is not None:
-                _pass_on(ended, found)
+            result = ref()
+            if result is not None:
+                _pass_on(ended, result)
 
         ended.add_done_callback(tell)
         return future

@@ -152,9 +152,9 @@ class GuardedStore(StoreWrapper):
         """Return the generation that a value must be of, or None if it may be of any."""
         name = self._prefix + key
         for relied in self._relied:
-            found = relied.get(name)
-            if found is not None:
-                generation: bytes | None = found[2]
+            result = relied.get(name)
+            if result is not None:
+                generation: bytes | None = result[2]
                 return generation
         return None
 

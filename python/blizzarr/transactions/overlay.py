@@ -169,15 +169,15 @@ class View(BaseStore):
         self.overlay.delete_range(below, behind(below))
 
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        found = self.get(key)
-        if (None if found is None else bytes(found)) != (None if expected is None else bytes(expected)):
+        result = self.get(key)
+        if (None if result is None else bytes(result)) != (None if expected is None else bytes(expected)):
             return False
         self.set(key, value)
         return True
 
     def discard(self, key: str, expected: Value) -> bool:
-        found = self.get(key)
-        if found is None or bytes(found) != bytes(expected):
+        result = self.get(key)
+        if result is None or bytes(result) != bytes(expected):
             return False
         self.delete(key)
         return True
@@ -186,18 +186,18 @@ class View(BaseStore):
         below = self.prefix + check_prefix(prefix)
         size = len(self.prefix)
         hidden = self.overlay
-        found = {
+        result = {
             key
             for key in self.base.list(prefix)
             if self.prefix + key not in hidden.values and not hidden.hides(self.prefix + key)
         }
-        found.update(
+        result.update(
             name[size:] for name, value in hidden.values.items() if value is not None and name.startswith(below)
         )
         if self.above is not None:
             for name, has_value in self.above.names(below).items():
-                (found.add if has_value else found.discard)(name[size:])
-        return sorted(found)
+                (result.add if has_value else result.discard)(name[size:])
+        return sorted(result)
 
     def others(self, prefix: str, limit: int) -> builtins.list[str]:
         others = getattr(self.base, "others", None)
@@ -206,5 +206,5 @@ class View(BaseStore):
             least <= below and (not end or behind(below) <= end) for least, end in self.overlay.ranges
         ):
             return []
-        found: builtins.list[str] = others(prefix, limit)
-        return found
+        result: builtins.list[str] = others(prefix, limit)
+        return result

@@ -41,13 +41,13 @@ def compose(outer: Form, inner: Form) -> Form:
     for dim, label in enumerate(inner.labels):
         interval = inner.interval(dim)
         allowed = inferred.get(dim, interval)
-        found = interval.within(allowed)
-        if not is_empty and not allowed.effective.covers(found.bounds):
+        result = interval.within(allowed)
+        if not is_empty and not allowed.effective.covers(result.bounds):
             raise OutOfBoundsError(
                 f"OUT_OF_RANGE: Propagated bounds {allowed}{_size(allowed)} for dimension {dim} are incompatible with "
-                f"existing bounds {found.bounds}{_size(found.bounds).rstrip(',')}."
+                f"existing bounds {result.bounds}{_size(result.bounds).rstrip(',')}."
             )
-        dims.append((found, label))
+        dims.append((result, label))
     return through(outer, inner.maps, *Form.of_dims(dims)[:5])
 
 

@@ -32,8 +32,8 @@ def cut(form: Form, domain: Form) -> Form:
                 f"{{{its}}}"
             )
         terms[dim] = lower, upper, False, False, 0, 1
-    found = lay_out(form, terms, constants=False)
-    return found if any(form.labels) or not any(domain.labels) else found._replace(labels=domain.labels)
+    result = lay_out(form, terms, constants=False)
+    return result if any(form.labels) or not any(domain.labels) else result._replace(labels=domain.labels)
 
 
 def _shown(interval: Interval, label: str) -> str:

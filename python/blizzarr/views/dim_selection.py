@@ -31,13 +31,13 @@ def as_dim_specs(value: Any) -> tuple[DimSpec, ...] | None:
         return tuple(own)
     if not isinstance(value, Iterable) or isinstance(value, bytes) or hasattr(value, "_operations"):
         return None
-    found: list[DimSpec] = []
+    result: list[DimSpec] = []
     for item in value:
         specs = as_dim_specs(item)
         if specs is None:
             return None
-        found.extend(specs)
-    return tuple(found)
+        result.extend(specs)
+    return tuple(result)
 
 
 def _range(value: slice) -> DimSpec:

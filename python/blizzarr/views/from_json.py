@@ -79,29 +79,29 @@ def _shown(value: Any) -> str:
 def _each(value: Any, parse: Callable[[Any], T]) -> list[T]:
     if not isinstance(value, list | tuple | np.ndarray):
         raise SpecError(f"Expected array, but received: {_shown(value)}")
-    found = []
+    result = []
     for place, item in enumerate(value):
         try:
-            found.append(parse(item))
+            result.append(parse(item))
         except SpecError as error:
             raise SpecError(f"Error parsing value at position {place}: {error}") from None
-    return found
+    return result
 
 
 def _integer(value: Any, lower: int = INT64_MIN, upper: int = INT64_MAX) -> int:
     whole = isinstance(value, float) and value.is_integer()
     if not isinstance(value, int | float) or isinstance(value, bool) or (isinstance(value, float) and not whole):
-        found = None
+        result = None
     else:
-        found = int(value)
-    if found is None or not lower <= found <= upper:
+        result = int(value)
+    if result is None or not lower <= result <= upper:
         wanted = (
             "64-bit signed integer"
             if (lower, upper) == (INT64_MIN, INT64_MAX)
             else (f"integer in the range [{lower}, {upper}]")
         )
         raise SpecError(f"Expected {wanted}, but received: {_shown(value)}")
-    return found
+    return result
 
 
 def _of_text(value: Any) -> Any:
@@ -229,16 +229,16 @@ def _bounds(value: Any, meant: bool) -> Bounds:
 
 def _nested(value: Any) -> IndexArray:
     """Parse nested arrays of integers, all of one shape; errors name the position."""
-    found = value.tolist() if isinstance(value, np.ndarray) else value
+    result = value.tolist() if isinstance(value, np.ndarray) else value
     shape: list[int] = []
-    part = found
+    part = result
     while isinstance(part, list | tuple):
         shape.append(len(part))
         if not part:
             break
         part = part[0]
     integers: list[int] = []
-    _gather(found, shape, (), integers)
+    _gather(result, shape, (), integers)
     return np.array(integers, np.int64).reshape(shape)
 
 

@@ -179,22 +179,22 @@ def _vector(bound: Any) -> int | tuple[int | None, ...] | None:
 
 
 def _index_or_arrays(item: Any) -> int | Arrays:
-    found = index_or_array(item)
-    if isinstance(found, int):
-        return found
+    result = index_or_array(item)
+    if isinstance(result, int):
+        return result
     if isinstance(item, np.ndarray) and item.dtype == np.uint64:
         raise TypeError("expected indices of a type that fits into 64 bits with a sign, found uint64; use .astype(int)")
-    if found.dtype == bool:
-        if found.ndim == 0:
-            return Arrays((), (int(found),), is_mask=True)
-        indices = true_indices(found)
+    if result.dtype == bool:
+        if result.ndim == 0:
+            return Arrays((), (int(result),), is_mask=True)
+        indices = true_indices(result)
         return Arrays(indices, indices[0].shape, is_mask=True)
-    if 0 in found.strides:
+    if 0 in result.strides:
         # Along a dimension that was broadcast all indices are the same.
-        once = found[tuple([slice(0, 1 if step == 0 else None) for step in found.strides])]
-        return Arrays((np.array(once),), found.shape)
+        once = result[tuple([slice(0, 1 if step == 0 else None) for step in result.strides])]
+        return Arrays((np.array(once),), result.shape)
     # A copy: the caller may change the array afterwards.
-    return Arrays((found if type(item) is list else np.array(found),), found.shape)
+    return Arrays((result if type(item) is list else np.array(result),), result.shape)
 
 
 def _broadcast(shape: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...]:

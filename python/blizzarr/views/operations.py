@@ -101,15 +101,15 @@ def stride(form: Form, dims: list[int], vector: Vector) -> Step:
         intervals[dim] = Interval(*bounds, *flags)
         steps[dim] = step
     new = Form.of_dims(list(zip(intervals, form.labels, strict=True)))
-    found = through(form, [(dim, 0, step) for dim, step in enumerate(steps)], *new[:5])
+    result = through(form, [(dim, 0, step) for dim, step in enumerate(steps)], *new[:5])
     # Along dimensions of length 1, nothing is indexed any more.
     maps = tuple(
         replace(map_, dims=tuple(dim for dim in map_.dims if new.upper[dim] - new.lower[dim] != 1))
         if isinstance(map_, ArrayMap)
         else map_
-        for map_ in found.maps
+        for map_ in result.maps
     )
-    return found._replace(maps=maps), dims
+    return result._replace(maps=maps), dims
 
 
 def add_labels(form: Form, dims: list[int], labels: Sequence[str]) -> Step:

@@ -186,15 +186,15 @@ def _is_array(value: Any) -> bool:
 
 
 def _index_array(value: Any) -> IndexArray:
-    found: npt.NDArray[Any] = np.asarray(value)
-    if isinstance(value, np.ndarray) and found.dtype.kind not in "iub":
-        raise TypeError(f"expected an array of integers, found one of {found.dtype}")
-    if found.dtype.kind not in "iufb":
+    result: npt.NDArray[Any] = np.asarray(value)
+    if isinstance(value, np.ndarray) and result.dtype.kind not in "iub":
+        raise TypeError(f"expected an array of integers, found one of {result.dtype}")
+    if result.dtype.kind not in "iufb":
         raise TypeError(f"expected indices, found {value!r}")
     # Along a dimension that was broadcast all indices are the same.
-    own = np.array(found[tuple(slice(0, 1 if step == 0 else None) for step in found.strides)], np.int64)
+    own = np.array(result[tuple(slice(0, 1 if step == 0 else None) for step in result.strides)], np.int64)
     own.flags.writeable = False
-    return np.broadcast_to(own, found.shape)
+    return np.broadcast_to(own, result.shape)
 
 
 def shown_array(array: IndexArray) -> str:

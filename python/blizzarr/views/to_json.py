@@ -16,22 +16,22 @@ def domain_to_json(form: Form, prefix: str = "") -> dict[str, Any]:
     >>> domain_to_json(Form((0,), (5,), (False,), (True,), ("x",)))
     {'exclusive_max': [[5]], 'inclusive_min': [0], 'labels': ['x']}
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if not _all_open(form.upper, form.implicit_upper, INF + 1):
-        found[f"{prefix}exclusive_max"] = [
+        result[f"{prefix}exclusive_max"] = [
             _bound(bound, "+inf", INF + 1, implicit)
             for bound, implicit in zip(form.upper, form.implicit_upper, strict=True)
         ]
     if not _all_open(form.lower, form.implicit_lower, -INF):
-        found[f"{prefix}inclusive_min"] = [
+        result[f"{prefix}inclusive_min"] = [
             _bound(bound, "-inf", -INF, implicit)
             for bound, implicit in zip(form.lower, form.implicit_lower, strict=True)
         ]
     if any(form.labels):
-        found[f"{prefix}labels"] = list(form.labels)
-    if not found:
-        found[f"{prefix}rank"] = form.rank
-    return found
+        result[f"{prefix}labels"] = list(form.labels)
+    if not result:
+        result[f"{prefix}rank"] = form.rank
+    return result
 
 
 def transform_to_json(form: Form) -> dict[str, Any]:
@@ -42,11 +42,11 @@ def transform_to_json(form: Form) -> dict[str, Any]:
     >>> transform_to_json(Form((0,), (5,), (False,), (False,), ("",), (7, (0, 0, 2))))
     {'input_exclusive_max': [5], 'input_inclusive_min': [0], 'output': [{'offset': 7}, {'input_dimension': 0, 'stride': 2}]}
     """  # noqa: E501
-    found = domain_to_json(form, "input_")
+    result = domain_to_json(form, "input_")
     if form.maps != identity_maps(form.rank):
-        found["output"] = [_map_to_json(map_) for map_ in form.maps]
+        result["output"] = [_map_to_json(map_) for map_ in form.maps]
     # In the order of their names.
-    return dict(sorted(found.items()))
+    return dict(sorted(result.items()))
 
 
 def _all_open(bounds: tuple[int, ...], implicit: tuple[bool, ...], infinite: int) -> bool:
@@ -61,19 +61,19 @@ def _bound(bound: int, text: str, infinite: int, implicit: bool) -> Any:
 def _map_to_json(map_: Map) -> dict[str, Any]:
     if isinstance(map_, int):
         return {"offset": map_} if map_ else {}
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if isinstance(map_, ArrayMap):
         offset, stride = map_.offset, map_.stride
-        found["index_array"] = map_.array.tolist()
+        result["index_array"] = map_.array.tolist()
         lower, upper = map_.bounds
         if map_.bounds != UNBOUNDED and bool(((map_.array < lower) | (map_.array >= upper)).any()):
             # Bounds that contain all indices are left out.
-            found["index_array_bounds"] = [_bound(lower, "-inf", -INF, False), _bound(upper - 1, "+inf", INF, False)]
+            result["index_array_bounds"] = [_bound(lower, "-inf", -INF, False), _bound(upper - 1, "+inf", INF, False)]
     else:
         dim, offset, stride = map_
-        found["input_dimension"] = dim
+        result["input_dimension"] = dim
     if offset:
-        found["offset"] = offset
+        result["offset"] = offset
     if stride != 1:
-        found["stride"] = stride
-    return found
+        result["stride"] = stride
+    return result

@@ -17,10 +17,10 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\":
 
 def to_index(value: Any) -> int:
     """Convert to an integer of 64 bits."""
-    found = operator.index(value)
-    if not INT64_MIN <= found <= INT64_MAX:
+    result = operator.index(value)
+    if not INT64_MIN <= result <= INT64_MAX:
         raise TypeError(f"expected an integer of 64 bits, found {value!r}")
-    return found
+    return result
 
 
 def opt_index(value: Any) -> int | None:
@@ -60,11 +60,11 @@ def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
     """Parse labels; None stands for an empty label."""
     if isinstance(values, str | bytes):
         raise TypeError(f"expected a sequence of labels, found {values!r}")
-    found = tuple("" if value is None else value for value in values)
-    for label in found:
+    result = tuple("" if value is None else value for value in values)
+    for label in result:
         if not isinstance(label, str):
             raise TypeError(f"expected labels as strings, found {label!r}")
-    return found
+    return result
 
 
 def escaped(label: str) -> str:

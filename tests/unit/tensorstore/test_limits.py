@@ -43,7 +43,7 @@ def test_copies_keep_the_limit(tmp_path: Path) -> None:
     array = OpenedArray.of(made.store, made.path, made.metadata, 2)
     for copy in (array.cached(CachePool(1 << 20)), pickle.loads(pickle.dumps(array))):
         assert isinstance(copy, OpenedArray)
-        assert (copy[1:].tolist(), copy._threads) == ([2, 3], 2)
+        assert (copy[1:].tolist(), copy.threads) == ([2, 3], 2)
 
 
 @pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
