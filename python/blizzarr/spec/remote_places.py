@@ -19,7 +19,7 @@ _CREDENTIALS: dict[str, dict[str, Any]] = {
     "imds": {},
     "anonymous": {"skip_signature": True},
 }
-"""What obstore is told; it looks in the environment first, and then asks the machine's own service."""
+"""Options; without them the engine looks in the environment first, and then asks the machine's own service."""
 
 
 def open_remote(node: KvNode) -> ObjectStore:
@@ -28,7 +28,7 @@ def open_remote(node: KvNode) -> ObjectStore:
     Raises
     ------
     UnsupportedOperationError
-        If obstore is not installed, or has nothing for a member of the spec.
+        If there is no option for a member of the spec.
     """
     from blizzarr.stores.object_store import ObjectStore
 
@@ -97,5 +97,5 @@ def _config(node: KvNode, name: str, otherwise: Any) -> Any:
 def _unsupported(node: KvNode, what: str) -> UnsupportedOperationError:
     return UnsupportedOperationError(
         f"places of the driver {quote(node.driver)} cannot be opened with {what}; make an ObjectStore with the options "
-        "of obstore, and pass it to blizzarr.open"
+        "that it has, and pass it to blizzarr.open"
     )
