@@ -1,7 +1,7 @@
 """How long reading takes from a server that is far away: `python -m bench.remote [MILLISECONDS]`.
 
 A server on this machine waits so long before each answer; all peers take turns, and every result is checked. It needs
-what the tests need, and obstore, which serves blizzarr and zarr-python.
+what the tests need, and obstore, which serves zarr-python.
 """
 
 from __future__ import annotations

@@ -64,14 +64,15 @@ class ObjectClient:
         prefix: str,
         *,
         options: list[tuple[str, str]],
-        client: list[tuple[str, str]],
         headers: list[tuple[str, str]],
-        retry: tuple[int, float, float, float, float],
-        total: float,
-        limit: str,
+        retry: tuple[int | None, float | None, float | None, float | None, float | None],
         go_on: Callable[[bool], object],
         provider: Callable[[], Any] | None = None,
     ) -> None: ...
+    @property
+    def endpoint(self) -> str | None: ...
+    @property
+    def account(self) -> str | None: ...
     def get(self, key: str) -> tuple[bytes, str] | None: ...
     def get_ranges(
         self, key: str, ranges: Sequence[tuple[int, int | None]], version: str | None = None

@@ -21,8 +21,7 @@ import pytest
 import blizzarr
 import blizzarr.tensorstore as ts
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
-from blizzarr.stores import FsspecStore, MappingStore, MemoryStore, ObjectStore
-from blizzarr.stores.object_limits import Limits
+from blizzarr.stores import FsspecStore, MappingStore, MemoryStore, ObjectStore, object_settings
 
 SECRET = "hunter2"
 URLS = [
@@ -244,9 +243,7 @@ def test_row_128_objects_of_users_show_no_credentials() -> None:
 @pytest.mark.parametrize("url", [f"s3://me:{SECRET}@bucket/a/", f"http://me:{SECRET}@127.0.0.1:9/a/"])
 def test_row_128_urls_of_tensorstore_show_no_credentials(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Nobody answers there.
-    monkeypatch.setattr(
-        Limits, "of", lambda target: Limits(timeout=0.3, attempts=1, total=0.3, retry=(0, 0.3, 0.1, 0.1, 2.0))
-    )
+    monkeypatch.setattr(object_settings, "retry_of", lambda config: (0, 0.3, 0.1, 0.1, 2.0))
     for call in (
         lambda: ts.open({"driver": "zarr3", "kvstore": url}).result(),
         lambda: ts.open(url).result(),
@@ -258,7 +255,7 @@ def test_row_128_urls_of_tensorstore_show_no_credentials(url: str, monkeypatch: 
 
 
 def refusing_at_once(url: str, **options: Any) -> ObjectStore:
-    """A store of obstore that gives up soon, as nobody answers there."""
+    """A store of objects that gives up soon, as nobody answers there."""
     retries = {"max_retries": 0, "retry_timeout": timedelta(seconds=1)}
     return ObjectStore.from_url(url, timeout="1s", retry_config=retries, **options)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeExistsError, StoreError, UnsupportedOperationError
+from blizzarr.errors import NodeExistsError
 from blizzarr.stores import FsspecStore, MappingStore
 from support.faulty_server import FaultyServer, faulty_server
 
@@ -49,7 +49,6 @@ class Custom:
 
 
 def objects(values: dict[str, bytes], server: FaultyServer) -> Any:
-    pytest.importorskip("boto3")
     server.objects = {f"/bucket/a/{key}": value for key, value in values.items()}
     return server.store()
 
@@ -126,15 +125,3 @@ def test_row_121_a_name_that_no_key_can_have(
         return
     del root["g/a"]
     assert list(blizzarr.open_group(store, use_consolidated=False)["g"]) == ["b"]
-
-
-def test_row_121_without_the_library_of_aws_the_error_names_the_object(
-    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sys
-
-    pytest.importorskip("obstore")
-    server.objects = {"/bucket/a/b//c": b"", "/bucket/a/d": b""}
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises((UnsupportedOperationError, StoreError), match=r"b//c.*boto3"):
-        server.store().list()

@@ -40,7 +40,6 @@ WITHOUT = {
     "stores/local.py": "the root itself, which the text names",
     "stores/urls.py": "the file that would be the store, which the text names",
     # Whoever has made the request says of which key.
-    "stores/obstore_calls.py": "any request that the end of the interpreter ends",
     "stores/threads.py": "any request of an operation that is given up",
 }
 """Where errors without a place may be raised, and why."""

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("obstore")
-
 import blizzarr
 from blizzarr.errors import (
     BlizzarrError,
@@ -21,6 +19,7 @@ from blizzarr.errors import (
     UnsupportedOperationError,
 )
 from blizzarr.hierarchy import documents
+from blizzarr.stores import ObjectStore
 from support.faulty_server import FaultyServer, faulty_server, times
 
 VALUES = np.arange(1, 65, dtype="u2")
@@ -119,6 +118,16 @@ def document_of_v2() -> bytes:
     return bytes(values[".zarray"])
 
 
+def test_row_113_a_page_of_a_proxy_says_nothing_of_an_object(server: FaultyServer, array: Any) -> None:
+    """404 with a page for people is not the answer of a store; behind HTTP, it is how servers say so."""
+    server.fault = times(1000, "404 of a proxy")
+    for part in PARTS:
+        with pytest.raises(StoreError, match="404: a page of HTML") as caught:
+            array[part]
+        assert caught.value.key == "c/0"
+    assert ObjectStore.from_url(f"{server.url}/bucket/a").get("c/0") is None
+
+
 @pytest.mark.parametrize("fault", [500, 503, "reset"])
 def test_row_114_what_fails_for_a_while_is_tried_again(server: FaultyServer, array: Any, fault: int | str) -> None:
     for part in PARTS:
@@ -145,6 +154,24 @@ def test_row_115_a_body_that_ends_early_is_requested_again(server: FaultyServer,
     with pytest.raises(StoreError) as caught:
         array[:]
     assert caught.value.key == "c/0"
+
+
+@pytest.mark.parametrize("has_tags", [True, False])
+def test_row_115_a_body_is_requested_as_often_as_other_requests(server: FaultyServer, has_tags: bool) -> None:
+    """`max_retries` counts all that goes wrong."""
+    value = bytes(range(256)) * 4
+    server.objects["/bucket/a/b"] = value
+    if not has_tags:
+        server.tags = lambda value: None
+    store = server.store()
+    server.fault = times(3, "cut", ending="b")
+    assert bytes(store.get("b") or b"") == value
+    server.requests.clear()
+    server.fault = times(1000, "cut", ending="b")
+    if not has_tags:
+        with pytest.raises(StoreError):
+            store.get("b")
+        assert len(server.requests) == 4
 
 
 def test_row_115_a_body_that_stalls_is_requested_again(server: FaultyServer) -> None:
@@ -340,6 +367,11 @@ def test_row_119_a_server_that_ignores_conditions_is_found_out(server: FaultySer
     ):
         with pytest.raises(UnsupportedOperationError, match="unsafe_shared_writes=True"):
             write()
+    assert server.objects == before
+    with pytest.raises(UnsupportedOperationError, match="unsafe_shared_writes=True"):
+        array.store.replace("new", None, b"value")
+    assert array.store.replace("c/0", None, b"other") is False
+    del server.objects["/bucket/a/new"]
     assert server.objects == before
     alone = blizzarr.open_array(server.store(unsafe_shared_writes=True))
     alone[3:7] = 1

@@ -124,13 +124,17 @@ def faulty_server() -> Iterator[FaultyServer]:
                 self.answer(429, Retry_After="3600")
             elif fault in ("503, cut", "412, cut"):
                 self.answer(int(fault[:3]), b"<Error>", length="99")
+            elif fault == "404 of a proxy":
+                self.answer(404, LOGIN)
             elif fault == "html":
                 self.answer(200, LOGIN, ETag='"login"', Last_Modified=_DATE)
             elif fault in ("cut", "stall", "drip"):
                 wanted = self.headers.get("Range")
                 begin, end = requested(wanted, len(value)) if wanted else (0, len(value))
                 self.send_response(206 if wanted else 200)
-                self.send_header("ETag", state.tags(value) or "")
+                tag = state.tags(value)
+                if tag is not None:
+                    self.send_header("ETag", tag)
                 self.send_header("Last-Modified", _DATE)
                 self.send_header("Content-Length", str(end - begin))
                 if wanted:
@@ -276,7 +280,7 @@ def faulty_server() -> Iterator[FaultyServer]:
         server.server_close()
 
 
-_OF_NO_VALUE = ("silence", "redirect", "try later", "503, cut", "412, cut")
+_OF_NO_VALUE = ("silence", "redirect", "try later", "503, cut", "412, cut", "404 of a proxy")
 """Faults that need no value."""
 
 

@@ -176,5 +176,5 @@ def _config(node: KvNode, name: str, otherwise: Any) -> Any:
 def _unsupported(node: KvNode, what: str) -> UnsupportedOperationError:
     return UnsupportedOperationError(
         f"stores of the driver {quote(node.driver)} cannot be opened with {what}; make an ObjectStore with the options "
-        "of obstore, and pass it to blizzarr.open"
+        "that it has, and pass it to blizzarr.open"
     )

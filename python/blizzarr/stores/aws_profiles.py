@@ -88,7 +88,7 @@ def _from_botocore(profile: str | None) -> Callable[[], Mapping[str, Any]]:
     except ImportError:
         raise UnsupportedOperationError(
             f"the profile {profile or 'default'!r} in ~/.aws has credentials that only botocore can get: "
-            "pip install botocore, or pass access_key_id and secret_access_key"
+            "pip install 'blizzarr[remote]', or pass access_key_id and secret_access_key"
         ) from None
     credentials = Session(profile=profile).get_credentials()
 

@@ -40,7 +40,7 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
             reason = error.strerror or str(error) or type(error).__name__
         else:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        # What follows is for the developers of obstore.
+        # What follows is for the developers of obstore, on which stores of other libraries stand.
         reason = str(reason).partition("\n\nDebug source")[0]
         known = getattr(store, "_credentials", ())
         place = {"key": key or None, "store": str(store), "direction": direction}

@@ -9,7 +9,8 @@ from blizzarr.errors import PathError
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
-"""The parts that no key may contain; `check_key` raises the error."""
+"""What no key may contain; `check_key` raises the error."""
+_CONTROL = re.compile(r"[\0-\x1f\x7f]")
 
 
 def check_key(key: str) -> str:
@@ -54,6 +55,36 @@ def is_key(name: object) -> bool:
     (True, False, False)
     """
     return isinstance(name, str) and UNUSABLE.search(name) is None
+
+
+def check_object_key(key: str) -> str:
+    """Return the key, if it can be that of an object in an object store: it has no control characters.
+
+    Raises
+    ------
+    PathError
+        If it cannot; the text says why.
+
+    Examples
+    --------
+    >>> check_object_key("a/c/0/1")
+    'a/c/0/1'
+    """
+    control = _CONTROL.search(check_key(key))
+    if control is not None:
+        raise PathError(f"it contains {control[0]!r}, which keys in object stores may not", key=key)
+    return key
+
+
+def is_object_key(name: object) -> bool:
+    """Return whether an object may have such a key.
+
+    Examples
+    --------
+    >>> is_object_key("a/c/0"), is_object_key("a\\nb")
+    (True, False)
+    """
+    return is_key(name) and _CONTROL.search(str(name)) is None
 
 
 def keys_and_others(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 
@@ -14,19 +15,20 @@ def known_store(target: Any, *, read_only: bool = False) -> Store | None:
 
     None of these libraries is imported for it.
 
+    Raises
+    ------
+    ValueError
+        If a store of obstore does not tell its place, or has options that the engine does not know.
+
+    Examples
+    --------
     >>> import fsspec
     >>> known_store(fsspec.filesystem("memory")), known_store({})
     (<FsspecStore MemoryFileSystem:>, None)
     """
-    if type(target).__module__.partition(".")[0] == "obstore":
-        # Local files with our locks; theirs cannot replace a value only if it is still the one that was read.
-        if type(target).__name__ == "LocalStore" and target.prefix is not None:
-            from blizzarr.stores.object_place import directory_of_target
-
-            return LocalStore(directory_of_target(target), read_only=read_only)
-        from blizzarr.stores.object_store import ObjectStore
-
-        return ObjectStore(target, read_only=read_only or None)
+    theirs = _of_obstore(target, read_only) if "obstore" in sys.modules else None
+    if theirs is not None:
+        return theirs
     if "fsspec" not in sys.modules:
         return None
     from blizzarr.stores.fsspec_store import FsspecStore, is_file_system, is_local
@@ -41,3 +43,19 @@ def known_store(target: Any, *, read_only: bool = False) -> Store | None:
     if is_local(file_system):
         return LocalStore(path, read_only=read_only)
     return FsspecStore(file_system, path, read_only=read_only)
+
+
+def _of_obstore(target: Any, read_only: bool) -> Store | None:
+    from blizzarr.stores.obstore_stores import ObstoreMemory, directory_of_obstore, kind_of_obstore
+
+    kind = kind_of_obstore(target)
+    if kind is None:
+        return None
+    if kind == "LocalStore":
+        # Local files with our locks; theirs cannot replace a value only if it is still the one that was read.
+        return LocalStore(directory_of_obstore(target), read_only=read_only)
+    if kind == "MemoryStore":
+        return ForeignStore(ObstoreMemory(target), read_only=read_only)
+    from blizzarr.stores.object_store import ObjectStore
+
+    return ObjectStore(target, read_only=read_only or None)

@@ -41,6 +41,9 @@ def place_of(store: Store) -> str:
         memory: Any = sys.modules.get("fsspec.implementations.memory")
         shared = memory is not None and isinstance(file_system, memory.MemoryFileSystem)
         return f"{type(file_system).__name__}:{id(file_system.store if shared else file_system)}:{root}"
+    theirs: Any = sys.modules.get("blizzarr.stores.obstore_stores")
+    if theirs is not None and isinstance(behind, theirs.ObstoreMemory):
+        behind = behind.memory
     return f"{type(behind).__name__}:{id(behind)}"
 
 
@@ -58,7 +61,7 @@ def lasting_place_of(store: Store) -> str | None:
     if file is not None:
         return file
     if _is_object_store(behind):
-        return None if behind.in_memory else str(behind.place)
+        return str(behind.place)
     remote = _file_system_of(behind)
     return None if remote is None else f"{type(remote[0]).__name__}:{remote[1]}"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_key
@@ -166,29 +166,21 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
 
 def _from_url(text: str, scheme: str) -> Store:
     """Return the store of the URL of something far away; errors do not show the URL, which may hold credentials."""
-    from blizzarr.stores.obstore_library import SCHEMES, is_installed
+    from blizzarr.stores.object_settings import SCHEMES
 
-    if "::" not in text and scheme in SCHEMES:
-        reserved = _RESERVED.search(text)
-        if reserved is not None:
-            raise ValueError(
-                f"found {reserved[0]!r} in a URL, where it does not belong to the path; pass a store in place of the "
-                "URL, as ObjectStore and FsspecStore make them"
-            )
-        if is_installed():
-            from blizzarr.stores.object_store import ObjectStore
+    if "::" in text or scheme not in SCHEMES:
+        from blizzarr.stores.fsspec_store import FsspecStore
 
-            return ObjectStore.from_url(text)
-    from blizzarr.stores.fsspec_store import FsspecStore
-
-    try:
         return FsspecStore.from_url(text)
-    except UnsupportedOperationError as error:
-        if scheme not in SCHEMES:
-            raise
-        raise UnsupportedOperationError(
-            f"cannot open a {scheme}:// URL without obstore: pip install 'blizzarr[remote]'"
-        ) from error
+    reserved = _RESERVED.search(text)
+    if reserved is not None:
+        raise ValueError(
+            f"found {reserved[0]!r} in a URL, where it does not belong to the path; pass a store in place of the "
+            "URL, as ObjectStore and FsspecStore make them"
+        )
+    from blizzarr.stores.object_store import ObjectStore
+
+    return ObjectStore.from_url(text)
 
 
 def _file_path(rest: str) -> str:

@@ -86,7 +86,7 @@ def native_store(store: Any) -> Store | None:
     if kind == "ZipStore" and store._zmode == "r" and store.path is not None:
         return _of_zip_file(store)
     if kind == "ObjectStore":
-        return known_store(store.store, read_only=store.read_only)
+        return _of_obstore(store)
     if kind == "FsspecStore":
         return _of_files(store)
     return native_store(store._store) if kind == "WrapperStore" else None
@@ -100,6 +100,15 @@ class _BufferStore(MappingStore):
 
     def _put(self, value: bytes) -> Any:
         return import_module("zarr.core.buffer.cpu").Buffer.from_bytes(value)
+
+
+def _of_obstore(store: Any) -> Store | None:
+    """Return our store for that of obstore in a `zarr.storage.ObjectStore`; None if its place is not known."""
+    try:
+        return known_store(store.store, read_only=store.read_only)
+    except ValueError:
+        # zarr-python goes on with what does not tell its place.
+        return None
 
 
 def _of_zip_file(store: Any) -> Store | None:

@@ -9,7 +9,6 @@ from blizzarr import _native
 from blizzarr.errors import SpecError, StoreError
 from blizzarr.futures import Future
 from blizzarr.futures.pool import submit
-from blizzarr.stores.traffic import TRAFFIC
 
 _ENGINE: Final = {
     "decoded": ("/tensorstore/blizzarr/bytes_decoded", "bytes of elements decoded"),
@@ -151,7 +150,8 @@ def parse_tensorstore_flags(argv: Sequence[str]) -> None:
 
 def _counted() -> Iterator[tuple[str, str, int]]:
     """Yield name, description and value of all that is counted, sorted."""
-    engine, remote = _native.progress(), TRAFFIC.sums()
+    engine = _native.progress()
+    remote = {(protocol, what): value for protocol, what, value in _native.object_traffic()}
     rows = [(name, about, engine[what]) for what, (name, about) in _ENGINE.items()]
     for kind in _KINDS:
         rows += [

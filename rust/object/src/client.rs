@@ -11,9 +11,9 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use futures_util::StreamExt;
 use object_store::path::Path;
-use object_store::{Error as StoreError, GetOptions, GetRange, ObjectMeta};
+use object_store::{Error as StoreError, GetOptions, GetRange, ObjectMeta, RetryConfig};
 
-use crate::exchange::{broken_body, innermost, Exchange, Log};
+use crate::exchange::{broken_body, innermost, requests_so_far, Exchange, Log};
 use crate::failure::{Cause, Failure};
 use crate::limiter::{Limiter, Outcome};
 use crate::runtime::{provide_encryption, wait, GoOn};
@@ -21,8 +21,6 @@ use crate::settings::{self, Opened, Settings};
 use crate::spans::{spans_of, Span, Wanted};
 use crate::traffic::{self, Count, Protocol};
 
-/// How many answers may break off where the store gives no versions; otherwise the rest of an answer is asked for.
-const ANSWERS: usize = 3;
 /// How often a range may be beyond the end of a value that has it a moment later.
 const CHANGES: usize = 10;
 /// How often several parts of a value are requested, at most, until they are of one version; or, after some attempts, until
@@ -47,7 +45,10 @@ pub(crate) struct Connected {
     pub opened: Opened,
     pub protocol: Protocol,
     pub prefix: String,
+    /// The server and the bucket, if that is a server for S3's protocol other than the vendor's own.
+    pub server: Option<String>,
     pub total: (Duration, String),
+    retry: RetryConfig,
     limiter: Limiter,
     pace: Pace,
     /// Whether an answer has shown that the bucket exists, which cannot be removed before it is empty.
@@ -110,6 +111,12 @@ impl Client {
         Ok(client)
     }
 
+    /// The server, if that is another one than the vendor's own, and the account of Azure.
+    pub fn server(&self) -> std::result::Result<(Option<String>, Option<String>), StoreError> {
+        let connected = self.connect()?;
+        Ok((connected.opened.endpoint.clone(), connected.opened.account.clone()))
+    }
+
     fn connect(&self) -> std::result::Result<Arc<Connected>, StoreError> {
         let generation = fork::generation();
         let kept = |keep: Option<Arc<Connected>>| {
@@ -130,11 +137,17 @@ impl Client {
             return Ok(found);
         }
         provide_encryption();
+        let Settings { protocol, bucket, prefix, retry, .. } = &self.settings;
+        let total = self.settings.total()?;
+        let opened = settings::open(&self.settings)?;
+        let server = opened.endpoint.as_ref().filter(|_| *protocol == Protocol::S3);
         let fresh = Arc::new(Connected {
-            opened: settings::open(&self.settings)?,
-            protocol: self.settings.protocol,
-            prefix: self.settings.prefix.clone(),
-            total: self.settings.total.clone(),
+            server: server.map(|endpoint| format!("{endpoint} {bucket}")),
+            opened,
+            protocol: *protocol,
+            prefix: prefix.clone(),
+            total,
+            retry: retry.clone(),
             limiter: Limiter::default(),
             pace: Pace::default(),
             has_bucket: AtomicBool::new(false),
@@ -212,11 +225,13 @@ impl Connected {
             work.await.map_err(Cause::Store)
         };
         let outcome = tokio::time::timeout(*total, exchange.noting(both)).await;
-        let log = exchange.log();
+        let mut log = exchange.log();
+        // Behind HTTP, this is how servers say that there is nothing.
+        log.is_page &= self.protocol != Protocol::Http;
         if log.throttled {
             self.limiter.note(Outcome::Throttled);
         } else if log.status.is_some() {
-            self.limiter.note(Outcome::Answered(log.latency));
+            self.limiter.note(Outcome::Answered(log.latency, log.is_upload));
         }
         let cause = match outcome {
             Ok(Ok(found)) => return Ok((found, log)),
@@ -271,12 +286,13 @@ impl Connected {
         unreachable!("the last failure is returned")
     }
 
-    /// Asks for bytes of an object; answers that break off are asked for again.
+    /// Asks for bytes of an object; answers that break off are asked for again, as often as other requests that fail.
     async fn ask(&self, path: &Path, range: Option<GetRange>, limit: u64) -> std::result::Result<Answer, Failure> {
         let begun = Instant::now();
         let (answer, log) = self
             .request(async {
-                for left in (0..ANSWERS).rev() {
+                let mut pause = self.retry.backoff.init_backoff;
+                loop {
                     let options = GetOptions { range: range.clone(), ..GetOptions::default() };
                     let found = self.opened.store.get_opts(path, options).await?;
                     let (meta, length) = (found.meta.clone(), found.range.end - found.range.start);
@@ -286,11 +302,17 @@ impl Connected {
                     }
                     match body(found, length).await {
                         Ok(body) => return Ok(Answer { body, length: length as usize, version, size }),
-                        Err(error) if left == 0 || meta.e_tag.is_some() => return Err(error),
-                        Err(_) => {}
+                        // Where there are ETags, the rest of an answer was asked for, too.
+                        Err(error)
+                            if requests_so_far() > self.retry.max_retries
+                                || begun.elapsed() > self.retry.retry_timeout =>
+                        {
+                            return Err(error);
+                        }
+                        Err(_) => tokio::time::sleep(pause).await,
                     }
+                    pause = pause.mul_f64(self.retry.backoff.base.max(1.0)).min(self.retry.backoff.max_backoff);
                 }
-                unreachable!("the last failure is returned")
             })
             .await?;
         self.has_bucket.fetch_or(self.protocol != Protocol::Http, Ordering::Relaxed);
@@ -300,7 +322,7 @@ impl Connected {
         Ok(answer)
     }
 
-    async fn head(&self, key: &str) -> Result<Option<(u64, Arc<str>)>> {
+    pub(crate) async fn head(&self, key: &str) -> Result<Option<(u64, Arc<str>)>> {
         let path = self.path(key)?;
         let options = GetOptions { head: true, ..GetOptions::default() };
         match self.request(self.opened.store.get_opts(&path, options)).await {

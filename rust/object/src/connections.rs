@@ -41,7 +41,8 @@ pub struct Connector {
 impl Connector {
     pub fn new(settings: &Settings) -> Self {
         let environment = ENVIRONMENT.map(std::env::var_os);
-        Connector { configured: format!("{:?} {:?} {environment:?}", settings.client, settings.headers) }
+        let options: Vec<_> = settings.client().collect();
+        Connector { configured: format!("{options:?} {:?} {environment:?}", settings.headers) }
     }
 }
 
@@ -64,8 +65,6 @@ impl HttpConnector for Connector {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use object_store::RetryConfig;
 
     use super::*;
@@ -78,11 +77,9 @@ mod tests {
                 protocol: Protocol::Http,
                 bucket: "https://example.org/".to_owned(),
                 prefix: String::new(),
-                options: Vec::new(),
-                client: vec![("timeout".to_owned(), (*timeout).to_owned())],
+                options: vec![("timeout".to_owned(), (*timeout).to_owned())],
                 headers: Vec::new(),
                 retry: RetryConfig::default(),
-                total: (Duration::from_secs(1), String::new()),
                 provider: None,
             };
             crate::settings::open(&settings).expect("a store");

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
+use object_store::path::Path;
 use tokio::time::Instant;
 
 tokio::task_local! {
@@ -40,7 +41,16 @@ pub struct Log {
     pub throttled: bool,
     /// How long the last answer took to begin.
     pub latency: Duration,
+    /// The last request sent so many bytes that its latency is mostly the time that these take.
+    pub is_upload: bool,
+    /// The last answer is an error with a page for people to read, as proxies send it, not the store.
+    pub is_page: bool,
+    /// Names in a listing that no key can have, which were taken out of it.
+    pub impossible: Vec<String>,
 }
+
+/// Requests that send more bytes are uploads.
+const SMALL: usize = 64 << 10;
 
 impl Exchange {
     /// Runs `work`, whose requests are noted here.
@@ -84,6 +94,7 @@ impl HttpService for Noted {
             && uri
                 .query()
                 .is_some_and(|query| query.split('&').any(|part| matches!(part, "list-type=2" | "comp=list")));
+        let is_upload = request.body().content_length() > SMALL;
         let begun = Instant::now();
         let answered = self.0.execute(request).await;
         let latency = begun.elapsed();
@@ -103,7 +114,7 @@ impl HttpService for Noted {
         };
         let status = response.status();
         exchange.note(|log| {
-            log.latency = latency;
+            (log.latency, log.is_upload) = (latency, is_upload);
             log.status = Some(status.as_u16());
             log.throttled |= matches!(status.as_u16(), 429 | 503);
             // What goes wrong within a server, or behind a proxy, may have gone wrong after the fact.
@@ -128,14 +139,25 @@ impl HttpService for Noted {
             if let Some(wrong) = wrong_listing(&text) {
                 return Err(HttpError::new(HttpErrorKind::Decode, std::io::Error::other(wrong)));
             }
-            return Ok(HttpResponse::from_parts(parts, body.into()));
+            let (kept, impossible) = possible(&text);
+            if impossible.is_empty() {
+                return Ok(HttpResponse::from_parts(parts, body.into()));
+            }
+            exchange.note(|log| log.impossible = impossible);
+            return Ok(HttpResponse::from_parts(parts, Bytes::from(kept).into()));
         }
         exchange.note(|log| {
             log.code = element(&text, "Code");
             log.message = element(&text, "Message");
+            log.is_page = is_page(&text);
         });
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
+}
+
+/// How many requests were made so far in the course of the one that is being made.
+pub fn requests_so_far() -> usize {
+    EXCHANGE.try_with(|exchange| exchange.note(|log| log.requests as usize)).unwrap_or(0)
 }
 
 /// Notes that the body of an answer broke off.
@@ -167,6 +189,67 @@ fn wrong_listing(text: &str) -> Option<String> {
         .then(|| "the listing goes on, but does not say where".to_owned())
 }
 
+/// Whether a text is a page of HTML.
+fn is_page(text: &str) -> bool {
+    let begin = text.trim_start().get(..14).unwrap_or(text.trim_start()).to_ascii_lowercase();
+    begin.starts_with("<!doctype html") || begin.starts_with("<html")
+}
+
+/// A listing without the entries whose names no key can have, like `a//b`, and these names. The `object_store` crate would
+/// refuse the whole listing.
+fn possible(listing: &str) -> (String, Vec<String>) {
+    // S3 and Google Cloud, and Azure.
+    const ENTRIES: [(&str, &str); 4] =
+        [("Contents", "Key"), ("CommonPrefixes", "Prefix"), ("Blob", "Name"), ("BlobPrefix", "Name")];
+    let (mut cuts, mut impossible) = (Vec::new(), Vec::new());
+    for (entry, name) in ENTRIES {
+        let (open, close, named) = (format!("<{entry}>"), format!("</{entry}>"), format!("<{name}>"));
+        let mut end = 0;
+        while let Some(start) = listing[end..].find(&open).map(|start| end + start) {
+            let Some(length) = listing[start..].find(&close) else { break };
+            end = start + length + close.len();
+            let text = listing[start..end].split_once(&named).and_then(|(_, rest)| rest.split_once('<'));
+            let found = text.map(|(name, _)| unescaped(name)).unwrap_or_default();
+            if Path::parse(&found).is_err() {
+                cuts.push(start..end);
+                impossible.push(found);
+            }
+        }
+    }
+    cuts.sort_by_key(|cut| cut.start);
+    let (mut kept, mut end) = (String::new(), 0);
+    for cut in cuts {
+        kept.push_str(&listing[end..cut.start]);
+        end = cut.end;
+    }
+    kept.push_str(&listing[end..]);
+    (kept, impossible)
+}
+
+/// A text of XML with the characters that its references stand for.
+fn unescaped(text: &str) -> String {
+    let mut pieces = text.split('&');
+    let mut found = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once(';').unwrap_or(("", piece));
+        let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => number.parse().ok(),
+        });
+        let named = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\'')];
+        let known = named.into_iter().find(|(known, _)| *known == name).map(|(_, character)| character);
+        match number.and_then(char::from_u32).or(known) {
+            Some(character) => found.push(character),
+            None => {
+                found.push('&');
+                found.push_str(name);
+            }
+        }
+        found.push_str(rest);
+    }
+    found
+}
+
 /// The text within an element of an error in XML.
 fn element(text: &str, name: &str) -> Option<String> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
@@ -177,7 +260,30 @@ fn element(text: &str, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::element;
+    use super::{element, is_page, possible};
+
+    #[test]
+    fn a_page_is_no_error_of_a_store() {
+        assert!(is_page("\n<!DOCTYPE html><html>") && is_page("<HTML><body>"));
+        assert!(!is_page("<?xml version=\"1.0\"?><Error>") && !is_page("") && !is_page("not found: ü"));
+    }
+
+    #[test]
+    fn names_that_no_key_can_have_are_taken_out_of_a_listing() {
+        let entry = |name: &str| format!("<Contents><Key>{name}</Key><Size>1</Size></Contents>");
+        let listing = |entries: &[&str]| {
+            let inside: String = entries.iter().map(|name| entry(name)).collect();
+            format!("<ListBucketResult><Prefix>a//</Prefix>{inside}</ListBucketResult>")
+        };
+        let (kept, impossible) = possible(&listing(&["a/b", "a//b", "c", "d&#10;e&amp;", "f/&lt;/.."]));
+        assert_eq!(kept, listing(&["a/b", "c"]));
+        assert_eq!(impossible, ["a//b", "d\ne&", "f/</.."]);
+        let azure = "<Blobs><Blob><Name>a</Name><P/></Blob><BlobPrefix><Name>b//</Name></BlobPrefix></Blobs>";
+        assert_eq!(
+            possible(azure),
+            ("<Blobs><Blob><Name>a</Name><P/></Blob></Blobs>".to_owned(), vec!["b//".to_owned()])
+        );
+    }
 
     #[test]
     fn the_code_and_the_message_of_an_error() {

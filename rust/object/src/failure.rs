@@ -32,7 +32,8 @@ const ADVICE: &str = "pass credentials, or skip_signature=True for public data (
 impl Failure {
     /// There is no such object, but there is a bucket in which it could be.
     pub fn is_missing(&self) -> bool {
-        matches!(&self.cause, Cause::Store(object_store::Error::NotFound { .. })) && !self.is_without_bucket()
+        let is_told = matches!(&self.cause, Cause::Store(object_store::Error::NotFound { .. }));
+        is_told && !self.is_without_bucket() && !self.log.is_page
     }
 
     /// A missing bucket has the same status as a missing object, but is no fill value.
@@ -105,6 +106,7 @@ impl Failure {
                 let told = match (&self.log.message, &self.log.code) {
                     (Some(message), Some(code)) => format!(": {message} ({code})"),
                     (Some(text), None) | (None, Some(text)) => format!(": {text}"),
+                    (None, None) if self.log.is_page => ": a page of HTML, which is no answer of a store".to_owned(),
                     (None, None) => String::new(),
                 };
                 self.unanswered(&format!("the server answered {status}{told}"))

@@ -31,13 +31,20 @@ struct State {
     waiting: VecDeque<oneshot::Sender<()>>,
     /// Whether every answer still allows one more request.
     doubles: bool,
+    /// Uploads, whose latency is mostly the time that their bytes take, and others.
+    rounds: [Round; 2],
+    halved: Option<Instant>,
+}
+
+/// Answers to requests of one kind, round by round.
+#[derive(Debug)]
+struct Round {
     /// The mean latency of the best round, in seconds.
     best: Option<f64>,
     /// Answers of this round, the sum of their latencies in seconds, and how many of them make a round.
     answers: f64,
     latencies: f64,
-    round: f64,
-    halved: Option<Instant>,
+    length: f64,
 }
 
 /// What a request is allowed by, until it is dropped.
@@ -48,8 +55,8 @@ pub struct Permit<'a> {
 /// How a request was answered.
 #[derive(Debug, Clone, Copy)]
 pub enum Outcome {
-    /// After this time.
-    Answered(Duration),
+    /// After this time; and whether it was an upload.
+    Answered(Duration, bool),
     /// The server asked for fewer requests.
     Throttled,
 }
@@ -61,10 +68,7 @@ impl Default for Limiter {
             in_flight: 0,
             waiting: VecDeque::new(),
             doubles: true,
-            best: None,
-            answers: 0.0,
-            latencies: 0.0,
-            round: FIRST,
+            rounds: [(), ()].map(|()| Round { best: None, answers: 0.0, latencies: 0.0, length: FIRST }),
             halved: None,
         }))
     }
@@ -95,7 +99,7 @@ impl Limiter {
     pub fn note(&self, outcome: Outcome) {
         let mut state = self.state();
         match outcome {
-            Outcome::Answered(latency) => state.answered(latency.as_secs_f64()),
+            Outcome::Answered(latency, is_upload) => state.answered(latency.as_secs_f64(), is_upload),
             Outcome::Throttled => state.throttled(),
         }
         state.wake();
@@ -138,26 +142,27 @@ impl State {
         }
     }
 
-    fn answered(&mut self, latency: f64) {
+    fn answered(&mut self, latency: f64, is_upload: bool) {
         // What is not used says nothing of whether more would help.
         let used = self.in_flight as f64 >= 0.7 * self.limit;
         if used {
             self.limit += if self.doubles { 1.0 } else { 1.0 / self.limit };
         }
-        self.answers += 1.0;
-        self.latencies += latency;
-        if self.answers < self.round {
+        let round = &mut self.rounds[usize::from(is_upload)];
+        round.answers += 1.0;
+        round.latencies += latency;
+        if round.answers < round.length {
             return;
         }
-        let mean = self.latencies / self.answers;
-        let best = self.best.map_or(mean, |best| best.min(mean));
+        let mean = round.latencies / round.answers;
+        let best = round.best.map_or(mean, |best| best.min(mean));
         if used && mean > BUSY * best + NOISE.as_secs_f64() {
             self.doubles = false;
             self.limit = (0.75 * self.limit).max(LEAST);
         }
         // The way to a store may become longer for good.
-        self.best = Some(1.01 * best);
-        (self.answers, self.latencies, self.round) = (0.0, 0.0, self.limit.max(LEAST));
+        round.best = Some(1.01 * best);
+        (round.answers, round.latencies, round.length) = (0.0, 0.0, self.limit.max(LEAST));
     }
 
     fn throttled(&mut self) {
@@ -180,7 +185,7 @@ mod tests {
             let mut state = limiter.state();
             let limit = state.limit;
             state.in_flight = limit as usize;
-            state.answered(0.05 * (limit / capacity).max(1.0));
+            state.answered(0.05 * (limit / capacity).max(1.0), false);
         }
         let limit = limiter.state().most(256);
         limit
@@ -199,6 +204,18 @@ mod tests {
             assert!(limit < 4.0 * f64::max(capacity, FIRST), "{limit} of {capacity}");
             assert!(limit > 0.7 * capacity, "{limit} of {capacity}");
         }
+    }
+
+    #[test]
+    fn uploads_take_longer_although_nothing_is_busy() {
+        let limiter = Limiter::default();
+        for number in 0..2000 {
+            let mut state = limiter.state();
+            state.in_flight = state.limit as usize;
+            let is_upload = number % 300 > 200;
+            state.answered(if is_upload { 1.0 } else { 0.02 }, is_upload);
+        }
+        assert!(limiter.state().doubles, "no round was slower than the best of its kind");
     }
 
     #[test]

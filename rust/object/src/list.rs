@@ -5,11 +5,8 @@ use std::collections::HashSet;
 use blizzarr_core::error::{Error, Kind, Result};
 use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
-use object_store::Error as StoreError;
 
 use crate::client::{Client, Connected};
-use crate::exchange::innermost;
-use crate::failure::Cause;
 use crate::runtime::GoOn;
 
 /// Keys with the lengths of their values, and the prefixes of others, each with a slash at its end.
@@ -20,7 +17,7 @@ pub struct Listed {
 }
 
 impl Client {
-    /// All keys under a prefix, or what is directly under it; a name that no key can have is a [`Kind::Path`] error.
+    /// All keys under a prefix, or what is directly under it, and names that no key can have, each of no length.
     pub fn list(&self, prefix: &str, direct: bool, go_on: GoOn<'_>) -> Result<Listed> {
         self.run(prefix, go_on, std::time::Duration::ZERO, move |store, prefix| async move {
             store.list(&prefix, direct).await
@@ -44,21 +41,22 @@ impl Connected {
             let options =
                 PaginatedListOptions { delimiter, page_token: token.clone(), ..PaginatedListOptions::default() };
             let asked = Some(below.as_str()).filter(|below| !below.is_empty());
-            let part = match self.request(store.list_paginated(asked, options)).await {
-                Ok((part, _)) => part,
-                Err(failure) => match &failure.cause {
-                    Cause::Store(StoreError::InvalidPath { source }) => {
-                        let reason = format!("a listing with a name that no key can have: {}", innermost(source));
-                        return Err(Error::new(Kind::Path, reason).at_key(prefix));
-                    }
-                    _ => return Err(failure.at(prefix)),
-                },
+            let (part, log) = match self.request(store.list_paginated(asked, options)).await {
+                Ok(found) => found,
+                Err(failure) => return Err(failure.at(prefix)),
             };
             let name = |path: &Path| path.as_ref().strip_prefix(&above).unwrap_or(path.as_ref()).to_owned();
             // What a console stores as the directory itself comes without its slash, and is not below it.
             let mut objects = part.result.objects;
             objects.retain(|object| object.location.as_ref().starts_with(&below));
-            let (before, listed) = (known.len(), objects.len() + part.result.common_prefixes.len());
+            let (before, listed) =
+                (known.len(), objects.len() + part.result.common_prefixes.len() + log.impossible.len());
+            for impossible in log.impossible {
+                let name = impossible.strip_prefix(&above).unwrap_or(&impossible).to_owned();
+                if known.insert(name.clone()) {
+                    found.objects.push((name, 0));
+                }
+            }
             for object in &objects {
                 if known.insert(name(&object.location)) {
                     found.objects.push((name(&object.location), object.size));

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::azure::{AzureAccessKey, AzureConfigKey, AzureCredential, MicrosoftAzureBuilder};
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::{
-    ClientOptions, CredentialProvider, Error, HeaderMap, HeaderValue, ObjectStore, Result, RetryConfig,
+    ClientConfigKey, ClientOptions, CredentialProvider, Error, HeaderMap, HeaderValue, ObjectStore, Result, RetryConfig,
 };
 use tokio::sync::Mutex;
 
@@ -27,16 +27,63 @@ pub struct Settings {
     pub bucket: String,
     /// What comes before each key, without slashes at its ends.
     pub prefix: String,
-    /// Options by their names in the `object_store` crate, like `region`.
+    /// Options by their names in the `object_store` crate, like `region`, and those of the HTTP client, like `timeout`.
     pub options: Vec<(String, String)>,
-    /// Options of the HTTP client, like `timeout`.
-    pub client: Vec<(String, String)>,
     /// Headers of every request.
     pub headers: Vec<(String, String)>,
     pub retry: RetryConfig,
-    /// How long one request may take with all its repetitions, and how that is explained.
-    pub total: (Duration, String),
     pub provider: Option<Provider>,
+}
+
+impl Settings {
+    /// The options of the HTTP client.
+    pub fn client(&self) -> impl Iterator<Item = (ClientConfigKey, &str)> {
+        self.options.iter().filter_map(|(name, value)| Some((client_key(name)?, value.as_str())))
+    }
+
+    /// Whether requests are to be sent without encryption: the user has named a server like that, and not refused it.
+    fn names_http(&self, endpoint: Option<&str>) -> bool {
+        self.client().all(|(key, _)| key != ClientConfigKey::AllowHttp)
+            && endpoint.is_some_and(|url| url.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://")))
+    }
+
+    /// How long one request may take with all its repetitions, and how that is explained.
+    pub fn total(&self) -> Result<(Duration, String)> {
+        let given = self.client().filter(|(key, _)| *key == ClientConfigKey::Timeout).last();
+        let timeout = match given {
+            Some((_, text)) => humantime::parse_duration(text)
+                .map_err(|error| Error::Generic { store: "timeout", source: Box::new(error) })?,
+            None => TIMEOUT,
+        };
+        let RetryConfig { backoff, max_retries, retry_timeout } = &self.retry;
+        let (mut total, mut pause) = (timeout, backoff.init_backoff);
+        // No attempt begins after `retry_timeout`.
+        let most = *retry_timeout + timeout;
+        for _ in 0..*max_retries {
+            if total >= most {
+                break;
+            }
+            total += timeout + pause.min(backoff.max_backoff);
+            pause = pause.mul_f64(backoff.base.max(1.0)).min(backoff.max_backoff);
+        }
+        let attempts = match max_retries {
+            0 => "one attempt".to_owned(),
+            more => format!("{} attempts", more + 1),
+        };
+        let seconds = timeout.as_secs_f64();
+        let text = format!("{attempts} of {seconds} s (timeout=, retry_config={{'max_retries': ...}})");
+        Ok((total.min(most) + SLACK, text))
+    }
+}
+
+/// What the `object_store` crate takes where nothing is given.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Where that crate gives up by itself, its error says more than ours.
+const SLACK: Duration = Duration::from_millis(250);
+
+fn client_key(name: &str) -> Option<ClientConfigKey> {
+    let bare = ["aws_", "azure_", "google_"].into_iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name);
+    bare.parse().ok()
 }
 
 /// Credentials from a function of the user: members like `access_key_id`, and until when they may be used.
@@ -50,25 +97,32 @@ pub struct Opened {
     pub listing: Option<Arc<dyn PaginatedListStore>>,
     /// Finds out whether there are credentials, where requests are signed.
     pub signed: Option<Signed>,
-    /// The server and the bucket, if that is a server for S3's protocol other than the vendor's own.
-    pub server: Option<String>,
+    /// The server, if that is another one than the vendor's own.
+    pub endpoint: Option<String>,
+    /// The account of Azure.
+    pub account: Option<String>,
 }
 
 pub type Signed = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// Applies options to a builder, whose kind of keys is `$key`.
+/// Applies options to a builder, whose kind of keys is `$key` and whose kind of credentials is `$credential`.
 macro_rules! configured {
-    ($builder:expr, $key:ident, $settings:expr) => {{
+    ($builder:expr, $key:ident, $credential:ident, $settings:expr) => {{
         let mut builder = $builder.with_retry($settings.retry.clone()).with_http_connector(Connector::new($settings));
         if !$settings.headers.is_empty() {
             builder =
                 builder.with_client_options(ClientOptions::new().with_default_headers(headers(&$settings.headers)?));
         }
-        for (name, value) in &$settings.client {
-            builder = builder.with_config($key::Client(name.parse()?), value);
-        }
         for (name, value) in &$settings.options {
-            builder = builder.with_config(name.parse::<$key>()?, value);
+            let key = match client_key(name) {
+                Some(key) => $key::Client(key),
+                None => name.parse::<$key>()?,
+            };
+            builder = builder.with_config(key, value);
+        }
+        if let Some(provider) = &$settings.provider {
+            let keeping = Keeping::<$credential> { provider: provider.clone(), kept: Mutex::default() };
+            builder = builder.with_credentials(Arc::new(keeping));
         }
         builder
     }};
@@ -79,40 +133,53 @@ pub fn open(settings: &Settings) -> Result<Opened> {
     match settings.protocol {
         Protocol::S3 => {
             let builder = AmazonS3Builder::from_env().with_bucket_name(&settings.bucket);
-            let mut builder = configured!(builder, AmazonS3ConfigKey, settings);
-            if let Some(provider) = &settings.provider {
-                builder =
-                    builder.with_credentials(Arc::new(Keeping { provider: provider.clone(), kept: Mutex::default() }));
-            }
-            let public = is_true(builder.get_config_value(&AmazonS3ConfigKey::SkipSignature));
-            let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+            let builder = configured!(builder, AmazonS3ConfigKey, AwsCredential, settings);
+            let public = asks(builder.get_config_value(&AmazonS3ConfigKey::SkipSignature));
+            let endpoint = builder
+                .get_config_value(&AmazonS3ConfigKey::S3Endpoint)
+                .or_else(|| builder.get_config_value(&AmazonS3ConfigKey::Endpoint));
+            let builder = match settings.names_http(endpoint.as_deref()) {
+                true => builder.with_allow_http(true),
+                false => builder,
+            };
             let store = builder.build()?;
-            let server = endpoint.map(|endpoint| format!("{endpoint} {}", settings.bucket));
-            Ok(Opened { server, ..opened(store.credentials().clone(), store, public) })
+            Ok(Opened { endpoint, ..opened(store.credentials().clone(), store, public) })
         }
         Protocol::Gcs => {
             let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&settings.bucket);
-            let builder = configured!(builder, GoogleConfigKey, settings);
-            let public = is_true(builder.get_config_value(&GoogleConfigKey::SkipSignature));
+            let builder = configured!(builder, GoogleConfigKey, GcpCredential, settings);
+            let public = asks(builder.get_config_value(&GoogleConfigKey::SkipSignature));
+            let endpoint = builder.get_config_value(&GoogleConfigKey::BaseUrl);
             let store = builder.build()?;
-            Ok(opened(store.credentials().clone(), store, public))
+            Ok(Opened { endpoint, ..opened(store.credentials().clone(), store, public) })
         }
         Protocol::Azure => {
             let builder = MicrosoftAzureBuilder::from_env().with_container_name(&settings.bucket);
-            let builder = configured!(builder, AzureConfigKey, settings);
-            let public = is_true(builder.get_config_value(&AzureConfigKey::SkipSignature));
+            let builder = configured!(builder, AzureConfigKey, AzureCredential, settings);
+            let public = asks(builder.get_config_value(&AzureConfigKey::SkipSignature));
+            let account = builder.get_config_value(&AzureConfigKey::AccountName);
+            let endpoint = builder.get_config_value(&AzureConfigKey::Endpoint);
+            let builder = match settings.names_http(endpoint.as_deref()) {
+                true => builder.with_allow_http(true),
+                false => builder,
+            };
+            let emulated = asks(builder.get_config_value(&AzureConfigKey::UseEmulator));
+            let endpoint = if emulated { Some("emulator".to_owned()) } else { endpoint };
             let store = builder.build()?;
-            Ok(opened(store.credentials().clone(), store, public))
+            Ok(Opened { endpoint, account, ..opened(store.credentials().clone(), store, public) })
         }
         Protocol::Http => {
             let mut client = ClientOptions::new().with_default_headers(headers(&settings.headers)?);
-            for (name, value) in &settings.client {
+            for (name, value) in &settings.options {
                 client = client.with_config(name.parse()?, value);
+            }
+            if settings.names_http(Some(&settings.bucket)) {
+                client = client.with_allow_http(true);
             }
             let builder = HttpBuilder::new().with_url(&settings.bucket).with_client_options(client);
             let builder = builder.with_retry(settings.retry.clone()).with_http_connector(Connector::new(settings));
             let store = builder.build()?;
-            Ok(Opened { store: Arc::new(store), listing: None, signed: None, server: None })
+            Ok(Opened { store: Arc::new(store), listing: None, signed: None, endpoint: None, account: None })
         }
     }
 }
@@ -131,11 +198,15 @@ where
     };
     let store = Arc::new(store);
     let signed: Option<Signed> = if public { None } else { Some(Box::new(ask)) };
-    Opened { listing: Some(store.clone()), store, signed, server: None }
+    Opened { listing: Some(store.clone()), store, signed, endpoint: None, account: None }
 }
 
-fn is_true(value: Option<String>) -> bool {
-    value.is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on" | "y"))
+fn asks(value: Option<String>) -> bool {
+    value.is_some_and(|value| is_true(&value))
+}
+
+fn is_true(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on" | "y")
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
@@ -149,26 +220,66 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
     Ok(headers)
 }
 
-/// Credentials for S3 from a function of the user, which are kept until shortly before they expire.
-struct Keeping {
+/// Credentials from a function of the user, which are kept until shortly before they expire.
+struct Keeping<C> {
     provider: Provider,
-    kept: Mutex<Option<(Arc<AwsCredential>, Option<SystemTime>)>>,
+    kept: Mutex<Option<(Arc<C>, Option<SystemTime>)>>,
 }
 
 /// Credentials are asked for anew so long before they expire.
 const MARGIN: Duration = Duration::from_secs(60);
 
-impl fmt::Debug for Keeping {
+impl<C> fmt::Debug for Keeping<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("credentials of the user")
     }
 }
 
-#[async_trait]
-impl CredentialProvider for Keeping {
-    type Credential = AwsCredential;
+/// Credentials that can be made of members, or else which members are expected.
+trait FromMembers: Sized {
+    fn from_members(members: &mut HashMap<String, String>) -> std::result::Result<Self, String>;
+}
 
-    async fn get_credential(&self) -> Result<Arc<AwsCredential>> {
+fn take(members: &mut HashMap<String, String>, name: &str) -> Option<String> {
+    members.remove(name).filter(|text| !text.is_empty())
+}
+
+impl FromMembers for AwsCredential {
+    fn from_members(members: &mut HashMap<String, String>) -> std::result::Result<Self, String> {
+        let (Some(key_id), Some(secret_key)) = (take(members, "access_key_id"), take(members, "secret_access_key"))
+        else {
+            return Err("access_key_id and secret_access_key".to_owned());
+        };
+        Ok(AwsCredential { key_id, secret_key, token: take(members, "token") })
+    }
+}
+
+impl FromMembers for GcpCredential {
+    fn from_members(members: &mut HashMap<String, String>) -> std::result::Result<Self, String> {
+        take(members, "token").map(|bearer| GcpCredential { bearer }).ok_or_else(|| "token".to_owned())
+    }
+}
+
+impl FromMembers for AzureCredential {
+    fn from_members(members: &mut HashMap<String, String>) -> std::result::Result<Self, String> {
+        if let Some(key) = take(members, "access_key") {
+            let key = AzureAccessKey::try_new(&key).map_err(|_| "an access_key in base64".to_owned())?;
+            return Ok(AzureCredential::AccessKey(key));
+        }
+        if let Some(signature) = take(members, "sas_token") {
+            let signature = signature.trim_start_matches('?').as_bytes();
+            return Ok(AzureCredential::SASToken(form_urlencoded::parse(signature).into_owned().collect()));
+        }
+        let token = take(members, "token").map(AzureCredential::BearerToken);
+        token.ok_or_else(|| "access_key, sas_token or token".to_owned())
+    }
+}
+
+#[async_trait]
+impl<C: FromMembers + Send + Sync> CredentialProvider for Keeping<C> {
+    type Credential = C;
+
+    async fn get_credential(&self) -> Result<Arc<C>> {
         let mut kept = self.kept.lock().await;
         if let Some((credential, expires)) = &*kept {
             if expires.is_none_or(|expires| SystemTime::now() + MARGIN < expires) {
@@ -179,12 +290,53 @@ impl CredentialProvider for Keeping {
         let failed = |reason: String| Error::Generic { store: "credentials", source: reason.into() };
         let asked = tokio::task::spawn_blocking(move || provider()).await;
         let (mut found, expires) = asked.map_err(|error| failed(error.to_string()))?.map_err(failed)?;
-        let mut member = |name: &str| found.remove(name).filter(|text| !text.is_empty());
-        let (Some(key_id), Some(secret_key)) = (member("access_key_id"), member("secret_access_key")) else {
-            return Err(failed("expected access_key_id and secret_access_key from the credential provider".to_owned()));
-        };
-        let credential = Arc::new(AwsCredential { key_id, secret_key, token: member("token") });
+        let made = C::from_members(&mut found);
+        let credential =
+            Arc::new(made.map_err(|what| failed(format!("expected {what} from the credential provider")))?);
         *kept = Some((Arc::clone(&credential), expires));
         Ok(credential)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(options: &[(&str, &str)], retry: RetryConfig) -> Settings {
+        let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (bucket, prefix) = ("bucket".to_owned(), String::new());
+        Settings { protocol: Protocol::S3, bucket, prefix, options, headers: Vec::new(), retry, provider: None }
+    }
+
+    #[test]
+    fn how_long_all_attempts_may_take_together() {
+        let three = RetryConfig { max_retries: 3, ..RetryConfig::default() };
+        let (total, limit) = settings(&[("timeout", "2s")], three).total().expect("a limit");
+        // Pauses of 0.1, 0.2 and 0.4 seconds.
+        assert!((total.as_secs_f64() - 8.95).abs() < 1e-6, "{total:?}");
+        assert!(limit.starts_with("4 attempts of 2 s"), "{limit}");
+        let (total, _) = settings(&[], RetryConfig::default()).total().expect("a limit");
+        assert!((total.as_secs_f64() - 210.25).abs() < 1e-6, "{total:?}");
+        assert!(settings(&[("timeout", "soon")], RetryConfig::default()).total().is_err());
+    }
+
+    #[test]
+    fn servers_without_encryption() {
+        let names = |options: &[(&str, &str)], url| settings(options, RetryConfig::default()).names_http(url);
+        assert!(names(&[], Some("HTTP://localhost")));
+        assert!(!names(&[], Some("https://localhost")));
+        assert!(!names(&[("aws_allow_http", "false")], Some("http://localhost")));
+    }
+
+    #[test]
+    fn credentials_of_azure() {
+        let of = |name: &str, value: &str| {
+            AzureCredential::from_members(&mut HashMap::from([(name.to_owned(), value.to_owned())]))
+        };
+        let signature = vec![("sv".to_owned(), "1".to_owned()), ("sig".to_owned(), "a+b".to_owned())];
+        assert_eq!(of("sas_token", "?sv=1&sig=a%2Bb"), Ok(AzureCredential::SASToken(signature)));
+        assert_eq!(of("token", "t"), Ok(AzureCredential::BearerToken("t".to_owned())));
+        assert!(of("access_key", "no base64!").is_err());
+        assert!(of("other", "x").is_err());
     }
 }

@@ -12,6 +12,7 @@ use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
 use bytes::Bytes;
 use futures_util::{stream, StreamExt};
+use object_store::path::Path;
 use object_store::{Error as StoreError, PutMode, PutOptions, PutPayload, PutResult, UpdateVersion};
 
 use crate::client::{Client, Connected};
@@ -27,6 +28,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 const UNANSWERED: u32 = 3;
 /// Keys whose removal has the time of one request.
 const DELETED: usize = 1000;
+/// Values from this length on are not written a second time to find out whether a server heeds conditions.
+const SMALL: usize = 1 << 20;
 const ADVICE: &str = "without which changes of several writers would be lost; if nobody else writes there, pass \
                       ObjectStore.from_url(url, unsafe_shared_writes=True)";
 
@@ -108,7 +111,12 @@ impl Connected {
             Some(version) => PutMode::Update(condition_of(version).map_err(|error| error.at_key(key))?),
         };
         let (path, begun) = (self.path(key)?, Instant::now());
-        if version.is_some() && !self.heeds(key, version).await? {
+        let is_unknown = self.server.as_ref().is_some_and(|server| !heeding(|known| known.contains(server)));
+        let is_there = match version {
+            Some(_) => is_unknown && !self.heeds(key, version).await?,
+            None => is_unknown && self.head(key).await?.is_some(),
+        };
+        if is_there {
             return Ok(Written::Refused);
         }
         // Whether a request before this one may have been carried out.
@@ -116,7 +124,15 @@ impl Connected {
         for tried in 1.. {
             let options = PutOptions { mode: mode.clone(), ..PutOptions::default() };
             let failure = match self.request(self.opened.store.put_opts(&path, payload.clone(), options)).await {
-                Ok((made, _)) => return Ok(Written::Done(self.written(&made, &payload))),
+                Ok((made, _)) => {
+                    if is_unknown && version.is_none() && payload.content_length() <= SMALL {
+                        // That this request fails says nothing of the one before it.
+                        if let Ok(Err(ignores)) = self.refuses(&path, payload.clone()).await {
+                            return Err(ignores.at_key(key));
+                        }
+                    }
+                    return Ok(Written::Done(self.written(&made, &payload)));
+                }
                 Err(failure) => failure,
             };
             if is_unsupported(&failure) {
@@ -166,29 +182,32 @@ impl Connected {
         }))
     }
 
-    /// Makes sure that a server that is not the vendor's own heeds conditions; whether the object is of this version.
-    ///
-    /// The object is written as it is, on the condition that it does not exist: a server that heeds that changes nothing.
+    /// Makes sure that a server that is not the vendor's own heeds conditions, before an object is replaced; whether the
+    /// object is of this version.
     async fn heeds(&self, key: &str, version: Option<&str>) -> Result<bool> {
-        let Some(server) = &self.opened.server else { return Ok(true) };
-        if heeding(|known| known.contains(server)) {
-            return Ok(true);
-        }
         let Some((value, now)) = self.look(key).await? else { return Ok(version.is_none()) };
         if Some(&*now) != version {
             return Ok(false);
         }
+        match self.refuses(&self.path(key)?, PutPayload::from(value)).await {
+            Ok(heeds) => heeds.map(|()| true).map_err(|ignores| ignores.at_key(key)),
+            Err(failure) => Err(failure.at(key)),
+        }
+    }
+
+    /// Writes an object as it is, on the condition that it does not exist: a server that heeds that changes nothing, and is
+    /// known from then on.
+    async fn refuses(&self, path: &Path, value: PutPayload) -> std::result::Result<Result<()>, Failure> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        let path = self.path(key)?;
-        match self.request(self.opened.store.put_opts(&path, PutPayload::from(value), options)).await {
+        match self.request(self.opened.store.put_opts(path, value, options)).await {
             Err(failure) if is_refusal(&failure) => {
-                heeding(|known| known.insert(server.clone()));
-                Ok(true)
+                heeding(|known| known.extend(self.server.clone()));
+                Ok(Ok(()))
             }
-            Err(failure) if !is_unsupported(&failure) => Err(failure.at(key)),
+            Err(failure) if !is_unsupported(&failure) => Err(failure),
             _ => {
                 let reason = format!("this server ignores the conditions of writes (If-None-Match), {ADVICE}");
-                Err(Error::new(Kind::Unsupported, reason).at_key(key))
+                Ok(Err(Error::new(Kind::Unsupported, reason)))
             }
         }
     }

@@ -18,7 +18,7 @@ use blizzarr_object::traffic::{self, PROTOCOLS};
 use blizzarr_object::write::Written;
 use bytes::Bytes;
 use object_store::{BackoffConfig, RetryConfig};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -32,19 +32,27 @@ use crate::foreign::PythonStore;
 #[pyclass(name = "ObjectClient", module = "blizzarr._native", frozen)]
 pub struct ObjectClient {
     pub client: Arc<Client>,
+    /// The server, if that is another one than the vendor's own.
+    #[pyo3(get)]
+    endpoint: Option<String>,
+    /// The account of Azure.
+    #[pyo3(get)]
+    account: Option<String>,
     /// Called while Python waits for an answer; what it raises ends the request.
     go_on: Py<PyAny>,
 }
 
 type Pairs = Vec<(String, String)>;
+type Retry = (Option<usize>, Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 /// Keys with the lengths of their values, and prefixes.
 type Listing = (Vec<(String, u64)>, Vec<String>);
 
 #[pymethods]
 impl ObjectClient {
-    /// `total` is how many seconds a request may take with its repetitions, and `limit` says so in words.
+    /// `retry` is how often a request is made again, in how many seconds at most, the first and the longest pause before that,
+    /// and by what factor one is longer than that before it. An option that does not exist is a `KeyError`.
     #[new]
-    #[pyo3(signature = (protocol, bucket, prefix, *, options, client, headers, retry, total, limit, go_on, provider=None))]
+    #[pyo3(signature = (protocol, bucket, prefix, *, options, headers, retry, go_on, provider=None))]
     #[allow(clippy::too_many_arguments)] // what a user configures; Python names each
     fn new(
         py: Python<'_>,
@@ -52,11 +60,8 @@ impl ObjectClient {
         bucket: String,
         prefix: String,
         options: Pairs,
-        client: Pairs,
         headers: Pairs,
-        retry: (usize, f64, f64, f64, f64),
-        total: f64,
-        limit: String,
+        retry: Retry,
         go_on: Py<PyAny>,
         provider: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -64,18 +69,12 @@ impl ObjectClient {
             let known = PROTOCOLS.into_iter().find(|(_, name)| *name == protocol);
             let (protocol, _) =
                 known.ok_or_else(|| PyValueError::new_err(format!("there is no protocol {protocol:?}")))?;
-            let seconds = |number: f64| {
-                Duration::try_from_secs_f64(number).map_err(|error| PyValueError::new_err(error.to_string()))
-            };
-            let (max_retries, retry_timeout, init_backoff, max_backoff, base) = retry;
-            let backoff =
-                BackoffConfig { init_backoff: seconds(init_backoff)?, max_backoff: seconds(max_backoff)?, base };
-            let retry = RetryConfig { backoff, max_retries, retry_timeout: seconds(retry_timeout)? };
+            let retry = retries(retry)?;
             let provider = provider.map(credentials_of);
-            let total = (seconds(total)?, limit);
-            let settings = Settings { protocol, bucket, prefix, options, client, headers, retry, total, provider };
-            let opened = Client::new(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
-            Ok(ObjectClient { client: Arc::new(opened), go_on })
+            let settings = Settings { protocol, bucket, prefix, options, headers, retry, provider };
+            let opened = Client::new(settings).map_err(wrong)?;
+            let (endpoint, account) = opened.server().map_err(wrong)?;
+            Ok(ObjectClient { client: Arc::new(opened), endpoint, account, go_on })
         })
     }
 
@@ -165,6 +164,29 @@ impl ObjectClient {
     }
 }
 
+/// What is wrong with what a user has configured.
+fn wrong(error: object_store::Error) -> PyErr {
+    match error {
+        object_store::Error::UnknownConfigurationKey { key, .. } => PyKeyError::new_err(key),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+fn retries((max_retries, retry_timeout, init_backoff, max_backoff, base): Retry) -> PyResult<RetryConfig> {
+    let seconds = |given: Option<f64>, otherwise: Duration| match given {
+        Some(number) => Duration::try_from_secs_f64(number).map_err(|error| PyValueError::new_err(error.to_string())),
+        None => Ok(otherwise),
+    };
+    let usual = RetryConfig::default();
+    let backoff = BackoffConfig {
+        init_backoff: seconds(init_backoff, usual.backoff.init_backoff)?,
+        max_backoff: seconds(max_backoff, usual.backoff.max_backoff)?,
+        base: base.unwrap_or(usual.backoff.base),
+    };
+    let retry_timeout = seconds(retry_timeout, usual.retry_timeout)?;
+    Ok(RetryConfig { backoff, max_retries: max_retries.unwrap_or(usual.max_retries), retry_timeout })
+}
+
 /// The bytes of a value, which is copied: it is sent from other threads.
 fn bytes_of(value: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     Ok(Bytes::copy_from_slice(Buffer::reading(value)?.bytes()?))
@@ -239,7 +261,7 @@ fn credentials_of(function: Py<PyAny>) -> Provider {
             let ask = || -> PyResult<Provided> {
                 let found = call(function.bind(py), (), None)?;
                 let mut members = HashMap::new();
-                for name in ["access_key_id", "secret_access_key", "token"] {
+                for name in ["access_key_id", "secret_access_key", "token", "access_key", "sas_token"] {
                     let value = found.call_method1(intern!(py, "get"), (name,))?;
                     if !value.is_none() {
                         members.insert(name.to_owned(), value.extract()?);

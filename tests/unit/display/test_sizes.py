@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import blizzarr
 from blizzarr.display.sizes import Stored, ratio_text, stored
 from blizzarr.errors import StoreError
 from blizzarr.size_text import bytes_text
-from blizzarr.stores import FsspecStore, LocalStore, MappingStore, MemoryStore, ObjectStore, Store, read_only
+from blizzarr.stores import FsspecStore, LocalStore, MappingStore, MemoryStore, Store, read_only
+from support.faulty_server import faulty_server
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -41,15 +43,20 @@ def test_stores_that_cannot_tell_are_not_asked() -> None:
     assert stored(MappingStore({}), "") is None
 
 
-@pytest.mark.parametrize("kind", ["objects", "fsspec"])
-def test_a_store_that_is_far_away_tells_in_its_listing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["objects", "fsspec"])
+def made(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store that is far away."""
+    if request.param == "objects":
+        with faulty_server() as server:
+            yield server.store()
+        return
+    files = FsspecStore(pytest.importorskip("fsspec").filesystem("memory"), "/test_sizes")
+    monkeypatch.setattr(files, "remote", True)
+    yield files
+
+
+def test_a_store_that_is_far_away_tells_in_its_listing(made: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """One listing, no request per object; and nothing unasked, as for what a notebook shows."""
-    made: Store
-    if kind == "objects":
-        made = ObjectStore(pytest.importorskip("obstore").store.MemoryStore())
-    else:
-        made = FsspecStore(pytest.importorskip("fsspec").filesystem("memory"), "/test_sizes")
-        monkeypatch.setattr(made, "remote", True)
     for name in ("a", "ab"):
         blizzarr.create_array(made, name=name, shape=(3,), dtype="int8", chunks=1, overwrite=True)
         for chunk in range(3):

@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("obstore")
-
 from blizzarr.stores import ObjectStore
-from blizzarr.stores.obstore_library import store_of_url
 
 
 class Server(ThreadingHTTPServer):
@@ -56,13 +53,3 @@ def test_the_next_store_of_a_server_need_not_connect(server: Server) -> None:
         # The last answer's connection is free a moment after that answer has been taken.
         time.sleep(0.05)
         assert (made == 0) is (before > 0 and timeout == "11s")
-
-
-def test_a_url_that_was_opened_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    url = "s3://bucket/a"
-    first = store_of_url(url, {"region": "eu-west-1"})
-    assert store_of_url(url, {"region": "eu-west-1"}) is first
-    assert store_of_url(url, {"region": "eu-west-2"}).config["region"] == "eu-west-2"
-    assert store_of_url(url, {"region": "eu-west-1", "credential_provider": lambda: None}) is not first
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    assert store_of_url(url, {"region": "eu-west-1"}).client_options == {"allow_http": "true"}

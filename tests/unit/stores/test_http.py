@@ -16,8 +16,6 @@ from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError, Unsupp
 from blizzarr.stores import ObjectStore
 from support.object_servers import http_server
 
-pytest.importorskip("obstore")
-
 VALUES = np.arange(100 * 100, dtype="u2").reshape(100, 100)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-
-pytest.importorskip("obstore")
 
 import blizzarr
 from blizzarr.config import config
@@ -179,6 +182,86 @@ def test_a_function_that_provides_credentials(s3: str) -> None:
         store.set(f"{number}", b"value")
     assert bytes(store.get("3") or b"") == b"value"
     assert asked == [None]
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
+    """A server that answers everything; yield its URL, and the paths and authorizations of requests."""
+    requests: list[tuple[str, str | None]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            requests.append((self.path, self.headers.get("Authorization")))
+            self.send_response(200)
+            self.send_header("ETag", '"1"')
+            self.send_header("Last-Modified", "Sun, 22 Nov 2026 00:00:00 GMT")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}", requests
+        running.shutdown()
+
+
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_functions_that_provide_credentials_for_google_and_azure(is_asynchronous: bool) -> None:
+    """They may be asynchronous, and each is asked once; signatures of Azure may be pairs."""
+    asked: list[str] = []
+
+    def provider(**members: Any) -> Any:
+        def provide() -> dict[str, Any]:
+            asked.append("")
+            return {"expires_at": datetime.now(UTC) + timedelta(hours=1), **members}
+
+        async def provide_later() -> dict[str, Any]:
+            await asyncio.sleep(0)
+            return provide()
+
+        return provide_later if is_asynchronous else provide
+
+    with answering(b"value") as (url, requests):
+        google = ObjectStore.from_url("gs://b/a", base_url=url, credential_provider=provider(token="t0"))
+        azure = {"endpoint": url, "account_name": "acc"}
+        pairs = [("sv", "1"), ("sig", "a+b")]
+        for store in (
+            google,
+            ObjectStore.from_url("az://b/a", **azure, credential_provider=provider(token="t1")),
+            ObjectStore.from_url("az://b/a", **azure, credential_provider=provider(sas_token=pairs)),
+            ObjectStore.from_url("az://b/a", **azure, credential_provider=provider(sas_token="?sv=1&sig=a%2Bb")),
+        ):
+            assert [bytes(store.get("k") or b"") for _ in range(2)] == [b"value"] * 2
+    assert requests[::2] == [
+        ("/b/a%2Fk", "Bearer t0"),
+        ("/b/a/k", "Bearer t1"),
+        ("/b/a/k?sv=1&sig=a%2Bb", None),
+        ("/b/a/k?sv=1&sig=a%2Bb", None),
+    ]
+    assert len(asked) == 4
+
+
+def test_options_that_a_provider_has(s3: str) -> None:
+    """Those of obstore know the region, for one; asynchronous ones work in a forked child, too."""
+
+    class Provider:
+        config: ClassVar = {"region": "us-east-1", "endpoint": s3}
+
+        async def __call__(self) -> dict[str, Any]:
+            return {"access_key_id": "key", "secret_access_key": "secret", "expires_at": None}
+
+    store = ObjectStore.from_url(f"s3://{new_bucket(s3)}/a", credential_provider=Provider())
+    store.set("b", b"value")
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        store.set("c", bytes(store.get("b") or b""))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert bytes(store.get("c") or b"") == b"value"
 
 
 def test_a_provider_that_fails(s3: str) -> None:

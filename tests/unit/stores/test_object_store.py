@@ -21,7 +21,8 @@ from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOpe
 from blizzarr.stores import ObjectStore, Store
 from blizzarr.stores.generation import read_generation
 from blizzarr.stores.generation_writes import replace_generation
-from blizzarr.stores.place import is_below, lasting_place_of, place_of
+from blizzarr.stores.place import is_below, is_in_memory, lasting_place_of, place_of
+from blizzarr.stores.urls import resolve
 from blizzarr.testing.stores import StoreContract
 from support.faulty_server import faulty_server
 from support.object_servers import OPTIONS, client, new_bucket, s3_server
@@ -56,12 +57,7 @@ class ObjectContract(StoreContract):
 
 class TestMemoryOfObstore(ObjectContract):
     def make(self, tmp_path: Path) -> Store:
-        return ObjectStore(obstore.store.MemoryStore())
-
-
-class TestFilesOfObstore(ObjectContract):
-    def make(self, tmp_path: Path) -> Store:
-        return ObjectStore(obstore.store.LocalStore(prefix=tmp_path / "root", mkdir=True))
+        return resolve(obstore.store.MemoryStore())[0]
 
 
 class TestS3(ObjectContract):
@@ -83,11 +79,11 @@ class TestS3(ObjectContract):
 
 
 @pytest.fixture(params=["memory", "s3"])
-def store(request: pytest.FixtureRequest, server: str) -> ObjectStore:
-    return ObjectStore(obstore.store.MemoryStore()) if request.param == "memory" else on_s3(server, "x.zarr")
+def store(request: pytest.FixtureRequest, server: str) -> Any:
+    return resolve(obstore.store.MemoryStore())[0] if request.param == "memory" else on_s3(server, "x.zarr")
 
 
-def test_conditional_writes(store: ObjectStore) -> None:
+def test_conditional_writes(store: Any) -> None:
     """A value is set only if the one there is of the version that was read."""
     assert store.get_with_version("a") is None
     assert store.set_if_version("a", b"1", None)
@@ -103,7 +99,7 @@ def test_conditional_writes(store: ObjectStore) -> None:
 
 
 @pytest.mark.parametrize("generation", [b"", b"\0", b"\xff\xff", b"\0\xff", b"\0other"])
-def test_a_generation_of_something_else_is_not_the_one_there(store: ObjectStore, generation: bytes) -> None:
+def test_a_generation_of_something_else_is_not_the_one_there(store: Any, generation: bytes) -> None:
     store.set("a", b"1")
     assert replace_generation(store, "a", generation, b"2") is None
     assert bytes(store.get("a") or b"") == b"1"
@@ -114,11 +110,11 @@ def test_a_generation_of_something_else_is_not_the_one_there(store: ObjectStore,
 def test_many_writers_of_one_value() -> None:
     """Each of 4 x 10 additions counts, although no lock excludes the writers; moto would lose some itself."""
     with faulty_server() as running:
-        for store in (ObjectStore(obstore.store.MemoryStore()), running.store()):
+        for store in (resolve(obstore.store.MemoryStore())[0], running.store()):
             count_together(store)
 
 
-def count_together(store: ObjectStore) -> None:
+def count_together(store: Any) -> None:
     store.set("count", b"0")
 
     def add(_: int) -> None:
@@ -133,8 +129,9 @@ def count_together(store: ObjectStore) -> None:
     assert bytes(store.get("count") or b"") == b"40"
 
 
-def test_ranges_of_one_version(store: ObjectStore) -> None:
+def test_ranges_of_one_version(server: str) -> None:
     """What was replaced between two requests is a conflict, not a mixture."""
+    store = on_s3(server, "x.zarr")
     store.set("a", b"0123456789")
     parts, version = store.get_ranges_of_version("a", [(2, 3), (-2, 2)], None) or ([], "")
     assert [bytes(part) for part in parts] == [b"234", b"89"]
@@ -173,9 +170,11 @@ def test_places(server: str) -> None:
     assert place_of(other) != place_of(one)
     assert place_of(ObjectStore.from_url("s3://bucket/a", endpoint=server, **OPTIONS)) != place_of(other)
     assert place_of(ObjectStore.from_url("az://c/a/b", account_name="acc", skip_signature=True)) == "az://acc/c/a/b"
-    memory = ObjectStore(obstore.store.MemoryStore())
-    assert place_of(memory) != place_of(ObjectStore(obstore.store.MemoryStore()))
+    target = obstore.store.MemoryStore()
+    memory, again, other = (resolve(one)[0] for one in (target, target, obstore.store.MemoryStore()))
+    assert place_of(memory) == place_of(again) != place_of(other)
     assert lasting_place_of(memory) is None
+    assert is_in_memory(memory)
 
 
 def test_places_below_others(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +256,7 @@ def test_a_name_may_be_that_of_an_error(server: str) -> None:
 def test_errors_say_what_to_do_and_show_no_secrets(server: str) -> None:
     store = on_s3(server, "a")
     store.set("b", b"value")
-    refused = ObjectStore.from_url(f"{server}/{store.target.config['bucket']}/a")
+    refused = ObjectStore.from_url(f"{server}/{store._settings.bucket}/a")
     with pytest.raises(StoreError, match="skip_signature=True for public data") as caught:
         refused.get("b")
     assert (caught.value.key, caught.value.errno) == ("b", errno.EACCES)
@@ -323,13 +322,13 @@ def test_names_are_those_that_others_see(server: str) -> None:
     """Nothing is escaped in the keys of objects."""
     store = on_s3(server, "a b")
     store.set("c/ü%20", b"value")
-    bucket = str(store.target.config["bucket"])
+    bucket = store._settings.bucket
     listed = client(server).list_objects_v2(Bucket=bucket)["Contents"]
     assert [entry["Key"] for entry in listed] == ["a b/c/ü%20"]
 
 
 def test_options_of_the_http_client_may_stand_among_the_others(server: str) -> None:
-    """Obstore takes them there, and then panics when its configuration is read, as pickling does."""
+    """A store that was pickled and unpickled has them, too."""
     options = {name: value for name, value in OPTIONS.items() if name != "client_options"}
     url = f"s3://{new_bucket(server)}/a"
     store = ObjectStore.from_url(
@@ -372,9 +371,37 @@ def test_an_endpoint_without_encryption_in_the_environment(server: str, monkeypa
     store = ObjectStore.from_url(f"s3://{bucket}/a", **OPTIONS)
     store.set("b", b"1")
     assert bytes(store.get("b") or b"") == b"1"
-    theirs = ObjectStore(obstore.store.S3Store(bucket, **OPTIONS))
+    theirs = ObjectStore(obstore.store.S3Store(bucket, prefix="a", **OPTIONS))
+    assert bytes(theirs.get("b") or b"") == b"1"
+    refusing = ObjectStore.from_url(f"s3://{bucket}/a", allow_http=False, **OPTIONS)
     with pytest.raises(StoreError, match=r"client_options=\{'allow_http': True\}"):
-        theirs.get("b")
+        refusing.get("b")
+
+
+def test_stores_of_obstore_that_are_no_object_stores() -> None:
+    with pytest.raises(TypeError, match=r"found MemoryStore; pass stores of another kind in place of a path"):
+        ObjectStore(obstore.store.MemoryStore())
+    assert repr(resolve(obstore.store.LocalStore())[0]) == "LocalStore('/')"
+
+
+def test_a_store_of_obstore_is_the_place_of_its_url(server: str) -> None:
+    """With its options: where they differ, so do the stores."""
+    kinds = obstore.store
+    azure = {"account_name": "acc", "skip_signature": True}
+    for theirs, url, options in (
+        (kinds.S3Store("b", prefix="a/c", endpoint=server, **OPTIONS), "s3://b/a/c", {"endpoint": server, **OPTIONS}),
+        (kinds.GCSStore("b", skip_signature=True), "gs://b", {"skip_signature": True}),
+        (kinds.AzureStore("c", prefix="a", **azure), "abfss://c@acc.dfs.core.windows.net/a", {"skip_signature": True}),
+        (kinds.HTTPStore.from_url("https://example.org/a"), "https://example.org/a", {}),
+    ):
+        assert place_of(ObjectStore(theirs)) == place_of(ObjectStore.from_url(url, **options))
+        assert str(ObjectStore(theirs)) == str(ObjectStore.from_url(url, **options))
+
+
+@pytest.mark.parametrize("url", ["abfss://c@acc.example.org/a", "s3:///a", "gs://a?b/c", "az://c@acc/a"])
+def test_urls_that_name_no_bucket(url: str) -> None:
+    with pytest.raises(ValueError, match="cannot be opened: expected"):
+        ObjectStore.from_url(url)
 
 
 def test_a_text_that_is_no_url() -> None:

@@ -14,12 +14,14 @@ import pytest
 from fsspec.asyn import AsyncFileSystem
 from obstore.store import LocalStore as ObstoreLocalStore
 from obstore.store import MemoryStore as ObstoreMemoryStore
+from obstore.store import S3Store as ObstoreS3Store
 
 import blizzarr
 from blizzarr.errors import ReadOnlyError, StoreError
-from blizzarr.stores import FsspecStore, LocalStore, MappingStore, ObjectStore, ZipStore
-from blizzarr.stores.object_place import place_of_target
+from blizzarr.stores import FsspecStore, LocalStore, MappingStore, ZipStore
+from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.place import place_of
+from blizzarr.stores.urls import resolve
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.testing.stores import StoreContract
 
@@ -101,25 +103,29 @@ def test_a_zip_file_that_is_written(tmp_path: Path) -> None:
 def test_objects(tmp_path: Path) -> None:
     target = ObstoreMemoryStore()
     store = native_store(storage.ObjectStore(target, read_only=True))
-    assert isinstance(store, ObjectStore)
-    assert store.target is target
+    assert isinstance(store, ForeignStore)
     assert store.read_only
+    assert place_of(store) == place_of(resolve(target)[0])
+    bucket = native_store(storage.ObjectStore(ObstoreS3Store("shelf", prefix="a", skip_signature=True)))
+    assert str(bucket) == "s3://shelf/a"
     directory = native_store(storage.ObjectStore(ObstoreLocalStore(tmp_path)))
     assert isinstance(directory, LocalStore)
     assert (directory.root, directory.read_only) == (tmp_path, False)
 
 
 def test_a_relative_directory_of_obstore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It stays where it was when the store was made."""
+    """It stays where it was when the store was made, which the store does not tell."""
     for name in ("data", "elsewhere"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
     target = ObstoreLocalStore("data")
     monkeypatch.chdir("elsewhere")
-    store = native_store(storage.ObjectStore(target))
-    assert isinstance(store, LocalStore)
-    assert store.root == tmp_path / "data"
-    assert place_of_target(target) == place_of(store) == f"file:{tmp_path}/data"
+    with pytest.raises(ValueError, match="pass the path itself"):
+        blizzarr.create_array(target, shape=2, dtype="i4")
+    store = storage.ObjectStore(target)
+    assert native_store(store) is None
+    blizzarr.create_array(store, shape=2, dtype="i4")[:] = [1, 2]
+    assert blizzarr.open_array(tmp_path / "data")[:].tolist() == [1, 2]
 
 
 def test_an_attribute_that_a_wrapper_passes_on() -> None:

@@ -1,0 +1,222 @@
+"""What the engine opens an object store with: from a URL and options, or from a store of obstore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import isawaitable
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from blizzarr import _native
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.stores.aws_profiles import profile_of
+from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
+from blizzarr.stores.object_options import Retry, retry_of, texts_of, what_was_meant
+from blizzarr.stores.threads import check_wanted
+
+SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https")
+"""Of URLs that are opened."""
+_PROTOCOLS: Final = {"s": "s3", "g": "gcs", "a": "azure", "h": "http"}
+"""What the engine calls the protocol, by the first letter of the scheme."""
+_SCHEMES: Final = {"s3": "s3", "gcs": "gs", "azure": "az", "http": "http"}
+"""The usual scheme of a protocol."""
+_DOMAINS: Final = {
+    f"{kind}.{domain}": options
+    for kind in ("dfs", "blob")
+    for domain, options in (("core.windows.net", {}), ("fabric.microsoft.com", {"use_fabric_endpoint": "true"}))
+}
+"""Servers of Azure, behind the name of the account, and options that they need."""
+
+
+@dataclass(frozen=True, repr=False)
+class ObjectSettings:
+    """What an object store is opened with."""
+
+    protocol: str
+    """``"s3"``, ``"gcs"``, ``"azure"`` or ``"http"``."""
+    bucket: str
+    """The bucket or container; behind HTTP the URL below which the values are."""
+    prefix: str
+    """What comes before each key, without slashes at its ends."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options as `texts_of` returns them."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every request."""
+    retry: Retry = (None,) * 5
+    provider: Callable[[], Any] | None = None
+    """A function of the user that provides credentials."""
+
+    @classmethod
+    def of(
+        cls,
+        protocol: str,
+        bucket: str,
+        prefix: str,
+        options: Mapping[str, Any],
+        client_options: Mapping[str, Any] | None = None,
+        retry_config: Mapping[str, Any] | None = None,
+        credential_provider: Any = None,
+    ) -> ObjectSettings:
+        """Return the settings for options as users give them.
+
+        Raises
+        ------
+        ValueError
+            If an option has no value that the engine could read, or `retry_config` one that does not exist.
+        """
+        # Those of obstore have options that go with their credentials.
+        provided = getattr(credential_provider, "config", None)
+        given = {**(provided if isinstance(provided, Mapping) else {}), **options, **(client_options or {})}
+        headers = given.pop("default_headers", None) or {}
+        for name in ("bucket", "container_name"):
+            given.pop(name, None)
+        return cls(
+            *(protocol, bucket, prefix),
+            options=texts_of(given),
+            headers=texts_of(headers),
+            retry=retry_of(retry_config),
+            provider=credential_provider,
+        )
+
+    @property
+    def url(self) -> str:
+        """The URL that a user would type, without the server; behind HTTP it may hold credentials."""
+        if self.protocol == "http":
+            return _shown_url(self.bucket)
+        return f"{_SCHEMES[self.protocol]}://{self.bucket}{'/' if self.prefix else ''}{self.prefix}"
+
+    def client(self) -> _native.ObjectClient:
+        """Return the engine's client, which makes no requests yet.
+
+        Raises
+        ------
+        ValueError
+            If the store cannot be opened with these settings.
+        UnsupportedOperationError
+            If a profile in ``~/.aws`` needs botocore, which is not installed.
+        """
+        options, provider = self.options, self.provider
+        if self.protocol == "s3" and provider is None:
+            profile = profile_of(options)
+            options, provider = {**options, **profile.options}, profile.provider
+        try:
+            made = _native.ObjectClient(
+                *(self.protocol, self.bucket, self.prefix),
+                options=[*options.items()],
+                headers=[*self.headers.items()],
+                retry=self.retry,
+                go_on=_go_on,
+                provider=None if provider is None else partial(_provided, provider),
+            )
+            if made.endpoint is not None and not made.endpoint.partition("://")[1] and made.endpoint != "emulator":
+                # It is not shown: it may hold credentials.
+                raise ValueError("expected an endpoint that begins with https:// or http://, found one without ://")
+        except (KeyError, ValueError) as error:
+            known = credentials_in(self.bucket, {**options, **self.headers})
+            reason = what_was_meant(error.args[0]) if isinstance(error, KeyError) else str(error)
+            reason = without_secrets(reason.replace(self.bucket, "..."), known)
+            raise_from(error, ValueError(f"{_SCHEMES[self.protocol]}:// cannot be opened: {reason}"), known)
+        return made
+
+    def place(self, client: _native.ObjectClient) -> str:
+        """Return the URL of the store, without credentials.
+
+        That of a path in another begins with it. Servers other than the vendor's come first, as in
+        ``s3:http://localhost:9000/bucket/path``.
+        """
+        if self.protocol == "http":
+            return _shown_url(self.bucket)
+        scheme = _SCHEMES[self.protocol]
+        server = f"{scheme}:{_shown_url(client.endpoint)}/" if client.endpoint else f"{scheme}://"
+        account = f"{client.account}/" if self.protocol == "azure" else ""
+        path, _, query = self.prefix.partition("?")
+        return f"{server}{account}{self.bucket}{'/' if self.prefix else ''}{path}{_shown_query(query)}"
+
+
+def settings_of_url(url: str, options: Mapping[str, Any]) -> ObjectSettings:
+    """Return the settings for a URL and options; names in buckets are taken as they are, without decoding them.
+
+    Raises
+    ------
+    UnsupportedOperationError
+        If the URL is of another kind.
+    ValueError
+        If the URL is not valid, or an option cannot be read.
+
+    Examples
+    --------
+    >>> settings = settings_of_url("abfs://c@acc.dfs.core.windows.net/a/b", {"skip_signature": True})
+    >>> settings.bucket, settings.prefix, settings.options
+    ('c', 'a/b', {'account_name': 'acc', 'skip_signature': 'true'})
+    """
+    scheme, found, rest = url.partition("://")
+    scheme = scheme.lower()
+    if not found or scheme not in SCHEMES:
+        shown = f"{scheme}://" if found else "none"
+        raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {shown}")
+    protocol = _PROTOCOLS[scheme[0]]
+    if protocol == "http":
+        return ObjectSettings.of(protocol, url, "", **_sorted_out(options))
+    bucket, _, prefix = rest.partition("/")
+    more: Mapping[str, str] = {}
+    if scheme.startswith("abfs") and "@" in bucket:
+        bucket, _, host = bucket.partition("@")
+        account, _, domain = host.partition(".")
+        if domain not in _DOMAINS:
+            raise ValueError(
+                f"{scheme}:// cannot be opened: expected {scheme}://container@account.{'|'.join(_DOMAINS)}"
+            )
+        more = {"account_name": account, **_DOMAINS[domain]}
+    if not bucket or any(character in bucket for character in "@:?#"):
+        # It is not shown: these may be credentials.
+        raise ValueError(
+            f"{scheme}:// cannot be opened: expected the name of a bucket, found none, or '@' or ':' in the name of a "
+            "bucket; pass credentials as options"
+        )
+    settings = _sorted_out(options)
+    settings["options"] = {**more, **settings["options"]}
+    return ObjectSettings.of(protocol, bucket, prefix.strip("/"), **settings)
+
+
+def _sorted_out(options: Mapping[str, Any]) -> dict[str, Any]:
+    apart = ("client_options", "retry_config", "credential_provider")
+    others = {name: value for name, value in options.items() if name not in apart}
+    return {"options": others, **{name: options[name] for name in apart if name in options}}
+
+
+def _provided(provider: Callable[[], Any]) -> Mapping[str, Any]:
+    """Return the credentials that a function of the user provides, which may be asynchronous."""
+    found = provider()
+    if isawaitable(found):
+        # Event loops take a while to import.
+        from blizzarr.stores.event_loops import result_of
+
+        found = result_of(_awaited, found)
+    signature = found.get("sas_token")
+    # Those of obstore may be pairs.
+    return found if signature is None or isinstance(signature, str) else {**found, "sas_token": urlencode(signature)}
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
+
+
+def _go_on(is_write: bool) -> None:
+    check_wanted(is_write=is_write)
+
+
+def _shown_url(url: str) -> str:
+    parts = urlsplit(url)
+    place = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+    return place + _shown_query(parts.query)
+
+
+def _shown_query(query: str) -> str:
+    """Return what is shown of a query: it may be what tells two places apart, and it may be a signature."""
+    if not query:
+        return ""
+    from hashlib import blake2b
+
+    return f"?{blake2b(query.encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}..."
