@@ -48,7 +48,10 @@ impl ElementTable {
                     let mut tokens = tokens.chunks_exact_mut(TOKEN);
                     texts.each(|text| {
                         let new = source.push(text)?;
-                        tokens.next().map_or(Ok(()), |token| Ok(token.copy_from_slice(&new.to_ne_bytes())))
+                        if let Some(token) = tokens.next() {
+                            token.copy_from_slice(&new.to_ne_bytes());
+                        }
+                        Ok(())
                     })
                 })
             } else {

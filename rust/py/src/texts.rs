@@ -37,12 +37,17 @@ const PACK: usize = 314;
 const ACQUIRE: usize = 316;
 const RELEASE: usize = 318;
 
+type Load = unsafe extern "C" fn(Allocator, *const c_void, *mut Unpacked) -> c_int;
+type Pack = unsafe extern "C" fn(Allocator, *mut c_void, *const c_char, usize) -> c_int;
+type Acquire = unsafe extern "C" fn(Descriptor) -> Allocator;
+type Release = unsafe extern "C" fn(Allocator);
+
 #[derive(Clone, Copy)]
 struct Functions {
-    load: unsafe extern "C" fn(Allocator, *const c_void, *mut Unpacked) -> c_int,
-    pack: unsafe extern "C" fn(Allocator, *mut c_void, *const c_char, usize) -> c_int,
-    acquire: unsafe extern "C" fn(Descriptor) -> Allocator,
-    release: unsafe extern "C" fn(Allocator),
+    load: Load,
+    pack: Pack,
+    acquire: Acquire,
+    release: Release,
 }
 
 impl Functions {
@@ -66,10 +71,10 @@ impl Functions {
         // `StringDType`.
         unsafe {
             Ok(Functions {
-                load: transmute::<*const c_void, _>(*table.add(LOAD)),
-                pack: transmute::<*const c_void, _>(*table.add(PACK)),
-                acquire: transmute::<*const c_void, _>(*table.add(ACQUIRE)),
-                release: transmute::<*const c_void, _>(*table.add(RELEASE)),
+                load: transmute::<*const c_void, Load>(*table.add(LOAD)),
+                pack: transmute::<*const c_void, Pack>(*table.add(PACK)),
+                acquire: transmute::<*const c_void, Acquire>(*table.add(ACQUIRE)),
+                release: transmute::<*const c_void, Release>(*table.add(RELEASE)),
             })
         }
     }
