@@ -6,6 +6,7 @@ import errno
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from math import prod
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -133,7 +134,10 @@ class ZarrPipeline(CodecPipeline):
         if not array.dtype.isnative:
             elements = elements.astype(array.binding.dtype)
         handle: Any = array.binding.handle
-        given: Any = np.broadcast_to(elements, shape), axes, pieces[0][1].config.write_empty_chunks
+        # Broadcasting takes ten times as long, which small writes would notice.
+        is_all = elements.size == prod(shape)
+        source = elements.reshape(shape) if is_all else np.broadcast_to(elements, shape)
+        given: Any = source, axes, pieces[0][1].config.write_empty_chunks
         is_small = array.writes_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
         try:
             if not is_small:
