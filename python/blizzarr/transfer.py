@@ -108,7 +108,8 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
 
     - `binding`: the array.
     - `lowered`: the selection.
-    - `out`: where to put the elements; any strides, but exactly this shape and the array's data type.
+    - `out`: where to put the elements; any strides, but exactly this shape and the array's data type. For elements that
+      are texts, NumPy's `StringDType` is another one.
     - `order`: the memory order of a new array.
     """
     shape, axes, scalar = lowered
@@ -237,7 +238,9 @@ def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     if isinstance(value, np.ndarray) and shape:
-        return value.astype(np.object_, copy=False)
+        # NumPy's texts stay what they are: the engine takes them without making objects.
+        are_texts = value.dtype.kind == "T" and not hasattr(value.dtype, "na_object")
+        return value if are_texts else value.astype(np.object_, copy=False)
     if isinstance(value, str | bytes | np.generic) or not (hasattr(value, "__len__") or hasattr(value, "__array__")):
         shape = ()
     made = np.empty(shape, np.object_)
@@ -253,7 +256,7 @@ def _check_out(out: npt.NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[An
         raise TypeError(f"expected a NumPy array as out=, found {type(out).__name__}")
     if out.shape != shape:
         raise ValueError(f"expected out= with the selection's shape {shape}, found shape {out.shape}")
-    if out.dtype != dtype:
+    if out.dtype != dtype and not (dtype.hasobject and out.dtype.kind == "T"):
         raise TypeError(
             f"expected out= of data type {dtype}, found {out.dtype}; read without out= and convert with .astype()"
         )

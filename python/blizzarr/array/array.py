@@ -198,7 +198,8 @@ class Array(AsNumpy):
             As in ``array[selection]``.
         out
             An array that the elements are decoded into, and that is returned. It may have any strides, and must have
-            the shape of the result and the data type of the array. With None, a new array is made.
+            the shape of the result and the data type of the array, or NumPy's `StringDType` for texts, which is
+            several times as fast as texts of Python. With None, a new array is made.
 
         Raises
         ------

@@ -26,9 +26,14 @@ class AsNumpy(ArrayFacts):
 
         def __getitem__(self, key: Any) -> Any: ...
 
+        def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any: ...
+
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("expected copy=None or copy=True, found copy=False: reading makes a copy")
+        if dtype is not None and np.dtype(dtype).kind == "T" and self._metadata.dtype.name == "string":
+            # Without a Python object for each text.
+            return np.asarray(self.get_basic_selection(out=np.empty(self._shape, dtype)))
         found: npt.NDArray[Any] = self[...]
         return found if dtype is None else found.astype(dtype, copy=False)
 

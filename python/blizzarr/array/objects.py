@@ -54,7 +54,7 @@ class ObjectHandle:
         return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open, path)
 
     def read(self, out: npt.NDArray[Any], axes: Axes, /) -> BaseException | None:
-        """Read the elements that the axes select into `out`; return what to warn of."""
+        """Read the elements that the axes select into `out`, of objects or NumPy's texts; return what to warn of."""
         table = self._table()
         tokens = np.empty(out.shape, FILL_TOKEN.dtype)
         surplus = self._handle(table).read(tokens, axes)
@@ -128,11 +128,11 @@ def _object_codec(metadata: ArrayMeta) -> ObjectCodec:
 def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return the tokens of elements; those that are repeated by strides of 0 get one token."""
     once = source[(..., *(slice(1) if stride == 0 else slice(None) for stride in source.strides))]
-    elements = once.ravel().tolist()
+    elements = once.ravel()
     try:
         tokens = np.frombuffer(table.put(elements), FILL_TOKEN.dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        for position, element in enumerate(elements):
+        for position, element in enumerate(elements.tolist()):
             if (refusal := codec.refuses(element)) is not None:
                 index = tuple(map(int, np.unravel_index(position, once.shape)))
                 place = f" at index {index}" if once.size > 1 else ""

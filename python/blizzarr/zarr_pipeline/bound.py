@@ -97,6 +97,9 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     native = dtype if is_objects else dtype.newbyteorder("=")
     if _OBJECTS.get(type(spec.dtype).__name__) != meta.dtype.name if is_objects else meta.dtype.numpy != native:
         raise NotTakenError(f"elements of {dtype} would be read as {meta.dtype}")
+    if dtype.kind in "mM" and not dtype.isnative and np.datetime_data(dtype)[0] == "generic":
+        # At least NumPy 2.5 leaves their bytes as they are when it converts them to the other order.
+        raise NotTakenError(f"{dtype} has another byte order and no unit")
     if not meta.shape or 0 in meta.write_shape:
         raise NotTakenError("it has no axes, or chunks without elements")
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value

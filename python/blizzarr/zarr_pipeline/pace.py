@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from time import perf_counter
 from typing import ParamSpec, TypeVar
+
+from blizzarr.zarr_pipeline.threads import in_thread
 
 _QUICK = 1e-3
 """Up to how many seconds an operation may take there if nobody else wants to do one."""
@@ -40,6 +43,16 @@ class Pace:
 
     async def run(self, act: Callable[Given, Result], *given: Given.args, **more: Given.kwargs) -> Result:
         """Do it at once if such operations were quick lately, else in another thread."""
+        return await self.run_or(partial(in_thread, self.timed, act), act, *given, **more)
+
+    async def run_or(
+        self,
+        slowly: Callable[Given, Awaitable[Result]],
+        act: Callable[Given, Result],
+        *given: Given.args,
+        **more: Given.kwargs,
+    ) -> Result:
+        """Do it at once if such operations were quick lately, else `slowly`."""
         this = object()
         _WANTED.add(this)
         try:
@@ -47,12 +60,13 @@ class Pace:
                 # Whatever else is waiting in the event loop gets its turn first.
                 await asyncio.sleep(0)
                 if self._seconds <= _SHARED or len(_WANTED) == 1:
-                    return self._timed(act, *given, **more)
-            return await asyncio.to_thread(self._timed, act, *given, **more)
+                    return self.timed(act, *given, **more)
+            return await slowly(*given, **more)
         finally:
             _WANTED.discard(this)
 
-    def _timed(self, act: Callable[Given, Result], /, *given: Given.args, **more: Given.kwargs) -> Result:
+    def timed(self, act: Callable[Given, Result], /, *given: Given.args, **more: Given.kwargs) -> Result:
+        """Do it in this thread, and learn from how long it takes."""
         start = perf_counter()
         try:
             return act(*given, **more)

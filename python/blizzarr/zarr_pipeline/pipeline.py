@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import prod
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -22,8 +22,10 @@ from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.indexing.selection import Lowered
 from blizzarr.transfer import Binding, read
 from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
+from blizzarr.zarr_pipeline.gathered import Gathered
 from blizzarr.zarr_pipeline.pace import Pace
 from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
+from blizzarr.zarr_pipeline.threads import in_thread
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -57,6 +59,7 @@ class ZarrPipeline(CodecPipeline):
         self._refused: tuple[Any, str] = None, ""
         """The store in which the engine does not take the array, and why."""
         self._reads, self._writes = Pace(), Pace()
+        self._gathered = Gathered(self._writes.timed)
 
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec]) -> Self:
@@ -115,12 +118,12 @@ class ZarrPipeline(CodecPipeline):
         if not getattr(pieces[0][1].config, "read_missing_chunks", True):
             raise NotTakenError("missing chunks are to be an error")
         is_small = array.reads_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
-        if elements.dtype != array.binding.dtype:
-            await asyncio.to_thread(_read_converted, array.binding, lowered, elements)
+        if not array.dtype.isnative:
+            await in_thread(_read_converted, array.binding, lowered, elements)
         elif is_small and (array.inner == array.chunk or chunks_of(*lowered[:2], array.inner) <= _FEW):
             await self._reads.run(read, array.binding, lowered, elements)
         else:
-            await asyncio.to_thread(read, array.binding, lowered, elements)
+            await in_thread(read, array.binding, lowered, elements)
 
     async def _write(self, pieces: Sequence[Piece], value: NDBuffer, drop_axes: tuple[int, ...]) -> None:
         array, (shape, axes, _), elements = self._lowered(pieces, value, drop_axes)
@@ -131,11 +134,18 @@ class ZarrPipeline(CodecPipeline):
         if not array.dtype.isnative:
             elements = elements.astype(array.binding.dtype)
         handle: Any = array.binding.handle
-        given: Any = np.broadcast_to(elements, shape), axes, pieces[0][1].config.write_empty_chunks
+        # Broadcasting takes ten times as long, which small writes would notice.
+        is_all = elements.size == prod(shape)
+        source = elements.reshape(shape) if is_all else np.broadcast_to(elements, shape)
+        given: Any = source, axes, pieces[0][1].config.write_empty_chunks
         is_small = array.writes_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
         try:
-            if not (is_small and await self._writes.run(handle.write_unless_locked, *given)):
-                await asyncio.to_thread(handle.write, *given)
+            if not is_small:
+                await in_thread(handle.write, *given)
+                return
+            gathered = partial(self._gathered.write, handle)
+            if not await self._writes.run_or(gathered, handle.write_unless_locked, *given):
+                await gathered(*given)
         except StoreError as error:
             if error.errno != errno.ENOENT or error.key != array.document:
                 raise
@@ -253,7 +263,7 @@ def _told(array: str, why: str) -> None:
 
 
 def _read_converted(binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
-    """Read into memory of NumPy's own type for texts, or of another byte order."""
+    """Read into memory of another byte order."""
     out[...] = read(binding, lowered)
 
 

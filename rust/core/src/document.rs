@@ -147,12 +147,13 @@ impl Document {
         Ok((reader.read_all(stored, u64::MAX)? && *stored == bytes, version))
     }
 
-    /// Compares, and refuses a region that reaches beyond the shape that is stored now.
-    fn compare(&self, array: &Array, region: Option<&Region>, now: Option<Version>) -> Result<()> {
+    /// Compares, and refuses regions that reach beyond the shape that is stored now.
+    fn compare(&self, array: &Array, regions: &[&Region], now: Option<Version>) -> Result<()> {
         let shape = self.shape(now)?;
         // Bytes of elements are an axis that the document does not have.
         let is_shorter = shape.iter().zip(&array.shape).any(|(now, known)| now < known);
-        region.filter(|_| is_shorter && !array.beyond).map_or(Ok(()), |region| within(region.ends(), &shape))
+        let mut refused = regions.iter().filter(|_| is_shorter && !array.beyond);
+        refused.try_for_each(|region| within(region.ends(), &shape))
     }
 
     /// Compares, and refuses if the array does not have all elements of this shape any more.
@@ -170,7 +171,7 @@ impl Document {
         };
         if compare {
             let now = array.cache.as_ref().map(|cached| cached.pool.now());
-            let same = self.compare(array, Some(region), None);
+            let same = self.compare(array, &[region], None);
             if same.is_err() && array.cache.is_some() {
                 // What was fetched is in the pool as the array's, for all who share the pool.
                 changes::prefix(|| {
@@ -235,21 +236,21 @@ fn within(ends: impl Iterator<Item = usize>, shape: &[usize]) -> Result<()> {
 /// The comparisons of one write, whose chunks find the same document again and again.
 pub struct Comparing<'a> {
     array: &'a Array,
-    region: Option<&'a Region>,
+    regions: &'a [&'a Region],
     /// The version that was compared last. A document that this write has open keeps its inode, so that no other can get
     /// this version meanwhile; with [`super::store::local::Locking::Threads`] two replacements within a tick of the clock could.
     compared: Mutex<Option<Version>>,
 }
 
 impl<'a> Comparing<'a> {
-    pub fn new(array: &'a Array, region: Option<&'a Region>) -> Self {
-        Comparing { array, region, compared: Mutex::new(None) }
+    pub fn new(array: &'a Array, regions: &'a [&'a Region]) -> Self {
+        Comparing { array, regions, compared: Mutex::new(None) }
     }
 
     /// Compares before any chunk is locked, in stores whose locks tell nothing of the document.
     pub fn before(&self, locker: &dyn Locker) -> Result<()> {
         match &self.array.document {
-            Some(document) if !locker.tells_document() => document.compare(self.array, self.region, None),
+            Some(document) if !locker.tells_document() => document.compare(self.array, self.regions, None),
             _ => Ok(()),
         }
     }
@@ -261,7 +262,7 @@ impl<'a> Comparing<'a> {
         if compared.is_some_and(|version| version.equals(&now)) {
             return Ok(());
         }
-        document.compare(self.array, self.region, Some(now))?;
+        document.compare(self.array, self.regions, Some(now))?;
         *compared = Some(now);
         Ok(())
     }

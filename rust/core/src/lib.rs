@@ -38,6 +38,7 @@ mod salvage_index;
 pub mod scratch;
 mod source;
 pub mod split;
+mod split_parts;
 mod square;
 pub mod store;
 mod stream;

@@ -72,7 +72,7 @@ fn locked(
     keep: &dyn Fn(&[u8]) -> Result<()>,
     options: &Options<'_>,
 ) -> Result<Salvaged> {
-    let comparing = Comparing::new(array, None);
+    let comparing = Comparing::new(array, &[]);
     let locker = array.locker(&comparing, options.interrupted)?;
     let _guard = array.lock(locker.as_ref(), key, &comparing)?;
     let chain = array.chain_at(place)?;

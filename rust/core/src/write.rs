@@ -26,7 +26,7 @@ use crate::read::read_cell;
 use crate::region::Region;
 use crate::scratch;
 use crate::source::Slice;
-use crate::split::Split;
+use crate::split_parts::Cells;
 use crate::store::Reader;
 use crate::write_conditionally::persistently;
 use crate::write_gathered::write_gathered;
@@ -42,22 +42,29 @@ pub enum Encoded<'a> {
     Verbatim(&'a [u8]),
 }
 
+/// Elements of an array or of a cell, and the memory that they are in.
+pub type Part<'a, 'r> = (&'r Region, &'r Origin<'a>);
+
 /// What is to be written of one cell, and what it is merged into.
 #[derive(Clone, Copy)]
 pub struct Update<'a, 'r> {
-    pub region: &'r Region,
-    pub origin: &'r Origin<'a>,
+    /// If parts share elements, the last one counts.
+    pub parts: &'r [Part<'a, 'r>],
     /// What is stored so far; `None` when it is missing or will not be needed.
     pub existing: Option<&'r dyn Reader>,
     pub options: &'r Options<'r>,
 }
 
+impl Update<'_, '_> {
+    /// Whether one of the parts is all of a cell.
+    pub fn covers(&self, shape: &[usize]) -> bool {
+        self.parts.iter().any(|(region, _)| region.covers(shape))
+    }
+}
+
 /// Writes the elements of `region` (of the whole array) from `origin`.
 pub fn write(array: &Array, region: &Region, origin: &Origin<'_>, options: &Options<'_>) -> Result<()> {
-    match &array.shards {
-        Some(shards) => write_gathered(array, shards, &[(region, origin)], options),
-        None => write_chunks(array, region, origin, options, options.interrupted),
-    }
+    write_parts(array, &[(region, origin)], options)
 }
 
 /// The same for callers that others wait for: `false` if another thread has one of the chunks locked for longer than a
@@ -69,7 +76,7 @@ pub fn write_unless_locked(array: &Array, region: &Region, origin: &Origin<'_>, 
         is_locked.store(true, Ordering::Relaxed);
         Err(Error::new(Kind::Store, "another writer has the chunk locked"))
     };
-    match write_chunks(array, region, origin, options, &gives_up) {
+    match write_chunks(array, &[(region, origin)], options, &gives_up) {
         // Another error (Ctrl-C, a damaged chunk) came first, or at the same time.
         Err(error) if error.kind == Kind::Store && is_locked.load(Ordering::Relaxed) => Ok(false),
         done => done.map(|()| true),
@@ -77,46 +84,43 @@ pub fn write_unless_locked(array: &Array, region: &Region, origin: &Origin<'_>, 
 }
 
 /// Writes chunks, and asks `waiting` whether to go on waiting for those that other writers have locked.
-fn write_chunks(
-    array: &Array,
-    region: &Region,
-    origin: &Origin<'_>,
-    options: &Options<'_>,
-    waiting: Interrupt<'_>,
-) -> Result<()> {
-    if region.is_empty() {
+fn write_chunks(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>, waiting: Interrupt<'_>) -> Result<()> {
+    let parts: Vec<Part<'_, '_>> = parts.iter().copied().filter(|(region, _)| !region.is_empty()).collect();
+    if parts.is_empty() {
         return Ok(());
     }
-    let split = Split::new(region, &array.chain.shape)?;
-    let threads = options.writers_for(split.count, array.chain.length, array.store.as_ref());
-    let inside = options.inside(split.count, threads);
-    let comparing = Comparing::new(array, Some(region));
+    let regions: Vec<&Region> = parts.iter().map(|(region, _)| *region).collect();
+    let cells = Cells::new(regions.iter().copied(), &array.chain.shape)?;
+    let threads = options.writers_for(cells.count(), array.chain.length, array.store.as_ref());
+    let inside = options.inside(cells.count(), threads);
+    let comparing = Comparing::new(array, &regions);
     let locker = array.locker(&comparing, waiting)?;
-    pool::run(threads, split.count, options.interrupted, |job, _| {
-        let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
-        split.cell(job, &mut place, &mut region);
+    pool::run(threads, cells.count(), options.interrupted, |job, _| {
+        let (mut place, mut key) = (Vec::new(), String::new());
+        let wanted = cells.cell(job, &mut place);
+        let wanted: Vec<Part<'_, '_>> = wanted.iter().map(|(part, region)| (region, parts[*part].1)).collect();
         array.keys.write(&place, &mut key);
         // A panic in here is of this chunk, too; unwinding has released its lock.
         let done = panics::catch(|| {
             let _guard = array.lock(locker.as_ref(), &key, &comparing)?;
-            write_chunk(array, &key, &place, &region, origin, &inside)
+            write_chunk(array, &key, &place, &wanted, &inside)
         });
         done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
     })
 }
 
-/// The same for several regions: chunks that share a stored value are gathered from all of them, and it is replaced once.
-/// If regions share elements, the last one counts.
-pub fn write_parts(array: &Array, parts: &[(&Region, &Origin<'_>)], options: &Options<'_>) -> Result<()> {
+/// The same for several regions: each stored value is replaced once, with what all of them have of it. If regions share
+/// elements, the last one counts.
+pub fn write_parts(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>) -> Result<()> {
     match &array.shards {
         Some(shards) => write_gathered(array, shards, parts, options),
-        None => parts.iter().try_for_each(|(region, origin)| write(array, region, origin, options)),
+        None => write_chunks(array, parts, options, options.interrupted),
     }
 }
 
 /// Deletes the chunks at `places` of the grid, `rank` numbers each, whatever is in them.
 pub fn erase(array: &Array, places: &[i64], rank: usize, options: &Options<'_>) -> Result<()> {
-    let comparing = Comparing::new(array, None);
+    let comparing = Comparing::new(array, &[]);
     let locker = array.locker(&comparing, options.interrupted)?;
     let count = places.len().checked_div(rank).unwrap_or(0);
     pool::run(options.requesters_for(count, array.chain.length), count, options.interrupted, |job, _| {
@@ -129,18 +133,11 @@ pub fn erase(array: &Array, places: &[i64], rank: usize, options: &Options<'_>) 
 }
 
 /// Writes a chunk whose lock the caller has.
-fn write_chunk(
-    array: &Array,
-    key: &str,
-    place: &[i64],
-    region: &Region,
-    origin: &Origin<'_>,
-    options: &Options<'_>,
-) -> Result<()> {
+fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], options: &Options<'_>) -> Result<()> {
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
     let chain = array.chain_at(place)?;
-    let whole = region.covers(&chain.shape);
-    let new = Update { region, origin, existing: None, options };
+    let new = Update { parts, existing: None, options };
+    let whole = new.covers(&chain.shape);
     if let Some(store) = array.store.conditional().filter(|_| !whole) {
         return persistently(store, key, options.interrupted, |found, version| {
             let slice = found.map(Slice);
@@ -183,7 +180,7 @@ fn encode_chunk<'a>(array: &Array, place: &[i64], update: &Update<'a, '_>, out: 
     out.clear();
     let encoded = encode_cell(chain, update, out);
     let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
-    if damaged && update.region.covers(&clipped(&array.chain.shape, &array.shape, place)) {
+    if damaged && update.covers(&clipped(&array.chain.shape, &array.shape, place)) {
         out.clear();
         return encode_cell(chain, &Update { existing: None, ..*update }, out);
     }
@@ -196,16 +193,17 @@ pub fn encode_cell<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
         return encode_shard(chain, shard, update, out);
     }
     let encoded = encode_elements(chain, update, out);
-    progress::add(Count::Encoded, update.region.len() * chain.elements.itemsize);
+    let count: usize = update.parts.iter().map(|(region, _)| region.len()).sum();
+    progress::add(Count::Encoded, count * chain.elements.itemsize);
     encoded
 }
 
 fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
-    let Update { region, origin, existing, options } = *update;
+    let Update { parts, existing, options } = *update;
     let itemsize = chain.elements.itemsize;
-    let whole = region.covers(&chain.shape);
-    if whole && chain.elements.swap == Swap::None && chain.codecs.first().is_none_or(|codec| codec.source_may_change())
-    {
+    let whole = update.covers(&chain.shape);
+    let as_is = chain.elements.swap == Swap::None && chain.codecs.first().is_none_or(|codec| codec.source_may_change());
+    if let Some((region, origin)) = parts.last().filter(|(region, _)| as_is && region.covers(&chain.shape)) {
         if let Some(bytes) = origin.verbatim(region, &chain.shape, &chain.strides, chain.length) {
             if !options.write_empty && is_fill(bytes, &chain.fill) {
                 return Ok(Encoded::Fill);
@@ -217,7 +215,9 @@ fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
         }
     }
     let merge = |cell: &mut [u8], out: &mut Vec<u8>| {
-        origin.gather(region, cell, &chain.strides, itemsize)?;
+        for (region, origin) in parts {
+            origin.gather(region, cell, &chain.strides, itemsize)?;
+        }
         if !options.write_empty && is_fill(cell, &chain.fill) {
             return Ok(Encoded::Fill);
         }

@@ -17,7 +17,7 @@ use crate::source::Slice;
 use crate::split::Split;
 use crate::store::uint64_sharded::{ShardedStore, Whole};
 use crate::store::{Locker, Reader};
-use crate::write::{encode_cell, Encoded, Update};
+use crate::write::{encode_cell, Encoded, Part, Update};
 use crate::write_conditionally::persistently;
 
 /// Writes the elements of each region (of the whole array) from the origin beside it. If regions share elements, the last
@@ -25,7 +25,7 @@ use crate::write_conditionally::persistently;
 pub fn write_gathered(
     array: &Array,
     store: &ShardedStore,
-    parts: &[(&Region, &Origin<'_>)],
+    parts: &[Part<'_, '_>],
     options: &Options<'_>,
 ) -> Result<()> {
     let split = |(region, _): &(&Region, &Origin<'_>)| Split::new(region, &array.chain.shape);
@@ -42,7 +42,7 @@ pub fn write_gathered(
     }
     let shards: Vec<(u64, Vec<Job>)> = shards.into_iter().collect();
     let count = splits.iter().map(|split| split.count).sum();
-    let comparing = Comparing::new(array, None);
+    let comparing = Comparing::new(array, &[]);
     let locker = array.locker(&comparing, options.interrupted)?;
     let threads = options.requesters_for(count, array.chain.length).min(shards.len());
     pool::run(threads, shards.len(), options.interrupted, |number, _| {
@@ -117,7 +117,7 @@ impl Shard<'_> {
         let chain = self.array.chain_at(place)?;
         let existing = if region.covers(&chain.shape) { None } else { existing };
         let mut out = Vec::new();
-        let update = Update { region, origin, existing, options: self.options };
+        let update = Update { parts: &[(region, origin)], existing, options: self.options };
         Ok(match encode_cell(chain, &update, &mut out)? {
             Encoded::Fill => None,
             Encoded::Appended => Some(out),

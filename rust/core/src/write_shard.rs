@@ -16,9 +16,9 @@ use crate::read_shard::linear;
 use crate::region::Region;
 use crate::scratch;
 use crate::source::Window;
-use crate::split::Split;
+use crate::split_parts::Cells;
 use crate::store::Reader;
-use crate::write::{encode_cell, with_serialized, Encoded, Update};
+use crate::write::{encode_cell, with_serialized, Encoded, Part, Update};
 
 pub fn encode_shard<'a>(
     chain: &Chain,
@@ -26,8 +26,12 @@ pub fn encode_shard<'a>(
     update: &Update<'a, '_>,
     out: &mut Vec<u8>,
 ) -> Result<Encoded<'a>> {
-    let permuted = chain.order.as_ref().map(|order| update.region.permuted(order));
-    let stored = Update { region: permuted.as_ref().unwrap_or(update.region), ..*update };
+    let permuted = |order: &Vec<usize>| update.parts.iter().map(|(region, _)| region.permuted(order)).collect();
+    let permuted: Option<Vec<Region>> = chain.order.as_ref().map(permuted);
+    let parts: Option<Vec<Part<'a, '_>>> = permuted
+        .as_ref()
+        .map(|regions| regions.iter().zip(update.parts).map(|(region, part)| (region, part.1)).collect());
+    let stored = Update { parts: parts.as_deref().unwrap_or(update.parts), ..*update };
     with_serialized(chain, update.existing, |existing| {
         let stored = Update { existing, ..stored };
         if chain.codecs.is_empty() {
@@ -60,34 +64,35 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         Some(index) => index,
         None => Index::empty(shard)?,
     };
-    let split = Split::new(update.region, &shard.inner.shape)?;
-    let (mut place, mut region) = (Vec::new(), Region::default());
+    let cells = Cells::new(update.parts.iter().map(|(region, _)| *region), &shard.inner.shape)?;
+    let count = cells.count();
+    let mut place = Vec::new();
     let mut touched: HashMap<usize, usize> = HashMap::new();
-    touched.try_reserve(split.count).map_err(|_| scratch::out_of_memory(split.count.saturating_mul(16)))?;
-    for cell in 0..split.count {
-        split.cell(cell, &mut place, &mut region);
+    touched.try_reserve(count).map_err(|_| scratch::out_of_memory(count.saturating_mul(16)))?;
+    for cell in 0..count {
+        cells.cell(cell, &mut place);
         touched.insert(linear(&shard.grid, &place), cell);
     }
-    let threads = update.options.threads_for(split.count, shard.inner.length);
+    let threads = update.options.threads_for(count, shard.inner.length);
     let mut writer = Writer::new(shard, update.existing, old, out)?;
     if threads == 1 {
         for entry in 0..shard.count() {
             (update.options.interrupted)()?;
             match touched.get(&entry) {
-                Some(&cell) => writer.encode(entry, |old, out| encode_inner(shard, update, &split, cell, old, out))?,
+                Some(&cell) => writer.encode(entry, |old, out| encode_inner(shard, update, &cells, cell, old, out))?,
                 None => writer.keep(entry)?,
             }
         }
         return writer.finish();
     }
-    let mut pieces: Vec<Mutex<Option<Piece<'a>>>> = scratch::list(split.count)?;
-    pieces.resize_with(split.count, || Mutex::new(None));
+    let mut pieces: Vec<Mutex<Option<Piece<'a>>>> = scratch::list(count)?;
+    pieces.resize_with(count, || Mutex::new(None));
     let old = &writer.old;
-    pool::run(threads, split.count, update.options.interrupted, |cell, _| {
-        let (mut place, mut region) = (Vec::new(), Region::default());
-        split.cell(cell, &mut place, &mut region);
+    pool::run(threads, count, update.options.interrupted, |cell, _| {
+        let mut place = Vec::new();
+        cells.cell(cell, &mut place);
         let mut bytes = Vec::new();
-        let encoded = encode_inner(shard, update, &split, cell, old.get(linear(&shard.grid, &place))?, &mut bytes)?;
+        let encoded = encode_inner(shard, update, &cells, cell, old.get(linear(&shard.grid, &place))?, &mut bytes)?;
         let piece = match encoded {
             Encoded::Fill => Piece::Fill,
             Encoded::Appended => Piece::Encoded(bytes),
@@ -114,20 +119,23 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
 fn encode_inner<'a>(
     shard: &Shard,
     update: &Update<'a, '_>,
-    split: &Split,
+    cells: &Cells,
     cell: usize,
     old: Option<Range<u64>>,
     out: &mut Vec<u8>,
 ) -> Result<Encoded<'a>> {
-    let (mut place, mut region) = (Vec::new(), Region::default());
-    split.cell(cell, &mut place, &mut region);
+    let mut place = Vec::new();
+    let wanted = cells.cell(cell, &mut place);
+    let parts: Vec<Part<'a, '_>> = wanted.iter().map(|(part, region)| (region, update.parts[*part].1)).collect();
+    let inner = Update { parts: &parts, ..*update };
     let window = update.existing.zip(old).map(|(whole, bytes)| Window {
         whole,
         offset: bytes.start,
         length: bytes.end - bytes.start,
     });
-    let existing = window.as_ref().filter(|_| !region.covers(&shard.inner.shape)).map(|window| window as &dyn Reader);
-    let inner = Update { region: &region, existing, ..*update };
+    let is_whole = inner.covers(&shard.inner.shape);
+    let existing = window.as_ref().filter(|_| !is_whole).map(|window| window as &dyn Reader);
+    let inner = Update { existing, ..inner };
     let before = out.len();
     let encoded = encode_cell(&shard.inner, &inner, out).and_then(|encoded| match encoded {
         // Readers refuse an index entry of length 0.

@@ -166,8 +166,16 @@ pub struct Slots<'py> {
 
 impl<'py> Slots<'py> {
     pub fn of(out: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE | ffi::PyBUF_FORMAT;
-        let buffer = Buffer::new(out, flags)?;
+        Self::new(out, ffi::PyBUF_WRITABLE)
+    }
+
+    /// For `get` only.
+    pub fn reading(array: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Self::new(array, 0)
+    }
+
+    fn new(out: &Bound<'py, PyAny>, flags: std::ffi::c_int) -> PyResult<Self> {
+        let buffer = Buffer::new(out, flags | ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_FORMAT)?;
         // SAFETY: with PyBUF_FORMAT an exporter names the format, as a string that lives as long as the view.
         let objects = !buffer.view.format.is_null() && unsafe { CStr::from_ptr(buffer.view.format) } == c"O";
         if !objects || buffer.itemsize != size_of::<*mut ffi::PyObject>() {
@@ -175,6 +183,24 @@ impl<'py> Slots<'py> {
         }
         let count = buffer.shape.iter().product();
         Ok(Slots { buffer, count, out: out.clone() })
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The object in a place; NumPy means `None` where there is none.
+    pub fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        if index >= self.count {
+            return Err(PyValueError::new_err(format!("expected an array of more than {} objects", self.count)));
+        }
+        let py = self.out.py();
+        // SAFETY: as in `set`; the GIL is held, so that nobody lets go of the object before it is borrowed.
+        let found = unsafe {
+            let slot = self.buffer.view.buf.cast::<*mut ffi::PyObject>().add(index);
+            Bound::from_borrowed_ptr_or_opt(py, *slot)
+        };
+        Ok(found.unwrap_or_else(|| py.None().into_bound(py)))
     }
 
     /// Puts an object in a place, instead of what was there.

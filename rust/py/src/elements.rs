@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use blizzarr_core::codec::vlen::{Element, Table, TOKEN};
-use pyo3::exceptions::PyTypeError;
+use blizzarr_core::codec::vlen::{Element, Source, Table, TOKEN};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::buffer::{Buffer, Slots};
 use crate::errors::{entry, handed, raise};
+use crate::texts::Texts;
 
 /// What the tokens of one operation stand for.
 #[pyclass(module = "blizzarr._native", frozen)]
@@ -34,32 +35,50 @@ impl ElementTable {
         })
     }
 
-    /// The tokens of these elements, as bytes. A table takes the caller's elements once.
-    fn put<'py>(&self, elements: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyBytes>> {
+    /// The tokens of these elements, as bytes: of a list, or of a contiguous array of objects or of NumPy's texts. A table
+    /// takes the caller's elements once.
+    fn put<'py>(&self, elements: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = elements.py();
         entry(py, "take elements in", None, || {
             let mut source = self.table.source();
-            let tokens = PyBytes::new_with(py, elements.len() * TOKEN, |tokens| {
-                for (element, token) in elements.iter().zip(tokens.chunks_exact_mut(TOKEN)) {
-                    let pushed = with_bytes(&element, self.text, |bytes| source.push(bytes))?;
-                    token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
-                }
-                Ok(())
-            })?;
+            let tokens = if let Ok(list) = elements.cast::<PyList>() {
+                self.tokens(py, &mut source, list.len(), |index| list.get_item(index))
+            } else if let Some(texts) = Texts::of(elements)?.filter(|_| self.text) {
+                PyBytes::new_with(py, texts.count() * TOKEN, |tokens| {
+                    let mut tokens = tokens.chunks_exact_mut(TOKEN);
+                    texts.each(|text| {
+                        let new = source.push(text)?;
+                        if let Some(token) = tokens.next() {
+                            token.copy_from_slice(&new.to_ne_bytes());
+                        }
+                        Ok(())
+                    })
+                })
+            } else {
+                let slots = Slots::reading(elements)?;
+                self.tokens(py, &mut source, slots.count(), |index| slots.get(index))
+            }?;
             source.finish();
             Ok(tokens)
         })
     }
 
-    /// Puts the elements of these tokens, a contiguous buffer, into `out`, a contiguous array of as many objects.
+    /// Puts the elements of these tokens, a contiguous buffer, into `out`, a contiguous array of as many objects or texts.
     fn take(&self, tokens: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = tokens.py();
         entry(py, "hand elements out", None, || {
             let buffer = Buffer::reading(tokens)?;
             let blocks = self.table.blocks();
+            let bytes = buffer.bytes()?;
+            if let Some(mut texts) = Texts::of(out)?.filter(|_| self.text) {
+                if texts.count() != bytes.len() / TOKEN {
+                    return Err(PyValueError::new_err("expected as many tokens as texts"));
+                }
+                return texts.fill(|index| blocks.element(token_at(bytes, index)));
+            }
             let mut slots = Slots::of(out)?;
-            for (index, token) in buffer.bytes()?.chunks_exact(TOKEN).enumerate() {
-                let token = token.try_into().map_or(0, u64::from_ne_bytes);
+            for index in 0..bytes.len() / TOKEN {
+                let token = token_at(bytes, index);
                 let element = if token == 0 {
                     self.fill.clone_ref(py)
                 } else {
@@ -75,6 +94,28 @@ impl ElementTable {
             Ok(())
         })
     }
+}
+
+impl ElementTable {
+    fn tokens<'py>(
+        &self,
+        py: Python<'py>,
+        source: &mut Source<'_>,
+        count: usize,
+        element: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        PyBytes::new_with(py, count * TOKEN, |tokens| {
+            for (index, token) in tokens.chunks_exact_mut(TOKEN).enumerate() {
+                let pushed = with_bytes(&element(index)?, self.text, |bytes| source.push(bytes))?;
+                token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
+            }
+            Ok(())
+        })
+    }
+}
+
+fn token_at(tokens: &[u8], index: usize) -> u64 {
+    tokens[index * TOKEN..][..TOKEN].try_into().map_or(0, u64::from_ne_bytes)
 }
 
 /// Lends `work` the bytes of an element; `TypeError` when it is not what the table holds.

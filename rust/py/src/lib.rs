@@ -22,6 +22,7 @@ mod request;
 mod results;
 mod signals;
 mod stores;
+mod texts;
 
 use blizzarr_core::reserve::Reserving;
 use blizzarr_core::store::durability;

@@ -53,7 +53,7 @@ def test_a_forked_child_has_no_operations_of_its_parent() -> None:
 def test_a_lock_of_somebody_else_is_waited_for_in_another_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, timed = threading.Event(), Pace._timed
+    begun, timed = threading.Event(), Pace.timed
 
     def watched(self: Pace, *given: Any) -> Any:
         begun.set()
@@ -66,7 +66,7 @@ def test_a_lock_of_somebody_else_is_waited_for_in_another_thread(
     store = LocalStore(tmp_path / "a")
     locks = store.native.lock_for_deletion(["zarr.json"])
     locked._async_array.codec_pipeline._writes = Pace()
-    monkeypatch.setattr(Pace, "_timed", watched)
+    monkeypatch.setattr(Pace, "timed", watched)
     thread = threading.Thread(target=locked.__setitem__, args=(0, 7))
     thread.start()
     assert begun.wait(60)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+import numpy.typing as npt
+
 from blizzarr.codecs.codec import Chunk, Stage, Step
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import Kind
@@ -27,15 +29,18 @@ Refusal = tuple[str, str]
 class Table(Protocol):
     """The objects of one operation, by token."""
 
-    def put(self, elements: list[Any], /) -> bytes:
-        """Return the tokens of these objects, 64 bits each.
+    def put(self, elements: npt.NDArray[Any], /) -> bytes:
+        """Return the tokens of these elements, 64 bits each; a contiguous array of objects or of NumPy's texts.
 
         Raise `TypeError` or `ValueError` if the codec cannot encode one of them; `ObjectCodec.refuses` says which, and
         why.
         """
 
     def take(self, tokens: Any, out: Any, /) -> None:
-        """Put the objects of these tokens, a contiguous buffer, into `out`, a contiguous array of one axis."""
+        """Put the elements of these tokens, a contiguous buffer, into `out`, a contiguous array of one axis.
+
+        Its elements are objects or NumPy's texts.
+        """
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         """Return the object that the engine calls for chunks of this shape, to turn tokens into bytes and back."""

@@ -62,10 +62,11 @@ class PythonTable:
         # Several threads decode chunks.
         self._lock = Lock()
 
-    def put(self, elements: list[Any], /) -> bytes:
-        if not self._codec.takes(elements):
+    def put(self, elements: npt.NDArray[Any], /) -> bytes:
+        listed = elements.tolist()
+        if not self._codec.takes(listed):
             raise TypeError(f"expected objects that {self._codec.name} can encode")
-        return self.add(elements)
+        return self.add(listed)
 
     def add(self, elements: list[Any]) -> bytes:
         """Return the tokens of these objects without checking them."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy.typing as npt
+
 from blizzarr import _native
 from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
 
@@ -22,7 +24,7 @@ class NativeTable:
 
     native: _native.ElementTable
 
-    def put(self, elements: list[Any], /) -> bytes:
+    def put(self, elements: npt.NDArray[Any], /) -> bytes:
         return self.native.put(elements)
 
     def take(self, tokens: Any, out: Any, /) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.codecs.codec import Option
@@ -75,8 +76,8 @@ class _ArrayTable:
         empty = codec.encoded(fill) if isinstance(fill, list | np.ndarray) else b""
         self._native = _native.ElementTable(codec.name, empty, self._stored_type.itemsize)
 
-    def put(self, elements: list[Any], /) -> bytes:
-        return self._native.put([self._codec.encoded(element) for element in elements])
+    def put(self, elements: npt.NDArray[Any], /) -> bytes:
+        return self._native.put([self._codec.encoded(element) for element in elements.tolist()])
 
     def take(self, tokens: Any, out: Any, /) -> None:
         self._native.take(tokens, out)

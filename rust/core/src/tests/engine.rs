@@ -18,7 +18,7 @@ use crate::read::read;
 use crate::region::{c_strides, Region};
 use crate::store::memory::MemoryStore;
 use crate::store::Store;
-use crate::write::write;
+use crate::write::{write, write_parts};
 
 const ITEMSIZE: usize = 2;
 const FILL: [u8; 2] = [9, 4];
@@ -105,16 +105,26 @@ fn reads_and_writes_agree_with_a_flat_array() {
         let at =
             |position: &[i64]| position.iter().zip(&strides).map(|(&p, &s)| p as isize * s).sum::<isize>() as usize;
         for _ in 0..random.range(1, 4) {
-            let (region, length) = random.region(&shape, ITEMSIZE);
-            let memory = if random.chance(4) {
-                FILL.iter().copied().cycle().take(length).collect()
-            } else {
-                random.bytes(length)
-            };
-            write(&array, &region, &Origin::of(&memory), &OPTIONS).unwrap();
-            for (position, offset) in elements(&region) {
-                let (from, to) = (offset as usize, at(&position));
-                model[to..to + ITEMSIZE].copy_from_slice(&memory[from..from + ITEMSIZE]);
+            // Some are written with others at once, of which the last one counts.
+            let parts: Vec<(Region, Vec<u8>)> = (0..[1, 1, 2, 3][random.range(0, 3)])
+                .map(|_| {
+                    let (region, length) = random.region(&shape, ITEMSIZE);
+                    let memory = if random.chance(4) {
+                        FILL.iter().copied().cycle().take(length).collect()
+                    } else {
+                        random.bytes(length)
+                    };
+                    (region, memory)
+                })
+                .collect();
+            let origins: Vec<Origin<'_>> = parts.iter().map(|(_, memory)| Origin::of(memory)).collect();
+            let pairs: Vec<_> = parts.iter().map(|(region, _)| region).zip(&origins).collect();
+            write_parts(&array, &pairs, &OPTIONS).unwrap();
+            for (region, memory) in &parts {
+                for (position, offset) in elements(region) {
+                    let (from, to) = (offset as usize, at(&position));
+                    model[to..to + ITEMSIZE].copy_from_slice(&memory[from..from + ITEMSIZE]);
+                }
             }
             let (region, length) = random.region(&shape, ITEMSIZE);
             let mut memory = random.bytes(length);

@@ -1,12 +1,13 @@
-//! Chunks in shards of Neuroglancer, written through several regions at once.
+//! Chunks and shards, those of Neuroglancer among them, written through several regions at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use super::counting::OPTIONS;
+use super::keys;
 use super::random::Random;
 use crate::array::{Array, Keys, Places};
-use crate::chain::{Chain, Elements, Serializer};
+use crate::chain::{Chain, Elements, Serializer, Shard};
 use crate::codec::element::Swap;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -46,10 +47,27 @@ impl Store for Replaced {
     }
 }
 
-/// 16 x 16 bytes in chunks of 4 x 4, four of them to a shard.
-fn array(store: &Arc<Replaced>) -> Array {
+fn chain(shape: [usize; 2], serializer: Serializer) -> Chain {
     let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
-    let chain = Chain::new(vec![4, 4], elements, vec![0], None, Serializer::Elements, Vec::new()).unwrap();
+    Chain::new(shape.to_vec(), elements, vec![0], None, serializer, Vec::new()).unwrap()
+}
+
+/// 16 x 16 bytes in chunks of 8 x 8, or in shards of this shape.
+fn plain(store: &Arc<Replaced>, serializer: Serializer) -> Array {
+    let chain = Arc::new(chain([8, 8], serializer));
+    Array::new(store.clone(), keys(2), "a/info".into(), SHAPE.to_vec(), chain).unwrap()
+}
+
+/// The shards of a codec, whose inner chunks are of 4 x 4.
+fn codec() -> Serializer {
+    let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
+    let index = Chain::new(vec![2, 2, 2], pairs, vec![0xff; 8], None, Serializer::Elements, Vec::new()).unwrap();
+    Serializer::Shard(Box::new(Shard::new(&[8, 8], chain([4, 4], Serializer::Elements), index, false).unwrap()))
+}
+
+/// 16 x 16 bytes in chunks of 4 x 4, four of them to a shard of Neuroglancer.
+fn neuroglancer(store: &Arc<Replaced>) -> Array {
+    let chain = chain([4, 4], Serializer::Elements);
     let keys = Keys {
         prefix: "a/".into(),
         head: String::new(),
@@ -76,8 +94,15 @@ fn all_of(array: &Array) -> Vec<u8> {
     found
 }
 
+/// Each value has 8 x 8 elements.
 #[test]
-fn several_regions_are_written_in_turn_and_each_shard_once() {
+fn several_regions_are_written_in_turn_and_each_value_once() {
+    check(neuroglancer);
+    check(|store| plain(store, Serializer::Elements));
+    check(|store| plain(store, codec()));
+}
+
+fn check(array: impl Fn(&Arc<Replaced>) -> Array) {
     let mut random = Random::new(3);
     for _ in 0..200 {
         let store = Arc::new(Replaced::default());

@@ -97,6 +97,8 @@ impl Table {
     /// Why an element cannot be one of this table.
     pub(super) fn refuses(&self, element: &[u8]) -> Option<String> {
         match self.kind {
+            // Most are, and this takes a fraction of the time.
+            Element::Text if element.is_ascii() => None,
             Element::Text => {
                 let error = std::str::from_utf8(element).err()?;
                 Some(format!("is not UTF-8 text, from byte {} on", error.valid_up_to()))
