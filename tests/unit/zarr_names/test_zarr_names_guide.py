@@ -223,3 +223,12 @@ def test_raw_bytes_are_padded(dtype: Any) -> None:
 def test_a_group_has_the_metadata_of_its_view() -> None:
     view = zarr.AsyncGroup(zarr.create_group({}))
     assert zarr.Group(view).metadata is view.metadata
+
+
+def test_a_group_without_members_is_false() -> None:
+    """As in zarr-python, where an array is always true."""
+    root = zarr.create_group({})
+    assert not root
+    assert root.create_array("x", shape=0, dtype="i1") is not None
+    assert root
+    assert root["x"]
