@@ -232,3 +232,10 @@ def test_a_group_without_members_is_false() -> None:
     assert root.create_array("x", shape=0, dtype="i1") is not None
     assert root
     assert root["x"]
+
+
+def test_an_order_that_is_left_out_is_a_warning() -> None:
+    old = zarr.create_array({}, data=np.eye(2), order="F", zarr_format=2)
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="existing order='F'"):
+        assert zarr.from_array({}, data=old, zarr_format=3)[:].tolist() == [[1, 0], [0, 1]]
+    assert zarr.from_array({}, data=old).order == "F"
