@@ -14,6 +14,7 @@ import pytest
 import blizzarr
 from blizzarr import zarr
 from blizzarr.zarr import installing
+from blizzarr.zarr.storage import store_path
 
 
 @pytest.mark.parametrize(
@@ -239,3 +240,10 @@ def test_an_order_that_is_left_out_is_a_warning() -> None:
     with pytest.warns(zarr.errors.ZarrUserWarning, match="existing order='F'"):
         assert zarr.from_array({}, data=old, zarr_format=3)[:].tolist() == [[1, 0], [0, 1]]
     assert zarr.from_array({}, data=old).order == "F"
+
+
+def test_options_are_for_urls() -> None:
+    store = zarr.storage.MemoryStore()
+    for given in (store, zarr.storage.StorePath(store, "a"), "a.zarr"):
+        with pytest.raises(TypeError, match="'storage_options' was provided but unused"):
+            asyncio.run(store_path.make_store_path(given, storage_options={"a": 1}))
