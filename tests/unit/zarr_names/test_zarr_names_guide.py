@@ -178,7 +178,7 @@ def test_settings_are_printed_where_the_user_likes() -> None:
 
 @pytest.mark.parametrize("open_it", [zarr.open, zarr.open_group, zarr.create_group])
 def test_a_format_that_there_is_not(open_it: Any) -> None:
-    with pytest.raises(zarr.errors.MetadataValidationError, match=r"Expected '2, 3, or None'\. Got '3\.0'"):
+    with pytest.raises(zarr.errors.MetadataValidationError, match=r"Expected 2, 3, or None\. Got '3\.0'"):
         open_it({}, zarr_format="3.0")
     with pytest.warns(zarr.errors.ZarrDeprecationWarning, match="use zarr_format"):
         assert zarr.zeros(3, zarr_version=2).metadata.zarr_format == 2
@@ -213,6 +213,9 @@ def test_classes_have_parameters_for_annotations() -> None:
     assert (zarr.Array[Any], zarr.AsyncArray[Any]) == (zarr.Array, zarr.AsyncArray)
     records = zarr.dtype.Structured(fields=(("a", zarr.dtype.Int16()), ("b", zarr.dtype.RawBytes(length=3))))
     assert records.to_native_dtype() == np.dtype([("a", "<i2"), ("b", "V3")])
+    scalar = records.cast_scalar([3, b"xyz"])
+    assert scalar == records.cast_scalar(scalar.tobytes()) == records.cast_scalar((3, b"xyz"))
+    assert scalar["a"] == 3
 
 
 @pytest.mark.parametrize("dtype", ["|V4", np.dtype("V4")])
