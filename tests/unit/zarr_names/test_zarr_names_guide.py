@@ -250,3 +250,24 @@ def test_options_are_for_urls() -> None:
     for given in (store, zarr.storage.StorePath(store, "a"), "a.zarr"):
         with pytest.raises(TypeError, match="'storage_options' was provided but unused"):
             asyncio.run(store_path.make_store_path(given, storage_options={"a": 1}))
+
+
+def test_arrays_are_created_by_mode_and_required_by_type() -> None:
+    store = zarr.storage.MemoryStore()
+    zarr.create(3, store=store, mode="w-")
+    assert zarr.create(4, store=store, mode="w").shape == (4,)
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        zarr.create(5, store=store, mode="a")
+    with pytest.raises(ValueError, match="to create an array, found 'r'"):
+        zarr.create(5, store=store, mode="r")
+    root = zarr.create_group({})
+    root.create_array("x", shape=2, dtype="i4")
+    assert root.require_array("x", shape=2, dtype=zarr.dtype.Int32(), config={"order": "F"}).config.order == "F"
+
+
+def test_options_of_a_store_are_not_saved() -> None:
+    store = zarr.storage.MemoryStore()
+    zarr.save(store, np.arange(2), storage_options=None)
+    assert zarr.load(store).tolist() == [0, 1]
+    zarr.save(store, a=np.arange(2), storage_options=None)
+    assert list(zarr.load(store)) == ["a"]
