@@ -276,15 +276,16 @@ def full_like(a: Any, **options: Any) -> Array:
     return create(made.pop("shape"), **made)
 
 
-def _filled(name: str, function: Callable[..., Array], value: int, text: str) -> Callable[..., Array]:
+def _filled(name: str, function: Callable[..., Array], value: int | None, text: str) -> Callable[..., Array]:
     def call(first: Any, **options: Any) -> Array:
-        return function(first, **{**options, "fill_value": value})
+        return function(first, **(options if value is None else {**options, "fill_value": value}))
 
     made: Callable[..., Array] = described(call, name, text)
     return made
 
 
-empty, empty_like = create, full_like
+empty = _filled("empty", create, None, "Create an array without setting its elements.")
+empty_like = _filled("empty_like", full_like, None, "Create an array like another one.")
 zeros = _filled("zeros", create, 0, "Create an array of zeros.")
 ones = _filled("ones", create, 1, "Create an array of ones.")
 zeros_like = _filled("zeros_like", full_like, 0, "Create an array of zeros like another one.")

@@ -271,3 +271,9 @@ def test_options_of_a_store_are_not_saved() -> None:
     assert zarr.load(store).tolist() == [0, 1]
     zarr.save(store, a=np.arange(2), storage_options=None)
     assert list(zarr.load(store)) == ["a"]
+
+
+def test_functions_have_their_names() -> None:
+    """pytest makes identifiers of them."""
+    names = ("empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like")
+    assert [getattr(zarr, name).__name__ for name in names] == list(names)
