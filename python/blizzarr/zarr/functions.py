@@ -201,8 +201,8 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     if options.get("dtype") is None:
         options["dtype"] = "float64"
     mode = options.pop("mode", None)
-    if mode not in (None, "a", "w", "w-"):
-        raise ValueError(f"expected mode='a', 'w' or 'w-' to create an array, found {mode!r}")
+    if mode not in (None, "a", "r+", "w", "w-"):
+        raise ValueError(f"expected mode='a', 'r+', 'w' or 'w-' to create an array, found {mode!r}")
     if mode == "w":
         options["overwrite"] = True
     chunks = options.setdefault("chunks", None)
