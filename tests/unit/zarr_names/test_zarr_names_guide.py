@@ -277,3 +277,11 @@ def test_functions_have_their_names() -> None:
     """pytest makes identifiers of them."""
     names = ("empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like")
     assert [getattr(zarr, name).__name__ for name in names] == list(names)
+
+
+def test_a_file_is_no_group(tmp_path: Path) -> None:
+    """spatialdata makes a store of a file, and looks whether that can be opened."""
+    (tmp_path / "a.txt").touch()
+    store = zarr.storage.LocalStore(tmp_path / "a.txt")
+    with pytest.raises(zarr.errors.GroupNotFoundError):
+        zarr.open(store, mode="r")
