@@ -86,7 +86,7 @@ def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
         format_named(zarr_format)
     except UnknownExtensionError as error:
         raise MetadataValidationError(
-            f"Invalid value for 'zarr_format'. Expected '2, 3, or None'. Got {zarr_format!r}."
+            f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}."
         ) from error
     return zarr_format
 

@@ -324,6 +324,9 @@ class Array(Node):
         found = np.asarray(self[...])
         return found if dtype is None else found.astype(dtype, copy=False)
 
+    def __bool__(self) -> bool:
+        return True
+
     def __iter__(self) -> Iterator[Any]:
         return (self[index] for index in range(len(self)))
 

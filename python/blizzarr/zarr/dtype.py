@@ -212,6 +212,12 @@ class Structured(ZDType):
         records = [(name, kind.to_native_dtype()) for name, kind in fields]
         super().__init__(records if native is None else native, **rest)
 
+    def cast_scalar(self, data: Any) -> Any:
+        """Return a sequence of values, or the bytes of them, as a record."""
+        if isinstance(data, bytes):
+            return np.frombuffer(data, self._native)[0]
+        return np.array([tuple(data)], self._native)[0]
+
     @property
     def fields(self) -> tuple[tuple[str, ZDType], ...]:
         """The names of the fields, each with its data type."""

@@ -200,6 +200,11 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     """Create an array, of float64 by default."""
     if options.get("dtype") is None:
         options["dtype"] = "float64"
+    mode = options.pop("mode", None)
+    if mode not in (None, "a", "r+", "w", "w-"):
+        raise ValueError(f"expected mode='a', 'r+', 'w' or 'w-' to create an array, found {mode!r}")
+    if mode == "w":
+        options["overwrite"] = True
     chunks = options.setdefault("chunks", None)
     if isinstance(chunks, tuple | list) and not isinstance(shape, int):
         # Axes behind those that are named are not divided.
@@ -271,15 +276,16 @@ def full_like(a: Any, **options: Any) -> Array:
     return create(made.pop("shape"), **made)
 
 
-def _filled(name: str, function: Callable[..., Array], value: int, text: str) -> Callable[..., Array]:
+def _filled(name: str, function: Callable[..., Array], value: int | None, text: str) -> Callable[..., Array]:
     def call(first: Any, **options: Any) -> Array:
-        return function(first, **{**options, "fill_value": value})
+        return function(first, **(options if value is None else {**options, "fill_value": value}))
 
     made: Callable[..., Array] = described(call, name, text)
     return made
 
 
-empty, empty_like = create, full_like
+empty = _filled("empty", create, None, "Create an array without setting its elements.")
+empty_like = _filled("empty_like", full_like, None, "Create an array like another one.")
 zeros = _filled("zeros", create, 0, "Create an array of zeros.")
 ones = _filled("ones", create, 1, "Create an array of ones.")
 zeros_like = _filled("zeros_like", full_like, 0, "Create an array of zeros like another one.")
@@ -317,14 +323,16 @@ def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_vers
     return {name: Array(member)[...] for name, member in node.arrays()}
 
 
-def save(store: Any, *args: Any, zarr_format: Any = None, path: str | None = None, **named: Any) -> None:
+def save(
+    store: Any, *args: Any, zarr_format: Any = None, path: str | None = None, storage_options: Any = None, **named: Any
+) -> None:
     """Store one array, or several in a group."""
     if not args and not named:
         raise ValueError("at least one array must be provided")
     if len(args) == 1 and not named:
-        save_array(store, args[0], zarr_format=zarr_format, path=path)
+        save_array(store, args[0], zarr_format=zarr_format, path=path, storage_options=storage_options)
     else:
-        save_group(store, *args, zarr_format=zarr_format, path=path, **named)
+        save_group(store, *args, zarr_format=zarr_format, path=path, storage_options=storage_options, **named)
 
 
 def save_array(store: Any, arr: Any, *, mode: str = "a", **options: Any) -> None:

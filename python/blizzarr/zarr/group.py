@@ -14,6 +14,7 @@ from blizzarr.zarr.arguments import BLOSC, ZSTD, array_options, check_data
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.awaitable import AsyncGroup
 from blizzarr.zarr.creating import creating
+from blizzarr.zarr.dtype import ZDType
 from blizzarr.zarr.errors import (
     ArrayNotFoundError,
     BaseZarrError,
@@ -332,12 +333,13 @@ class Group(Node):
             return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
         if not isinstance(found, Array):
             raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
-        wanted, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
+        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        dtype = dtype.to_native_dtype() if isinstance(dtype, ZDType) else np.dtype(dtype)
         if found.shape != wanted:
             raise TypeError(f"Incompatible shape ({found.shape} vs {wanted})")
         if found.dtype != dtype if exact else not np.can_cast(found.dtype, dtype):
             raise TypeError(f"Incompatible dtype ({found.dtype} vs {dtype})")
-        return found
+        return found if options.get("config") is None else found.with_config(options["config"])
 
     @deprecated("Use Group.require_array instead.")
     def require_dataset(self, name: str, **options: Any) -> Array:

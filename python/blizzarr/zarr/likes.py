@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from blizzarr.zarr.array import Array
+from blizzarr.zarr.errors import ZarrUserWarning
 
 
 def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,6 +32,10 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             made |= {"serializer": data.serializer, "chunk_key_encoding": meta.chunk_key_encoding}
         else:
             made |= {"dimension_separator": meta.dimension_separator, "order": data.order}
+    if target > meta.zarr_format and data.order == "F":
+        warnings.warn(
+            "The existing order='F' of the source Zarr format 2 array will be ignored.", ZarrUserWarning, stacklevel=4
+        )
     if target > 2:
         made |= {"shards": data.shards, "dimension_names": data.engine.dimension_names}
     made["zarr_format"] = target

@@ -70,9 +70,6 @@ class Node:
             raise AttributeError(name) if name.startswith("_") or name == "engine" else missing_attribute(self, name)
         return getattr(self.engine, name)
 
-    def __bool__(self) -> bool:
-        return True
-
     def __len__(self) -> int:
         return len(self.engine)
 

@@ -14,6 +14,7 @@ import pytest
 import blizzarr
 from blizzarr import zarr
 from blizzarr.zarr import installing
+from blizzarr.zarr.storage import store_path
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_settings_are_printed_where_the_user_likes() -> None:
 
 @pytest.mark.parametrize("open_it", [zarr.open, zarr.open_group, zarr.create_group])
 def test_a_format_that_there_is_not(open_it: Any) -> None:
-    with pytest.raises(zarr.errors.MetadataValidationError, match=r"Expected '2, 3, or None'\. Got '3\.0'"):
+    with pytest.raises(zarr.errors.MetadataValidationError, match=r"Expected 2, 3, or None\. Got '3\.0'"):
         open_it({}, zarr_format="3.0")
     with pytest.warns(zarr.errors.ZarrDeprecationWarning, match="use zarr_format"):
         assert zarr.zeros(3, zarr_version=2).metadata.zarr_format == 2
@@ -212,6 +213,9 @@ def test_classes_have_parameters_for_annotations() -> None:
     assert (zarr.Array[Any], zarr.AsyncArray[Any]) == (zarr.Array, zarr.AsyncArray)
     records = zarr.dtype.Structured(fields=(("a", zarr.dtype.Int16()), ("b", zarr.dtype.RawBytes(length=3))))
     assert records.to_native_dtype() == np.dtype([("a", "<i2"), ("b", "V3")])
+    scalar = records.cast_scalar([3, b"xyz"])
+    assert scalar == records.cast_scalar(scalar.tobytes()) == records.cast_scalar((3, b"xyz"))
+    assert scalar["a"] == 3
 
 
 @pytest.mark.parametrize("dtype", ["|V4", np.dtype("V4")])
@@ -223,3 +227,61 @@ def test_raw_bytes_are_padded(dtype: Any) -> None:
 def test_a_group_has_the_metadata_of_its_view() -> None:
     view = zarr.AsyncGroup(zarr.create_group({}))
     assert zarr.Group(view).metadata is view.metadata
+
+
+def test_a_group_without_members_is_false() -> None:
+    """As in zarr-python, where an array is always true."""
+    root = zarr.create_group({})
+    assert not root
+    assert root.create_array("x", shape=0, dtype="i1") is not None
+    assert root
+    assert root["x"]
+
+
+def test_an_order_that_is_left_out_is_a_warning() -> None:
+    old = zarr.create_array({}, data=np.eye(2), order="F", zarr_format=2)
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="existing order='F'"):
+        assert zarr.from_array({}, data=old, zarr_format=3)[:].tolist() == [[1, 0], [0, 1]]
+    assert zarr.from_array({}, data=old).order == "F"
+
+
+def test_options_are_for_urls() -> None:
+    store = zarr.storage.MemoryStore()
+    for given in (store, zarr.storage.StorePath(store, "a"), "a.zarr"):
+        with pytest.raises(TypeError, match="'storage_options' was provided but unused"):
+            asyncio.run(store_path.make_store_path(given, storage_options={"a": 1}))
+
+
+def test_arrays_are_created_by_mode_and_required_by_type() -> None:
+    store = zarr.storage.MemoryStore()
+    zarr.create(3, store=store, mode="w-")
+    assert zarr.create(4, store=store, mode="w").shape == (4,)
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        zarr.create(5, store=store, mode="a")
+    with pytest.raises(ValueError, match="to create an array, found 'r'"):
+        zarr.create(5, store=store, mode="r")
+    root = zarr.create_group({})
+    root.create_array("x", shape=2, dtype="i4")
+    assert root.require_array("x", shape=2, dtype=zarr.dtype.Int32(), config={"order": "F"}).config.order == "F"
+
+
+def test_options_of_a_store_are_not_saved() -> None:
+    store = zarr.storage.MemoryStore()
+    zarr.save(store, np.arange(2), storage_options=None)
+    assert zarr.load(store).tolist() == [0, 1]
+    zarr.save(store, a=np.arange(2), storage_options=None)
+    assert list(zarr.load(store)) == ["a"]
+
+
+def test_functions_have_their_names() -> None:
+    """pytest makes identifiers of them."""
+    names = ("empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like")
+    assert [getattr(zarr, name).__name__ for name in names] == list(names)
+
+
+def test_a_file_is_no_group(tmp_path: Path) -> None:
+    """spatialdata makes a store of a file, and looks whether that can be opened."""
+    (tmp_path / "a.txt").touch()
+    store = zarr.storage.LocalStore(tmp_path / "a.txt")
+    with pytest.raises(zarr.errors.GroupNotFoundError):
+        zarr.open(store, mode="r")

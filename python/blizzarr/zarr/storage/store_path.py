@@ -157,7 +157,7 @@ async def make_store_path(
     """Return the store that a user means, and the path in it."""
     if isinstance(store_like, StorePath):
         store_like, path = store_like.store, join_paths([store_like.path, normalize_path(path)])
-    if isinstance(store_like, Store):
+    if isinstance(store_like, Store) and not storage_options:
         return await StorePath.open(store_like, path or "", mode)
     engine, inner = engine_place(store_like, path, mode or "r+", storage_options)
     return StorePath(as_zarr_store(engine), inner)

@@ -30,7 +30,16 @@ class LocalStore(EngineStore):
     def __init__(self, root: Path | str, *, read_only: bool = False) -> None:
         if not isinstance(root, str | os.PathLike):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
-        super().__init__(stores.LocalStore(root), read_only=read_only)
+        self._file = root
+        if os.path.isfile(root):
+            Store.__init__(self, read_only=read_only)
+        else:
+            super().__init__(stores.LocalStore(root), read_only=read_only)
+
+    @cached_property
+    def engine(self) -> Any:
+        """The store of blizzarr; a file in the place of the directory is an error only when the store is used."""
+        return stores.LocalStore(self._file, read_only=self._read_only)
 
     @property
     def root(self) -> Path:
