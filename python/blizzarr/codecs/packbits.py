@@ -26,8 +26,10 @@ class PackbitsCodec(Codec):
     ----------
     padding_encoding
         Where the number of unused bits in the last byte is stored: ``"none"``, ``"first_byte"`` or ``"last_byte"``.
-    first_bit, last_bit
-        The bits that are stored, of each part of a complex number; None for all. The others are lost.
+    first_bit
+        The first bit that is stored, of each part of a complex number; None for 0. Those before it are lost.
+    last_bit
+        The last bit that is stored; None for the last one. Those behind it are lost.
 
     Examples
     --------

@@ -29,8 +29,10 @@ class ScaleOffsetCodec(Codec):
 
     Parameters
     ----------
-    offset, scale
-        Numbers, or fill values as documents spell them, like ``"0x7fc00000"``.
+    offset
+        The number that is subtracted; None for 0. Documents may spell it as a fill value, like ``"0x7fc00000"``.
+    scale
+        The number to multiply by; None for 1.
 
     Examples
     --------

@@ -282,12 +282,14 @@ class ObjectStore(EngineStore):
 
     def __init__(self, store: Any, *, read_only: bool = False) -> None:
         engine, _ = stores.resolve(store, "r" if read_only else "r+")
+        _unwrapped(engine).given = store
         super().__init__(engine)
 
     @property
     def store(self) -> Any:
-        """The store of obstore."""
-        return _unwrapped(self.engine).target
+        """The store of obstore that was given; of a URL, the store of blizzarr."""
+        engine = _unwrapped(self.engine)
+        return getattr(engine, "given", engine)
 
     def __str__(self) -> str:
         return f"object_store://{self.store}"
@@ -304,7 +306,9 @@ _FACES: tuple[tuple[str, type[EngineStore]], ...] = (
     ("ZipStore", ZipStore),
     ("FsspecStore", FsspecStore),
     ("ObjectStore", ObjectStore),
+    ("ObstoreMemory", ObjectStore),
 )
+"""The face for each class of stores of blizzarr, or of what is in them."""
 
 
 def as_zarr_store(engine: Any) -> Any:
@@ -317,8 +321,9 @@ def as_zarr_store(engine: Any) -> Any:
 
 
 def _make(engine: Any) -> EngineStore:
-    kind = type(_unwrapped(engine)).__name__
-    return dict(_FACES).get(kind, EngineStore).over(engine)
+    inner = _unwrapped(engine)
+    kinds = (type(inner).__name__, type(getattr(inner, "target", None)).__name__)
+    return next((face for kind, face in _FACES if kind in kinds), EngineStore).over(engine)
 
 
 def _unwrapped(engine: Any) -> Any:
