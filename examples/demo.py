@@ -64,9 +64,9 @@ def main() -> None:
     )
     print(f"   written in {time.perf_counter() - begun:.3f} s\n")
 
-    print("3. What is there (also: .venv/bin/blizzarr info, .venv/bin/blizzarr tree)\n")
-    print(indented(t1.info_complete()), "\n")
-    print(indented(root.tree()), "\n")
+    print(f"3. What is there (also: .venv/bin/blizzarr info {path}/anatomy/t1, .venv/bin/blizzarr tree {path})\n")
+    print(f"{indented(t1.info_complete())}\n")
+    print(f"{indented(root.tree())}\n")
 
     print("4. Read back, and checked against the source")
     t1 = blizzarr.open_array(path, path="anatomy/t1", mode="r")

@@ -8,9 +8,10 @@ It sets ``codec_pipeline.path`` in zarr-python's settings; arrays that are open 
 'blizzarr.ZarrPipeline'
 """
 
-import zarr
+from blizzarr.zarr_pipeline import ZarrPipeline  # first: it says what to do without zarr-python
 
-from blizzarr.zarr_pipeline import ZarrPipeline
+# isort: split
+import zarr
 
 __all__ = ["ZarrPipeline"]
 

@@ -47,7 +47,7 @@ MODULE: Final[Mapping[str, str]] = {
 }
 """Names of the module ``zarr``, in zarr-python 2 or 3."""
 
-_MODULES: Final = ("caching", "tensorstore", "testing", "transformers")
+_MODULES: Final = ("caching", "dask", "for_zarr", "tensorstore", "testing", "transformers", "xarray", "zarr")
 """Public modules that are not imported with the package."""
 
 GROUP: Final[Mapping[str, str]] = {

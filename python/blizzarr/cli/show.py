@@ -26,7 +26,9 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The PNG file; by default a new one, named after the array.")
     ] = None,
-    cmap: Annotated[str, typer.Option(help="viridis, magma, gray or rdbu; add _r to reverse it.")] = "viridis",
+    cmap: Annotated[
+        str, typer.Option(help="viridis, magma, gray, rdbu, or any of Matplotlib's; _r reverses it.")
+    ] = "viridis",
     axis: Annotated[
         str | None, typer.Option(help="Show slices along this axis, given by number or name, on a sheet.")
     ] = None,

@@ -133,7 +133,7 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         return _raw(int(digits) if len(digits) < 12 and digits[0] != "0" else 0, name, path, problems)
     if name in ml.ROWS:
         if (found := ml.data_type(name)) is None:
-            problems.unknown(path, "data type", name, "install `blizzarr[ml]`, which brings the ml_dtypes package")
+            problems.unknown(path, "data type", name, "it needs the package ml_dtypes: pip install 'blizzarr[ml]'")
         else:
             _TABLE[name] = found
         return found

@@ -325,7 +325,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     if implied is not None and not is_complete(implied.meta):
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
-            "because there are nodes below it; blizzarr.upgrade stores the documents that are missing",
+            "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents",
             stacklevel=3,
         )
     if implied is not None:

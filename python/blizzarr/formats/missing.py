@@ -32,7 +32,7 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
     try:
         keys, prefixes = store.list_dir(prefix)
     except BlizzarrError:
-        return "this store cannot tell what is there instead"
+        return "there is no document of one, like zarr.json or .zarray, and the store cannot list what is there"
     names = [key[len(prefix) :] for key in (*prefixes, *keys)]
     if not names:
         return f"nothing is at this path; {_nearest(store, path, detect)}" if path else _what_is_empty(store, detect)

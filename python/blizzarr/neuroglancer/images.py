@@ -64,7 +64,7 @@ class ImageCodec(Codec):
         assert chunk.shape is not None
         if find_spec(_PACKAGE) is None:
             raise UnsupportedOperationError(
-                f"chunks are {self.encoding} images: install `blizzarr[images]`, which brings the package {_PACKAGE}"
+                f"chunks are {self.encoding} images, which need the package {_PACKAGE}: pip install 'blizzarr[images]'"
             )
         return [("bytes", 0), ("python", _Images(self, chunk.dtype.numpy, chunk.shape))]
 

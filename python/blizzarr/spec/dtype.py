@@ -91,7 +91,7 @@ class DType:
         try:
             dtype: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), self._name))
         except (ImportError, AttributeError) as error:
-            reason = f"{self._name} needs the ml_dtypes package: install `blizzarr[ml]`"
+            reason = f"{self._name} needs the package ml_dtypes: pip install 'blizzarr[ml]'"
             raise SpecError(reason) from error
         return dtype
 

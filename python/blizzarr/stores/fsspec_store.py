@@ -103,8 +103,12 @@ class FsspecStore(BaseStore):
             scheme, known = url.partition(":")[0], credentials_in(url, storage_options)
             cause = without_secrets(str(error), known)
             if isinstance(error, ImportError | ValueError):
-                advice = "for the kinds of URLs that fsspec knows, install fsspec and the package that it names"
-                raise_from(error, UnsupportedOperationError(f"cannot open a {scheme}: URL: {cause}; {advice}"), known)
+                advice = (
+                    "blizzarr itself opens URLs of s3, gs, az, http and https; for others, install fsspec and the "
+                    "package that it names"
+                )
+                reason = f"fsspec cannot open a URL of {scheme}: {cause}; {advice}"
+                raise_from(error, UnsupportedOperationError(reason), known)
             # Some file systems connect at once.
             number = error.errno if isinstance(error, OSError) else None
             reason = f"cannot be opened: {type(error).__name__}: {cause}"

@@ -340,7 +340,8 @@ class ObjectStore(BaseStore):
         prefix = check_prefix(prefix)
         if not self.supports_list:
             raise UnsupportedOperationError(
-                "keys behind HTTP cannot be listed: open arrays by their paths, or a group with consolidated metadata",
+                "a web server cannot list its keys: open arrays by their paths, or a group with consolidated metadata; "
+                "to check the data, copy them first",
                 key=prefix or None,
                 store=str(self),
                 direction="list",

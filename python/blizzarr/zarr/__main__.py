@@ -34,6 +34,9 @@ def main(arguments: list[str]) -> None:
             module = sys.modules["__main__"] = ModuleType("__main__")
             exec(compile(what, "<string>", "exec"), module.__dict__)
         return
+    if not os.path.exists(first):
+        print(f"expected the path of a script, found {first!r}, where there is no file", file=sys.stderr)
+        sys.exit(2)
     sys.argv = [first, *rest]
     _search_first(os.path.dirname(os.path.realpath(first)))
     runpy.run_path(first, run_name="__main__")

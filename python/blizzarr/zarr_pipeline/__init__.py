@@ -5,6 +5,14 @@ zarr-python hands a pipeline one piece for each chunk that a selection touches. 
 zarr-python calls. What the engine does not take goes to zarr-python's own pipeline.
 """
 
-from blizzarr.zarr_pipeline.pipeline import ZarrPipeline
+try:
+    from blizzarr.zarr_pipeline.pipeline import ZarrPipeline
+except ImportError as error:
+    if error.name is None or error.name.partition(".")[0] != "zarr":
+        raise
+    raise ImportError(
+        "this pipeline is for programs with zarr-python 3.1 or newer: pip install 'zarr>=3.1'; programs without it can "
+        "import blizzarr.zarr, which has zarr-python's interface"
+    ) from error
 
 __all__ = ["ZarrPipeline"]

@@ -97,8 +97,9 @@ def test_names_of_the_module() -> None:
     # From these Python makes its own suggestion.
     assert (caught.value.name, caught.value.obj) == ("creat_array", blizzarr)
     assert not hasattr(module, "storage")
-    with pytest.raises(AttributeError, match=r"import it first, with import blizzarr\.tensorstore$"):
-        raise renamed.no_attribute(None, "module 'blizzarr'", "tensorstore", renamed.MODULE)
+    for name in ("dask", "tensorstore", "xarray"):
+        with pytest.raises(AttributeError, match=rf"import it first, with import blizzarr\.{name}$"):
+            raise renamed.no_attribute(None, "module 'blizzarr'", name, renamed.MODULE)
 
 
 def test_names_of_arrays_and_groups() -> None:

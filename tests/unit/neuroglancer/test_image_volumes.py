@@ -81,7 +81,7 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     made(tmp_path, "png", "uint16", 2)  # of which nobody has prepared the codecs
     volume = ours.open(spec(tmp_path)).result()
     assert volume.codec.to_json()["encoding"] == "png"
-    with pytest.raises(UnsupportedOperationError, match=r"install `blizzarr\[images\]`"):
+    with pytest.raises(UnsupportedOperationError, match=r"pip install 'blizzarr\[images\]'"):
         volume.read().result()
-    with pytest.raises(UnsupportedOperationError, match=r"install `blizzarr\[images\]`"):
+    with pytest.raises(UnsupportedOperationError, match=r"pip install 'blizzarr\[images\]'"):
         volume[1, 2] = 3

@@ -294,6 +294,14 @@ def test_a_command_is_the_main_module() -> None:
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
+def test_a_script_that_is_not_there(tmp_path: Path) -> None:
+    """As for `python` itself, the exit status is 2, and there is no traceback."""
+    script = str(tmp_path / "scirpt.py")
+    done = subprocess.run([sys.executable, "-m", "blizzarr.zarr", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"expected the path of a script, found {script!r}, where there is no file\n"
+
+
 def test_nothing_is_accepted_and_ignored() -> None:
     fsspec = pytest.importorskip("fsspec")
     with pytest.raises(TypeError, match="found ordr"):

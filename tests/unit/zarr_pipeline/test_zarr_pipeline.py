@@ -11,6 +11,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -458,6 +459,16 @@ def test_import_is_enough() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "done\n"
+
+
+@pytest.mark.parametrize("name", ["blizzarr.for_zarr", "blizzarr.zarr_pipeline"])
+def test_without_zarr_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what to install, and what does without."""
+    for loaded in [loaded for loaded in sys.modules if loaded.startswith(("blizzarr.for_zarr", "blizzarr.zarr_pipe"))]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(ImportError, match=r"pip install 'zarr>=3\.1'; programs without it can import blizzarr\.zarr,"):
+        import_module(name)
 
 
 def test_entry_point() -> None:

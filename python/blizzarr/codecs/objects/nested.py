@@ -84,7 +84,7 @@ class MsgpackCodec(PythonObjectCodec):
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         codec = super(MsgpackCodec, cls).from_json(configuration, path, problems, chunk)
         if find_spec("msgpack") is None:
-            problems.unknown(path, "codec", cls.name, "install `blizzarr[codecs]`, which brings the msgpack package")
+            problems.unknown(path, "codec", cls.name, "it needs the package msgpack: pip install 'blizzarr[codecs]'")
             return None
         return codec
 
