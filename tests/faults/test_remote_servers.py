@@ -128,6 +128,21 @@ def test_row_113_a_page_of_a_proxy_says_nothing_of_an_object(server: FaultyServe
     assert ObjectStore.from_url(f"{server.url}/bucket/a").get("c/0") is None
 
 
+def test_row_113_a_page_of_a_proxy_stores_nothing(server: FaultyServer, array: Any) -> None:
+    """200 with such a page, even with an ETag, is no answer to a write."""
+    before = dict(server.objects)
+    server.fault = lambda method, path: "html" if method == "PUT" else None
+    for write in (
+        lambda: array.__setitem__(3, 7),
+        lambda: array.__setitem__(slice(None), 7),
+        lambda: array.attrs.update(a=1),
+        lambda: array.resize(100),
+    ):
+        with pytest.raises(StoreError, match="page of HTML"):
+            write()
+    assert server.objects == before
+
+
 @pytest.mark.parametrize("fault", [500, 503, "reset"])
 def test_row_114_what_fails_for_a_while_is_tried_again(server: FaultyServer, array: Any, fault: int | str) -> None:
     for part in PARTS:

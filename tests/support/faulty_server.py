@@ -228,7 +228,7 @@ def faulty_server() -> Iterator[FaultyServer]:
             with state.lock:
                 state.requests.append((self.command, path))
                 fault = state.fault(self.command, path)
-            if isinstance(fault, int) or fault in _OF_NO_VALUE:
+            if isinstance(fault, int) or fault == "html" or fault in _OF_NO_VALUE:
                 self.go_wrong(path, fault, value)
                 return
             with state.lock:

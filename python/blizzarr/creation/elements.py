@@ -16,7 +16,7 @@ import numpy.typing as npt
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
-from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
+from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
@@ -156,7 +156,9 @@ def _check_cast(fill_value: Any, chain: CodecChain, dtype: DataType) -> None:
     filters = chain.filters if inner is chain else (*chain.filters, *inner.filters)
     if all(codec.name != "cast_value" for codec in filters):
         return
-    alone = replace(inner, filters=tuple(codec for codec in filters if codec.elementwise), compressors=())
+    # Other filters and serializers may need the shape of a chunk, which a single element does not have.
+    elementwise = tuple(codec for codec in filters if codec.elementwise)
+    alone = replace(inner, filters=elementwise, serializer=BytesCodec(), compressors=())
     stored = dtype.fill_bytes(fill_value)
     engine = _native.Chain((1,), dtype.itemsize, stored, dtype.boolean, alone.steps(dtype, (1,)))
     try:

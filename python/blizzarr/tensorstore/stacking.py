@@ -137,7 +137,9 @@ def concat(
     placed = []
     end = made[0].form.lower[dim]
     for layer in made:
-        form, _ = translate(layer.form, [dim], end, Translation.TO)
+        form = layer.form
+        if form.lower[dim] != end:  # Also if the first is not bounded below.
+            form, _ = translate(form, [dim], end, Translation.TO)
         end = form.upper[dim]
         placed.append(replace(layer, form=form))
     return _made(concat, placed, Request(read, write, context, transaction), constraints)

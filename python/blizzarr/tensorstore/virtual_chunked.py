@@ -89,7 +89,9 @@ def virtual_driver(
         raise SpecError("fill_value not supported")
     if schema.codec is not None:
         raise SpecError("codec not supported")
-    domain = schema.domain or IndexDomain(rank)
+    given = schema.domain or IndexDomain(rank)
+    # There is nothing stored from which implicit bounds would be found.
+    domain = IndexDomain(labels=given.labels, inclusive_min=given.inclusive_min, exclusive_max=given.exclusive_max)
     layout = _layout(schema.chunk_layout, domain)
     units = schema.dimension_units or (None,) * rank
     return VirtualDriver(functions, domain, schema.dtype, layout, units, resources, loop, node)

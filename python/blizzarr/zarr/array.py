@@ -263,7 +263,8 @@ class Array(Node):
             found = np.asarray(found, self.dtype)
         if self._config.order == "F" and isinstance(found, np.ndarray) and out is None:
             found = np.asfortranarray(found)
-        return found
+        # As in zarr-python, the element of an array without axes is no array.
+        return np.asarray(found)[()] if not self.engine.ndim and way in ("basic", "numpy_style") else found
 
     def _write(self, way: str, selection: Any, value: Any, fields: Any = None) -> None:
         lower, given = self._lower(way), self._given(value)

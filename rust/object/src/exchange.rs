@@ -94,6 +94,7 @@ impl HttpService for Noted {
             && uri
                 .query()
                 .is_some_and(|query| query.split('&').any(|part| matches!(part, "list-type=2" | "comp=list")));
+        let is_change = !matches!(*request.method(), http::Method::GET | http::Method::HEAD);
         let is_upload = request.body().content_length() > SMALL;
         let begun = Instant::now();
         let answered = self.0.execute(request).await;
@@ -121,7 +122,7 @@ impl HttpService for Noted {
             log.uncertain = matches!(status.as_u16(), 408 | 500 | 502 | 504);
         });
         let is_error = status.is_client_error() || status.is_server_error();
-        if !(is_error || is_listing && status.is_success()) {
+        if !(is_error || (is_listing || is_change) && status.is_success()) {
             return Ok(response);
         }
         let (parts, body) = response.into_parts();
@@ -136,8 +137,16 @@ impl HttpService for Noted {
         };
         let text = String::from_utf8_lossy(&body);
         if !is_error {
-            if let Some(wrong) = wrong_listing(&text) {
+            let wrong = match is_change {
+                // The page to which a proxy sends those who have to log in, say: nothing was changed.
+                true => is_page(&text).then(|| "it is a page of HTML, which is no answer of a store".to_owned()),
+                false => wrong_listing(&text),
+            };
+            if let Some(wrong) = wrong {
                 return Err(HttpError::new(HttpErrorKind::Decode, std::io::Error::other(wrong)));
+            }
+            if is_change {
+                return Ok(HttpResponse::from_parts(parts, body.into()));
             }
             let (kept, impossible) = possible(&text);
             if impossible.is_empty() {

@@ -134,6 +134,9 @@ pub fn open(settings: &Settings) -> Result<Opened> {
         Protocol::S3 => {
             let builder = AmazonS3Builder::from_env().with_bucket_name(&settings.bucket);
             let builder = configured!(builder, AmazonS3ConfigKey, AwsCredential, settings);
+            for key in [AmazonS3ConfigKey::AccessKeyId, AmazonS3ConfigKey::SecretAccessKey, AmazonS3ConfigKey::Token] {
+                printable(key.as_ref(), &builder.get_config_value(&key).unwrap_or_default()).map_err(unfit)?;
+            }
             let public = asks(builder.get_config_value(&AmazonS3ConfigKey::SkipSignature));
             let endpoint = builder
                 .get_config_value(&AmazonS3ConfigKey::S3Endpoint)
@@ -156,6 +159,8 @@ pub fn open(settings: &Settings) -> Result<Opened> {
         Protocol::Azure => {
             let builder = MicrosoftAzureBuilder::from_env().with_container_name(&settings.bucket);
             let builder = configured!(builder, AzureConfigKey, AzureCredential, settings);
+            let token = builder.get_config_value(&AzureConfigKey::Token).unwrap_or_default();
+            printable("token", &token).map_err(unfit)?;
             let public = asks(builder.get_config_value(&AzureConfigKey::SkipSignature));
             let account = builder.get_config_value(&AzureConfigKey::AccountName);
             let endpoint = builder.get_config_value(&AzureConfigKey::Endpoint);
@@ -207,6 +212,19 @@ fn asks(value: Option<String>) -> bool {
 
 fn is_true(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on" | "y")
+}
+
+/// Checks a credential that becomes part of a header, where the `object_store` crate would panic. Line breaks at the end of
+/// files get into credentials.
+fn printable(name: &str, value: &str) -> std::result::Result<(), String> {
+    match value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        true => Ok(()),
+        false => Err(format!("expected printable ASCII characters in {name}, found others, such as a line break")),
+    }
+}
+
+fn unfit(reason: String) -> Error {
+    Error::Generic { store: "credentials", source: reason.into() }
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
@@ -287,12 +305,13 @@ impl<C: FromMembers + Send + Sync> CredentialProvider for Keeping<C> {
             }
         }
         let provider = Arc::clone(&self.provider);
-        let failed = |reason: String| Error::Generic { store: "credentials", source: reason.into() };
         let asked = tokio::task::spawn_blocking(move || provider()).await;
-        let (mut found, expires) = asked.map_err(|error| failed(error.to_string()))?.map_err(failed)?;
+        let (mut found, expires) = asked.map_err(|error| unfit(error.to_string()))?.map_err(unfit)?;
+        for (name, value) in &found {
+            printable(name, value).map_err(unfit)?;
+        }
         let made = C::from_members(&mut found);
-        let credential =
-            Arc::new(made.map_err(|what| failed(format!("expected {what} from the credential provider")))?);
+        let credential = Arc::new(made.map_err(|what| unfit(format!("expected {what} from the credential provider")))?);
         *kept = Some((Arc::clone(&credential), expires));
         Ok(credential)
     }

@@ -179,6 +179,15 @@ def test_a_fill_value_must_survive() -> None:
             create(fill)
 
 
+@pytest.mark.parametrize("shape", [(), (4, 6)])
+def test_a_fill_value_survives_whatever_the_shape_of_chunks(shape: tuple[int, ...]) -> None:
+    """The blocks of N5 have the axes of the chunk; the fill value is tried without them."""
+    cast = codec("cast_value", data_type="int32")
+    array = blizzarr.create_array({}, shape=shape, dtype="i2", filters=cast, serializer=codec("n5_default"))
+    array[...] = 7
+    assert np.array_equal(array[...], np.full(shape, 7))
+
+
 @given(st.lists(st.integers(0, 65535), min_size=1, max_size=6), st.integers(0, 65535), st.integers(1, 300))
 def test_scale_offset_of_integers_is_exact(values: list[int], offset: int, scale: int) -> None:
     """Every number that the data type lacks is an error, in either direction."""

@@ -184,6 +184,21 @@ def test_a_function_that_provides_credentials(s3: str) -> None:
     assert asked == [None]
 
 
+@pytest.mark.parametrize("name", ["access_key_id", "secret_access_key", "token"])
+def test_a_line_break_in_credentials_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As files and secrets of clusters end with one; no header can have it."""
+    given = {"access_key_id": "key", "secret_access_key": "secret", "token": "t", name: "given\n"}
+    options: dict[str, Any] = {"endpoint": "http://localhost:9", "region": "x"}
+    store = ObjectStore.from_url("s3://bucket/a", **options, credential_provider=lambda: {**given, "expires_at": None})
+    with pytest.raises(StoreError, match=f"printable ASCII characters in {name}, .* a line break"):
+        store.get("zarr.json")
+    with pytest.raises(ValueError, match="expected printable ASCII characters"):
+        ObjectStore.from_url("s3://bucket/a", **options, **given).get("zarr.json")
+    monkeypatch.setenv(f"AWS_{'session_' if name == 'token' else ''}{name}".upper(), "given\n")
+    with pytest.raises(ValueError, match="expected printable ASCII characters"):
+        ObjectStore.from_url("s3://bucket/a", **options).get("zarr.json")
+
+
 @contextmanager
 def answering(answer: bytes) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
     """A server that answers everything; yield its URL, and the paths and authorizations of requests."""

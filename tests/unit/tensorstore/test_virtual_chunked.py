@@ -97,6 +97,36 @@ def test_what_must_be_given() -> None:
         same(call)
 
 
+def test_bounds_are_those_that_were_given() -> None:
+    """None is implicit, as nothing is stored that could tell another one; infinite ones stay so."""
+    for dims in ([{}], [{"inclusive_min": 3, "label": "x"}], [{"size": 5, "implicit_upper": True}]):
+
+        def virtual(ts: Any, dims: Any = dims) -> Any:
+            domain = ts.IndexDomain([ts.Dim(**dim) for dim in dims])
+            return ts.virtual_chunked(lambda *given: None, dtype="int8", domain=domain)
+
+        for view in (
+            lambda ts: virtual(ts).domain,
+            lambda ts: virtual(ts).schema.domain.to_json(),
+            lambda ts: virtual(ts)[4:].domain,
+            lambda ts: ts.downsample(virtual(ts), [2], "mean").domain,
+        ):
+            same(view)
+
+
+def test_views_without_bounds_are_concatenated() -> None:
+    def read(domain: Any, array: Any, params: Any) -> None:
+        array[...] = np.arange(domain.inclusive_min[0], domain.exclusive_max[0])
+
+    def joined(ts: Any, start: int) -> Any:
+        every = ts.virtual_chunked(read, dtype="int64", rank=1)
+        return ts.concat([every[:5], every[start:]], axis=0)
+
+    for start in (5, 3):
+        same(lambda ts, start=start: joined(ts, start).domain)
+        same(lambda ts, start=start: joined(ts, start)[3:8].read().result().tolist())
+
+
 def test_errors_of_functions() -> None:
     """They are what reading and writing fail with."""
 

@@ -47,8 +47,12 @@ def test_writing_selects_as_reading_does(cube: zarr.Array) -> None:
 
 def test_an_array_without_axes_reads_as_a_scalar() -> None:
     z = zarr.create_array({}, shape=(), dtype="i4", fill_value=3)
-    assert z[()] == np.int32(3)
-    assert z[...] == 3
+    assert z[()] == 3
+    assert [type(z[key]) for key in ((), ...)] == [np.int32, np.int32]
+    assert type(z.get_basic_selection(...)) is np.int32
+    text = zarr.create_array({}, shape=(), dtype=str, fill_value="ab")
+    assert [type(text[key]) for key in ((), ...)] == [str, str]
+    assert text[...] == "ab"
 
 
 @pytest.mark.parametrize(
