@@ -7,7 +7,6 @@ text become text of any length, and a codec for objects determines the data type
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ import numpy.typing as npt
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
-from blizzarr.codecs import Codec, CodecChain, ObjectCodec, ShardingCodec
+from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
@@ -43,7 +43,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
             # Only the shape says whether lists in it are elements or axes.
             return as_source(data, shape, wanted.numpy)
         # At once: NumPy's choice of a data type may round large integers, and takes records for an axis.
-        return np.asarray(data, wanted.numpy)
+        return as_elements(data, wanted.numpy)
     found = np.asarray(data)
     if found.dtype.kind in "SU":
         # NumPy would strip NULs at their ends, and turn numbers among them into text.
@@ -121,7 +121,7 @@ def check_convertible(found: DataType, wanted: DataType) -> None:
     """
     if found == wanted or (found.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT):
         return
-    made = np.zeros(1, found.numpy).astype(wanted.numpy)
+    made = as_elements(np.zeros(1, found.numpy), wanted.numpy)
     if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
         kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}
         if kinds[wanted.name] is not found.kind:
@@ -156,7 +156,7 @@ def _check_cast(fill_value: Any, chain: CodecChain, dtype: DataType) -> None:
     filters = chain.filters if inner is chain else (*chain.filters, *inner.filters)
     if all(codec.name != "cast_value" for codec in filters):
         return
-    alone = replace(inner, filters=tuple(codec for codec in filters if codec.elementwise), compressors=())
+    alone = CodecChain(tuple(codec for codec in filters if codec.elementwise), BytesCodec("little"), ())
     stored = dtype.fill_bytes(fill_value)
     engine = _native.Chain((1,), dtype.itemsize, stored, dtype.boolean, alone.steps(dtype, (1,)))
     try:

@@ -59,6 +59,12 @@ def test_bitround_rounds_as_the_registry_shows(dtype: str, values: list[Any], ro
     assert made.tolist() == np.array(rounded, kind.numpy).tolist()
 
 
+@pytest.mark.parametrize("name", ["float8_e5m2", "complex_float8_e5m2", "float8_e4m3", "bool", "int4"])
+def test_bitround_refuses_other_types(name: str) -> None:
+    with pytest.raises(MetadataError, match="this one is for integers, float16 to float64"):
+        chain(name, (4,), codec("bitround", keepbits=1), "bytes")
+
+
 def test_bitround_leaves_every_nan_a_nan() -> None:
     bits = np.array([0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7FFFFFFF], "u4")
     assert stored(bits.view("f4"), codec("bitround", keepbits=3), codec("bytes", endian="little")) == bits.tobytes()
@@ -311,6 +317,13 @@ def test_reshape_refuses_other_shapes(shape: list[Any]) -> None:
         chain("uint16", (2, 4, 9, 3), codec("reshape", shape=shape), "bytes")
 
 
+def test_reshape_to_very_many_axes_is_refused_at_once() -> None:
+    """The product of the lengths is a number of 950,000 bits, for which multiplication takes half a minute."""
+    with pytest.raises(MetadataError, match="a shape of the 4 elements"):
+        chain("uint16", (4,), codec("reshape", shape=[9] * 300_000), "bytes")
+    chain("uint16", (2**40,), codec("reshape", shape=[2] * 40 + [1] * 30), "bytes")
+
+
 def test_ml_dtypes_are_those_of_the_registry() -> None:
     """The formats of the engine have the same least and greatest values."""
     for name in ("float8_e3m4", "float8_e4m3b11fnuz", "float8_e5m2", "float6_e3m2fn", "float16"):
@@ -355,3 +368,12 @@ def test_n5_default_refuses_other_codecs() -> None:
     for inner in (["bytes"], [codec("transpose", order=[0, 1]), codec("bytes", endian="big")]):
         with pytest.raises(MetadataError, match="configuration.codecs"):  # noqa: RUF043
             chain("uint16", (4, 6), codec("n5_default", codecs=inner))
+
+
+def test_n5_default_behind_filters() -> None:
+    data = np.arange(70).reshape(7, 10)
+    inner = codec("n5_default", codecs=[codec("transpose", order=[1, 0]), codec("bytes", endian="big")])
+    array = blizzarr.create_array(
+        {}, data=data, chunks=(4, 6), codecs=[codec("cast_value", data_type="uint16"), inner], fill_value=1
+    )
+    assert np.array_equal(array[...], data)
