@@ -185,6 +185,21 @@ def test_a_fill_value_must_survive() -> None:
             create(fill)
 
 
+def test_a_fill_value_can_be_scaled() -> None:
+    """Chunks at the edge of an array have it beyond the edge, so that no element of such a chunk could be written."""
+
+    def create(dtype: str, fill: float, **options: Any) -> blizzarr.Array:
+        scaled = codec("scale_offset", **options)
+        return blizzarr.create_array({}, shape=5, chunks=4, dtype=dtype, filters=scaled, fill_value=fill)
+
+    with pytest.raises(MetadataError, match="fill_value: expected a value that the codec scale_offset can encode"):
+        create("uint16", 0, offset=1000)
+    array = create("uint16", 1000, offset=1000)
+    array[:] = 1001
+    assert array[:].tolist() == [1001] * 5
+    assert create("float32", 1.1, offset=5, scale=0.1)[:].tolist() == [np.float32(1.1)] * 5
+
+
 @given(st.lists(st.integers(0, 65535), min_size=1, max_size=6), st.integers(0, 65535), st.integers(1, 300))
 def test_scale_offset_of_integers_is_exact(values: list[int], offset: int, scale: int) -> None:
     """Every number that the data type lacks is an error, in either direction."""
