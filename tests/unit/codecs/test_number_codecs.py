@@ -156,6 +156,18 @@ def test_cast_value_maps_scalars_before_all_else() -> None:
         assert str(int(value) if value == -1 else value).removesuffix("f") in str(caught.value).lower()
 
 
+def test_cast_value_looks_scalars_up() -> None:
+    """In a map of all numbers, comparing one after the other took 35 microseconds for each element."""
+    data = np.random.default_rng(0).integers(-(2**15), 2**15, 200_000).astype("i2")
+    pairs = [[value, value % 251] for value in range(-(2**15), 2**15)]
+    cast = codec("cast_value", data_type="uint8", scalar_map={"encode": pairs})
+    assert stored(data, cast, "bytes") == (data.astype("i4") % 251).astype("u1").tobytes()
+    numbers = {"encode": [["NaN", 1], [0.0, 2], [-0.0, 3], [-1.5, 4], ["-Infinity", 5], [-1.5, 6]]}
+    data = np.array([-np.nan, 0.0, -0.0, -1.5, -np.inf, 7], "f4")
+    cast = codec("cast_value", data_type="uint8", scalar_map=numbers)
+    assert list(stored(data, cast, "bytes")) == [1, 2, 2, 4, 5, 7]
+
+
 @pytest.mark.parametrize(
     ("options", "place"),
     [
