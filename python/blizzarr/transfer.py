@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
+from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.problems import warn
@@ -217,7 +218,7 @@ def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]
            [1, 2],
            [1, 2]], dtype=int16)
     """
-    source = _as_objects(value, shape) if dtype.hasobject else np.asarray(value, dtype)
+    source = _as_objects(value, shape) if dtype.hasobject else as_elements(value, dtype)
     if source.shape == shape:
         return source
     given = source.shape

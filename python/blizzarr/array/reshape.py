@@ -24,6 +24,7 @@ from blizzarr.array.document import check_same, find_same
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
+from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, lock_key
 from blizzarr.hierarchy.documents import revise
@@ -131,7 +132,7 @@ def append(
     if not -rank <= axis < rank:
         raise ValueError(f"expected an axis in [{-rank}, {rank}) to append to, found {axis}")
     axis %= rank
-    added = np.asarray(data, binding.dtype)
+    added = as_elements(data, binding.dtype)
     if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)

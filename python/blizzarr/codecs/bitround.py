@@ -6,13 +6,14 @@ https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
+from typing import ClassVar, Final
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Problems
+
+_MANTISSA: Final = {"bfloat16": 7, "float16": 10, "float32": 23, "float64": 52}
+"""The bits of the mantissa of each type of floating point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,5 @@ class BitroundCodec(Codec):
 def _mantissa(dtype: DataType) -> int | None:
     """Return the bits of the mantissa of floating point, 0 for integers and times, None for other types."""
     part = dtype.part
-    if part.name == "bfloat16":
-        return 7
-    if part.numpy.kind == "f":
-        return int(np.finfo(part.numpy).nmant)
-    return 0 if part.numpy.kind in "iumM" else None
+    # NumPy says of some types of ml_dtypes, but not of others, that they are floating point.
+    return _MANTISSA.get(part.name, 0 if part.numpy.kind in "iumM" else None)

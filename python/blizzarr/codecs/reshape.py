@@ -76,7 +76,11 @@ class ReshapeCodec(Codec):
         if any(axis >= len(shape) for axis in _axes(self.shape)):
             return None
         made = [prod(shape[axis] for axis in item) if isinstance(item, tuple) else item for item in self.shape]
-        total, known = prod(shape), prod(length for length in made if length != -1)
+        total = prod(shape)
+        if total and sum(length > 1 for length in made) >= total.bit_length():
+            # A number has no more factors than that, and the product of very many would take long.
+            return None
+        known = prod(length for length in made if length != -1)
         made = [(total // known if known else 0) if length == -1 else length for length in made]
         if prod(made) != total:
             return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Unpack
 
-import numpy as np
-
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.objects import check_objects
@@ -20,6 +18,7 @@ from blizzarr.creation.describe import (
     lengths_of,
 )
 from blizzarr.creation.elements import as_data, check_convertible, type_of
+from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import find_again, format_named
 from blizzarr.hierarchy.place import format_above, place_node
@@ -66,9 +65,9 @@ def make_array(
 
             if size_of(source) <= config.copy_bytes:
                 # Read before anything is removed: a source that cannot be read must not cost the old array.
-                source = np.asarray(source[...], metadata.dtype.numpy)
+                source = as_elements(source[...], metadata.dtype.numpy)
     elif source is not None:
-        source = np.asarray(source, metadata.dtype.numpy)
+        source = as_elements(source, metadata.dtype.numpy)
         check_objects(metadata, source)
     array = Array(store, path, place_node(store, path, metadata, overwrite=overwrite))
     if source is not None:

@@ -229,7 +229,7 @@ class Structured(ZDType):
 
 
 class _Variable(ZDType):
-    engine: Any
+    engine: Any = None
 
 
 class VariableLengthUTF8(_Variable):
@@ -262,7 +262,8 @@ def of_engine(kind: DataType, endian: str | None = "little") -> ZDType:
         return VariableLengthUTF8()
     if kind.name in ("bytes", "variable_length_bytes"):
         return VariableLengthBytes()
-    if kind.numpy.kind in "OT" or kind.numpy.type.__module__.startswith("ml_dtypes"):
+    is_narrow_complex = kind.fields and kind.part is not kind
+    if kind.numpy.kind in "OT" or kind.numpy.type.__module__.startswith("ml_dtypes") or is_narrow_complex:
         return Other(kind)
     native = kind.numpy
     if endian == "big" and not kind.fields:

@@ -43,7 +43,7 @@ impl ElementTable {
             let mut source = self.table.source();
             let tokens = if let Ok(list) = elements.cast::<PyList>() {
                 self.tokens(py, &mut source, list.len(), |index| list.get_item(index))
-            } else if let Some(texts) = Texts::of(elements)?.filter(|_| self.text) {
+            } else if let Some(texts) = self.texts_of(elements)? {
                 PyBytes::new_with(py, texts.count() * TOKEN, |tokens| {
                     let mut tokens = tokens.chunks_exact_mut(TOKEN);
                     texts.each(|text| {
@@ -70,7 +70,7 @@ impl ElementTable {
             let buffer = Buffer::reading(tokens)?;
             let blocks = self.table.blocks();
             let bytes = buffer.bytes()?;
-            if let Some(mut texts) = Texts::of(out)?.filter(|_| self.text) {
+            if let Some(mut texts) = self.texts_of(out)? {
                 if texts.count() != bytes.len() / TOKEN {
                     return Err(PyValueError::new_err("expected as many tokens as texts"));
                 }
@@ -97,6 +97,16 @@ impl ElementTable {
 }
 
 impl ElementTable {
+    /// `None` for arrays of another data type than NumPy's of texts.
+    fn texts_of<'py>(&self, array: &Bound<'py, PyAny>) -> PyResult<Option<Texts<'py>>> {
+        match Texts::of(array)? {
+            Some(_) if !self.text => {
+                Err(PyTypeError::new_err("expected an array of objects, found one of texts (StringDType)"))
+            }
+            texts => Ok(texts),
+        }
+    }
+
     fn tokens<'py>(
         &self,
         py: Python<'py>,

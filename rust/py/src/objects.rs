@@ -272,7 +272,9 @@ fn credentials_of(function: Py<PyAny>) -> Provider {
                     true => None,
                     false => {
                         let stamp: f64 = expires.call_method0(intern!(py, "timestamp"))?.extract()?;
-                        Some(SystemTime::UNIX_EPOCH + Duration::from_secs_f64(stamp.max(0.0)))
+                        // What the clock never shows is never.
+                        let since = Duration::try_from_secs_f64(stamp.max(0.0)).ok();
+                        since.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since))
                     }
                 };
                 Ok((members, expires))

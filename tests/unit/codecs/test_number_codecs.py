@@ -59,6 +59,12 @@ def test_bitround_rounds_as_the_registry_shows(dtype: str, values: list[Any], ro
     assert made.tolist() == np.array(rounded, kind.numpy).tolist()
 
 
+@pytest.mark.parametrize("name", ["float8_e5m2", "complex_float8_e5m2", "float8_e4m3", "bool", "int4"])
+def test_bitround_refuses_other_types(name: str) -> None:
+    with pytest.raises(MetadataError, match="this one is for integers, float16 to float64"):
+        chain(name, (4,), codec("bitround", keepbits=1), "bytes")
+
+
 def test_bitround_leaves_every_nan_a_nan() -> None:
     bits = np.array([0x7FC00000, 0x7F800001, 0xFFFFFFFF, 0x7FFFFFFF], "u4")
     assert stored(bits.view("f4"), codec("bitround", keepbits=3), codec("bytes", endian="little")) == bits.tobytes()
@@ -150,6 +156,18 @@ def test_cast_value_maps_scalars_before_all_else() -> None:
         assert str(int(value) if value == -1 else value).removesuffix("f") in str(caught.value).lower()
 
 
+def test_cast_value_looks_scalars_up() -> None:
+    """In a map of all numbers, comparing one after the other took 35 microseconds for each element."""
+    data = np.random.default_rng(0).integers(-(2**15), 2**15, 200_000).astype("i2")
+    pairs = [[value, value % 251] for value in range(-(2**15), 2**15)]
+    cast = codec("cast_value", data_type="uint8", scalar_map={"encode": pairs})
+    assert stored(data, cast, "bytes") == (data.astype("i4") % 251).astype("u1").tobytes()
+    numbers = {"encode": [["NaN", 1], [0.0, 2], [-0.0, 3], [-1.5, 4], ["-Infinity", 5], [-1.5, 6]]}
+    data = np.array([-np.nan, 0.0, -0.0, -1.5, -np.inf, 7], "f4")
+    cast = codec("cast_value", data_type="uint8", scalar_map=numbers)
+    assert list(stored(data, cast, "bytes")) == [1, 2, 2, 4, 5, 7]
+
+
 @pytest.mark.parametrize(
     ("options", "place"),
     [
@@ -186,6 +204,21 @@ def test_a_fill_value_survives_whatever_the_shape_of_chunks(shape: tuple[int, ..
     array = blizzarr.create_array({}, shape=shape, dtype="i2", filters=cast, serializer=codec("n5_default"))
     array[...] = 7
     assert np.array_equal(array[...], np.full(shape, 7))
+
+
+def test_a_fill_value_can_be_scaled() -> None:
+    """Chunks at the edge of an array have it beyond the edge, so that no element of such a chunk could be written."""
+
+    def create(dtype: str, fill: float, **options: Any) -> blizzarr.Array:
+        scaled = codec("scale_offset", **options)
+        return blizzarr.create_array({}, shape=5, chunks=4, dtype=dtype, filters=scaled, fill_value=fill)
+
+    with pytest.raises(MetadataError, match="fill_value: expected a value that the codec scale_offset can encode"):
+        create("uint16", 0, offset=1000)
+    array = create("uint16", 1000, offset=1000)
+    array[:] = 1001
+    assert array[:].tolist() == [1001] * 5
+    assert create("float32", 1.1, offset=5, scale=0.1)[:].tolist() == [np.float32(1.1)] * 5
 
 
 @given(st.lists(st.integers(0, 65535), min_size=1, max_size=6), st.integers(0, 65535), st.integers(1, 300))
@@ -320,6 +353,13 @@ def test_reshape_refuses_other_shapes(shape: list[Any]) -> None:
         chain("uint16", (2, 4, 9, 3), codec("reshape", shape=shape), "bytes")
 
 
+def test_reshape_to_very_many_axes_is_refused_at_once() -> None:
+    """The product of the lengths is a number of 950,000 bits, for which multiplication takes half a minute."""
+    with pytest.raises(MetadataError, match="a shape of the 4 elements"):
+        chain("uint16", (4,), codec("reshape", shape=[9] * 300_000), "bytes")
+    chain("uint16", (2**40,), codec("reshape", shape=[2] * 40 + [1] * 30), "bytes")
+
+
 def test_ml_dtypes_are_those_of_the_registry() -> None:
     """The formats of the engine have the same least and greatest values."""
     for name in ("float8_e3m4", "float8_e4m3b11fnuz", "float8_e5m2", "float6_e3m2fn", "float16"):
@@ -364,3 +404,12 @@ def test_n5_default_refuses_other_codecs() -> None:
     for inner in (["bytes"], [codec("transpose", order=[0, 1]), codec("bytes", endian="big")]):
         with pytest.raises(MetadataError, match="configuration.codecs"):  # noqa: RUF043
             chain("uint16", (4, 6), codec("n5_default", codecs=inner))
+
+
+def test_n5_default_behind_filters() -> None:
+    data = np.arange(70).reshape(7, 10)
+    inner = codec("n5_default", codecs=[codec("transpose", order=[1, 0]), codec("bytes", endian="big")])
+    array = blizzarr.create_array(
+        {}, data=data, chunks=(4, 6), codecs=[codec("cast_value", data_type="uint16"), inner], fill_value=1
+    )
+    assert np.array_equal(array[...], data)

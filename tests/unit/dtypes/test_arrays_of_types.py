@@ -51,3 +51,18 @@ def test_arrays(dtype: Any, fill: Any, value: Any, form: str) -> None:
     assert same(again[...], grown)
     for other in ("v3", "v2", "v3_draft_zarr_python"):
         assert same(blizzarr.copy(again, {}, zarr_format=other)[...], grown)
+
+
+@pytest.mark.parametrize("dtype", ["complex_float16", "complex_bfloat16"])
+def test_narrow_complex_numbers_are_written_as_numbers(dtype: str) -> None:
+    """NumPy has no such numbers: of a number, it would give both fields of a record the real part."""
+    array = blizzarr.create_array({}, shape=6, dtype=dtype, fill_value=1j)
+    array[1:3] = np.array([1 + 2j, 3 - 4j])
+    array[3] = 5
+    array[4:] = [(1, 2), (0, 8)]
+    array.append(np.array([9 + 8j]))
+    expected = [(0, 1), (1, 2), (3, -4), (5, 0), (1, 2), (0, 8), (9, 8)]
+    assert array[:].tolist() == expected
+    numbers = np.array([real + 1j * imag for real, imag in expected])
+    for data in (numbers, numbers.tolist(), blizzarr.create_array({}, data=numbers)):
+        assert blizzarr.create_array({}, data=data, dtype=dtype)[:].tolist() == expected

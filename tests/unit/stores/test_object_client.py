@@ -223,6 +223,19 @@ def answering(answer: bytes) -> Iterator[tuple[str, list[tuple[str, str | None]]
         running.shutdown()
 
 
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 1e19])
+def test_credentials_may_expire_after_all_time(seconds: float) -> None:
+    class Moment:
+        def timestamp(self) -> float:
+            return seconds
+
+    provided = {"access_key_id": "key", "secret_access_key": "secret", "expires_at": Moment()}
+    with answering(b"value") as (url, requests):
+        store = ObjectStore.from_url("s3://b/a", endpoint=url, region="x", credential_provider=lambda: provided)
+        assert bytes(store.get("k") or b"") == b"value"
+        assert len(requests) == 1
+
+
 @pytest.mark.parametrize("is_asynchronous", [False, True])
 def test_functions_that_provide_credentials_for_google_and_azure(is_asynchronous: bool) -> None:
     """They may be asynchronous, and each is asked once; signatures of Azure may be pairs."""

@@ -118,3 +118,9 @@ def test_others_may_use_the_same_array_meanwhile() -> None:
     done.set()
     thread.join()
     assert set(out.tolist()) <= {"text of more than fifteen bytes", "something else of some length"}
+
+
+def test_bytes_are_not_read_into_texts() -> None:
+    array = blizzarr.create_array({}, data=[b"a", b"b"], dtype="bytes")
+    with pytest.raises(TypeError, match="expected an array of objects, found one of texts"):
+        array.get_basic_selection(..., out=np.empty(2, np.dtypes.StringDType()))

@@ -373,3 +373,13 @@ def test_update_attributes_stores_nan(zarr_format: int) -> None:
         assert node.update_attributes({"missing": float("nan"), "limit": float("inf")}) is node
         assert np.isnan(node.attrs["missing"])
         assert node.attrs["limit"] == np.inf
+
+
+@pytest.mark.parametrize("dtype", ["int4", "bfloat16", "complex_float16"])
+def test_data_types_that_zarr_python_lacks(dtype: str) -> None:
+    store: dict[str, bytes] = {}
+    blizzarr.create_array(store, shape=3, dtype=dtype, serializer="packbits")
+    array = zarr.open_array(store)
+    assert array.metadata.dtype.to_json(3) == dtype
+    assert dtype in str(array.info_complete())
+    assert zarr.zeros_like(array).metadata.dtype.to_json(3) == dtype

@@ -25,8 +25,8 @@ struct Cast {
     to: Format,
     rounding: Rounding,
     out_of_range: OutOfRange,
-    /// Numbers with the bits that each becomes, whatever the rules.
-    map: Vec<(Number, u64)>,
+    /// The keys of numbers, in order, with the bits that each becomes, whatever the rules.
+    map: Vec<(u64, u64)>,
     direction: Direction,
 }
 
@@ -63,16 +63,21 @@ impl CastValue {
     }
 }
 
-fn entries(text: &str, from: Format) -> Result<Vec<(Number, u64)>> {
+fn entries(text: &str, from: Format) -> Result<Vec<(u64, u64)>> {
     let refused = || report::option(NAME, "scalar_map", "pairs of hexadecimal digits", text);
     let digits = |text| u64::from_str_radix(text, 16).map_err(|_| refused());
-    text.split(',')
+    let mut entries = text
+        .split(',')
         .filter(|entry| !entry.is_empty())
         .map(|entry| {
             let (key, value) = entry.split_once(':').ok_or_else(refused)?;
-            Ok((from.load(digits(key)?), digits(value)?))
+            Ok((from.load(digits(key)?).key(), digits(value)?))
         })
-        .collect()
+        .collect::<Result<Vec<_>>>()?;
+    // The first of several for one number counts: sorting is stable.
+    entries.sort_by_key(|entry| entry.0);
+    entries.dedup_by_key(|entry| entry.0);
+    Ok(entries)
 }
 
 impl Cast {
@@ -108,8 +113,8 @@ impl Cast {
     }
 
     fn bits(&self, number: Number) -> Option<u64> {
-        if let Some((_, bits)) = self.map.iter().find(|(key, _)| key.is(number)) {
-            return Some(*bits);
+        if let Ok(index) = self.map.binary_search_by_key(&number.key(), |entry| entry.0) {
+            return Some(self.map[index].1);
         }
         match (self.to.store(number, self.rounding), self.out_of_range) {
             (Stored::Bits(bits), _) => Some(bits),

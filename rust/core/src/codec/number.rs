@@ -57,12 +57,13 @@ impl std::fmt::Display for Number {
 }
 
 impl Number {
-    /// Whether both are the same number, or both are NaN.
-    pub fn is(self, other: Number) -> bool {
-        match (self, other) {
-            (Number::Integer(one), Number::Integer(other)) => one == other,
-            (Number::Float(one), Number::Float(other)) => one == other || (one.is_nan() && other.is_nan()),
-            _ => false,
+    /// The same for equal numbers of one format, and for NaN.
+    pub fn key(self) -> u64 {
+        match self {
+            Number::Integer(value) => value as u64,
+            Number::Float(value) if value.is_nan() => u64::MAX,
+            // Adding 0 makes zero of its negative.
+            Number::Float(value) => (value + 0.0).to_bits(),
         }
     }
 }
