@@ -285,3 +285,26 @@ def test_a_file_is_no_group(tmp_path: Path) -> None:
     store = zarr.storage.LocalStore(tmp_path / "a.txt")
     with pytest.raises(zarr.errors.GroupNotFoundError):
         zarr.open(store, mode="r")
+
+
+def test_codecs_of_numbers() -> None:
+    """Of zarr-python 3.4: the same documents, and the same elements."""
+    filters = [
+        zarr.codecs.ScaleOffset(offset=1000),
+        zarr.codecs.CastValue(data_type=zarr.dtype.UInt8(), scalar_map={"encode": {7: 8}, "decode": [[8, 7]]}),
+    ]
+    z = zarr.create_array({}, data=np.array([1007, 1255], "u2"), filters=filters, fill_value=1000)
+    assert z[:].tolist() == [1007, 1255]
+    assert z.filters == tuple(filters)
+    assert filters[0].to_dict() == {"name": "scale_offset", "configuration": {"offset": 1000, "scale": 1}}
+    assert [codec.to_dict() for codec in z.metadata.codecs[:2]] == [
+        {"name": "scale_offset", "configuration": {"offset": 1000, "scale": 1}},
+        {
+            "name": "cast_value",
+            "configuration": {
+                "data_type": "uint8",
+                "rounding": "nearest-even",
+                "scalar_map": {"encode": ((7, 8),), "decode": ((8, 7),)},
+            },
+        },
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
@@ -11,8 +12,16 @@ from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytes
 from blizzarr.zarr.codecs.named import CLASSES, Named, codecs_from_list
 
 __all__ = [
-    *("BloscCname", "BloscCodec", "BloscShuffle", "BytesCodec", "Crc32cCodec", "Endian", "GzipCodec", "ShardingCodec"),
-    *("ShardingCodecIndexLocation", "TransposeCodec", "VLenBytesCodec", "VLenUTF8Codec", "ZstdCodec"),
+    *("BloscCname", "BloscCodec", "BloscShuffle", "BytesCodec", "CastValue", "Crc32cCodec", "Endian", "GzipCodec"),
+    *(
+        "ScaleOffset",
+        "ShardingCodec",
+        "ShardingCodecIndexLocation",
+        "TransposeCodec",
+        "VLenBytesCodec",
+        "VLenUTF8Codec",
+        "ZstdCodec",
+    ),
 ]
 
 E = TypeVar("E", bound=Enum)
@@ -146,6 +155,34 @@ class TransposeCodec(Named, ArrayArrayCodec, name="transpose"):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", tuple(self.order))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleOffset(Named, ArrayArrayCodec, name="scale_offset"):
+    """``(x - offset) * scale``."""
+
+    offset: float | str = 0
+    scale: float | str = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class CastValue(Named, ArrayArrayCodec, name="cast_value"):
+    """Numbers as those of another data type."""
+
+    data_type: Any
+    rounding: str = "nearest-even"
+    out_of_range: str | None = None
+    scalar_map: Any = None
+
+    def __post_init__(self) -> None:
+        # Objects of zarr.dtype have the name that documents have.
+        to_json = getattr(self.data_type, "to_json", None)
+        object.__setattr__(self, "data_type", to_json(zarr_format=3) if to_json else self.data_type)
+        pairs = {
+            direction: tuple(map(tuple, entries.items() if isinstance(entries, Mapping) else entries))
+            for direction, entries in (self.scalar_map or {}).items()
+        }
+        object.__setattr__(self, "scalar_map", pairs or None)
 
 
 @dataclass(frozen=True, kw_only=True)
