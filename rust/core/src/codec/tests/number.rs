@@ -1,6 +1,13 @@
 //! Formats of numbers: every value, every rounding, the ends.
 
+use super::super::bitround::Bitround;
+use super::super::cast_value::CastValue;
 use super::super::number::{Format, Number, Rounding, Stored, FLOAT64, NAMES};
+use super::super::packbits::Packbits;
+use super::super::scale_offset::ScaleOffset;
+use super::super::swap::Swapped;
+use super::super::{BytesToBytes, Value};
+use super::{assert_placed, bounded, check_mutations, decoded, encoded};
 
 fn all() -> impl Iterator<Item = (&'static str, Format)> {
     NAMES.into_iter().chain([("float64", FLOAT64)])
@@ -80,5 +87,35 @@ fn the_ends_of_each_format() {
         assert_eq!((format.load_float(format.end(false)), format.load_float(format.end(true))), (low, high), "{name}");
         assert_eq!(format.store(Number::Float(1e9), Rounding::TowardsZero), Stored::Above, "{name}");
         assert_eq!(format.store(Number::Float(-1e9), Rounding::TowardsZero), Stored::Below, "{name}");
+    }
+}
+
+#[test]
+fn values_of_another_size_are_refused_and_damaged_ones_have_theirs() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let cast = |from, to| [text(from), text(to), text("nearest-even"), text("wrap"), text(""), text("0:7f")];
+    let codecs: [Box<dyn BytesToBytes>; 7] = [
+        Box::new(Bitround::new(4, 23, 3).unwrap()),
+        Box::new(CastValue::new(&cast("int16", "int8")).unwrap()),
+        Box::new(CastValue::new(&cast("uint64", "int32")).unwrap()),
+        Box::new(Packbits::new(6, 1, 4, false, "none").unwrap()),
+        Box::new(Packbits::new(32, 0, 12, true, "first_byte").unwrap()),
+        Box::new(ScaleOffset::new("int32", "5", "3").unwrap()),
+        Box::new(Swapped::new(8).unwrap()),
+    ];
+    for codec in codecs {
+        // Small numbers, so that each type has what is made of them.
+        let value: Vec<u8> = (0..4096).map(|index| if index % 8 == 0 { 7 } else { 0 }).collect();
+        let src = encoded(&*codec, &value);
+        assert_eq!(Some(src.len()), codec.fixed_encoded_len(value.len()), "{}", codec.name());
+        let made = decoded(&*codec, &src, value.len()).unwrap();
+        assert_eq!(bounded(&*codec, &src, value.len()).unwrap(), made, "{}", codec.name());
+        for size in [0, 1, value.len() - 8, value.len() + 8] {
+            assert_placed(&*codec, &decoded(&*codec, &src, size).expect_err("another size"));
+        }
+        for length in [0, 1, src.len() - 1] {
+            assert_placed(&*codec, &decoded(&*codec, &src[..length], value.len()).expect_err("a cut value"));
+        }
+        check_mutations(&*codec, &src, value.len(), 2000);
     }
 }
