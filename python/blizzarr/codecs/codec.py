@@ -95,7 +95,9 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray):
         return tuple(value.tolist()) if value.ndim == 1 else value
-    if isinstance(value, list) or (isinstance(value, tuple) and any(isinstance(item, np.generic) for item in value)):
+    if isinstance(value, list) or (
+        isinstance(value, tuple) and any(isinstance(item, np.generic | list) for item in value)
+    ):
         return tuple(map(_plain, value))
     return value
 

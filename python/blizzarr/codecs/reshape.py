@@ -58,12 +58,7 @@ class ReshapeCodec(Codec):
     )
     fixed_size: ClassVar[bool] = True
 
-    shape: Any
-
-    def __post_init__(self) -> None:
-        Codec.__post_init__(self)
-        items = tuple(tuple(item) if isinstance(item, list | tuple) else item for item in self.shape)
-        object.__setattr__(self, "shape", items)
+    shape: tuple[Any, ...] | list[Any]
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.shape is None or self._made(chunk.shape) is not None:

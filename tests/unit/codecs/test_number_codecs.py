@@ -347,6 +347,11 @@ def test_reshape_and_transpose(shape: list[Any], made: tuple[int, ...]) -> None:
     assert stored(data, *first) == data.T.tobytes()
 
 
+def test_reshape_is_a_value_however_its_axes_are_listed() -> None:
+    one, other = blizzarr.codecs.ReshapeCodec(([0, 1], 3)), blizzarr.codecs.ReshapeCodec([(0, 1), 3])
+    assert (one, hash(one)) == (other, hash(other))
+
+
 @pytest.mark.parametrize("shape", [[5, -1], [[0, 1, 2, 3, 4]], [[0, 1], [3], 9], [[2], -1], [217], [7, 31]])
 def test_reshape_refuses_other_shapes(shape: list[Any]) -> None:
     with pytest.raises(MetadataError, match=r"codecs\[0\]\.configuration\.shape"):
