@@ -10,6 +10,24 @@ const NAME: &str = "cast_value";
 /// So many elements are loaded before they are stored, each in a loop of its own.
 const BLOCK: usize = 256;
 
+/// Calls the macro `each` with the type of this machine that has a format; `other` is for formats that none has, and for
+/// integers of 64 bits, which float64 does not have.
+macro_rules! by_type {
+    ($format:expr, $each:ident, $other:expr) => {
+        match ($format, $format.bits()) {
+            (Format::Signed(8), _) => $each!(i8),
+            (Format::Signed(16), _) => $each!(i16),
+            (Format::Signed(32), _) => $each!(i32),
+            (Format::Unsigned(8), _) => $each!(u8),
+            (Format::Unsigned(16), _) => $each!(u16),
+            (Format::Unsigned(32), _) => $each!(u32),
+            (Format::Float(_), 32) => $each!(f32),
+            (Format::Float(_), 64) => $each!(f64),
+            _ => $other,
+        }
+    };
+}
+
 /// What becomes of numbers beyond the least and the greatest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OutOfRange {
@@ -152,35 +170,25 @@ impl Cast {
                 }
             };
         }
-        match (self.from, self.from.bits()) {
-            (Format::Signed(8), _) => each!(i8),
-            (Format::Signed(16), _) => each!(i16),
-            (Format::Signed(32), _) => each!(i32),
-            (Format::Unsigned(8), _) => each!(u8),
-            (Format::Unsigned(16), _) => each!(u16),
-            (Format::Unsigned(32), _) => each!(u32),
-            (Format::Float(_), 32) => each!(f32),
-            (Format::Float(_), 64) => each!(f64),
-            _ => {
-                for (value, bytes) in values.iter_mut().zip(src.chunks_exact(self.from.bytes())) {
-                    *value = self.from.load_float(bits(bytes));
-                }
+        by_type!(self.from, each, {
+            for (value, bytes) in values.iter_mut().zip(src.chunks_exact(self.from.bytes())) {
+                *value = self.from.load_float(bits(bytes));
             }
-        }
+        });
     }
 
     /// Stores numbers that all lie within the range; `false` when one does not, or there is no fast way.
     fn store(&self, values: &mut [f64], dst: &mut [u8]) -> bool {
+        let rounding = self.rounding;
+        if self.to.is_integer() && !self.from.is_integer() {
+            values.iter_mut().for_each(|value| *value = rounding.whole(*value));
+        } else if !self.to.is_integer() && rounding != Rounding::NearestEven && self.to.bits() == 32 {
+            return false;
+        }
         macro_rules! each {
             ($type:ty) => {{
                 // Comparisons with NaN are false.
                 let fits = |value: f64| value >= <$type>::MIN as f64 && value <= <$type>::MAX as f64;
-                if self.from.is_integer() || !self.to.is_integer() {
-                } else if self.rounding == Rounding::NearestEven {
-                    values.iter_mut().for_each(|value| *value = value.round_ties_even());
-                } else {
-                    values.iter_mut().for_each(|value| *value = self.rounding.whole(*value));
-                }
                 if !values.iter().fold(true, |all, &value| all & fits(value)) {
                     return false;
                 }
@@ -189,17 +197,7 @@ impl Cast {
                 }
             }};
         }
-        match (self.to, self.to.bits()) {
-            (Format::Signed(8), _) => each!(i8),
-            (Format::Signed(16), _) => each!(i16),
-            (Format::Signed(32), _) => each!(i32),
-            (Format::Unsigned(8), _) => each!(u8),
-            (Format::Unsigned(16), _) => each!(u16),
-            (Format::Unsigned(32), _) => each!(u32),
-            (Format::Float(_), 32) if self.rounding == Rounding::NearestEven => each!(f32),
-            (Format::Float(_), 64) => each!(f64),
-            _ => return false,
-        }
+        by_type!(self.to, each, return false);
         true
     }
 }
