@@ -66,5 +66,9 @@ def test_cancelling_one_that_awaits_what_is_done(library: Any) -> None:
                 await future
         # What is done remains so.
         assert (future.cancelled(), future.result(), await future) == (False, 3, 3)
+        if library is theirs:
+            # TensorStore calls a loop back from its threads although nobody awaits anymore: a closed loop raises
+            # there, and pytest counts that error for the test which follows.
+            await asyncio.sleep(0.2)
 
     asyncio.run(run())

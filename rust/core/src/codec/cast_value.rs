@@ -183,7 +183,10 @@ impl Cast {
         if self.to.is_integer() && !self.from.is_integer() {
             values.iter_mut().for_each(|value| *value = rounding.whole(*value));
         } else if !self.to.is_integer() && rounding != Rounding::NearestEven && self.to.bits() == 32 {
-            return false;
+            // What the type has needs no rounding, such as integers that are read.
+            if values.iter().any(|&value| f64::from(value as f32) != value) {
+                return false;
+            }
         }
         macro_rules! each {
             ($type:ty) => {{

@@ -119,3 +119,19 @@ fn values_of_another_size_are_refused_and_damaged_ones_have_theirs() {
         check_mutations(&*codec, &src, value.len(), 2000);
     }
 }
+
+#[test]
+fn casts_to_float32_round_as_asked_whether_or_not_they_must() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let tenth = 0.1_f64;
+    for (rounding, expected) in [("nearest-even", 0.1_f32), ("towards-zero", 0.099_999_994), ("towards-positive", 0.1)]
+    {
+        for values in [vec![0.5, -3.0, 16_777_216.0], vec![0.5, tenth, -3.0]] {
+            let options = [text("float64"), text("float32"), text(rounding), text(""), text(""), text("")];
+            let src: Vec<u8> = values.iter().flat_map(|value: &f64| value.to_ne_bytes()).collect();
+            let made = encoded(&CastValue::new(&options).unwrap(), &src);
+            let wanted = values.iter().map(|&value| if value == tenth { expected } else { value as f32 });
+            assert_eq!(made, wanted.flat_map(f32::to_ne_bytes).collect::<Vec<_>>(), "{rounding} {values:?}");
+        }
+    }
+}
