@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 import zarr
-from zarr.abc.codec import CodecPipeline
+from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, CodecPipeline
 from zarr.core.array import create_codec_pipeline
 from zarr.core.buffer import cpu
 from zarr.registry import register_pipeline
@@ -52,9 +52,8 @@ class ZarrPipeline(CodecPipeline):
     ``blizzarr.zarr_pipeline``, on the level of debugging.
     """
 
-    def __init__(self, metadata: Any, usual: CodecPipeline) -> None:
+    def __init__(self, metadata: Any) -> None:
         self._metadata = metadata
-        self._usual = usual
         self._bound: Bound | None = None
         self._refused: tuple[Any, str] = None, ""
         """The store in which the engine does not take the array, and why."""
@@ -69,8 +68,18 @@ class ZarrPipeline(CodecPipeline):
     @classmethod
     def from_array_metadata_and_store(cls, array_metadata: ArrayMetadata, store: Store) -> Self:
         """Return a pipeline for one array."""
-        usual = create_codec_pipeline(array_metadata)
-        return cls(array_metadata, usual)
+        made = cls(array_metadata)
+        codecs = getattr(array_metadata, "codecs", ())
+        kinds = [isinstance(codec, ArrayBytesCodec) + 2 * isinstance(codec, BytesBytesCodec) for codec in codecs]
+        if kinds != sorted(kinds) or (len(kinds) > 1 and any(hasattr(codec, "index_codecs") for codec in codecs)):
+            # Before the array is created, zarr-python refuses codecs in this order, or warns of those beside shards.
+            _ = made._usual
+        return made
+
+    @cached_property
+    def _usual(self) -> CodecPipeline:
+        """The pipeline that zarr-python has by default; to make it takes a third as long as to read an element."""
+        return create_codec_pipeline(self._metadata)
 
     async def read(self, batch_info: Iterable[Any], out: NDBuffer, drop_axes: tuple[int, ...] = ()) -> Any:
         """Read the selection that these pieces make up into `out`.
@@ -207,7 +216,7 @@ class ZarrPipeline(CodecPipeline):
     # What zarr-python asks of any pipeline.
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_usual":
+        if name.startswith("__") or name in ("_metadata", "_usual"):
             raise AttributeError(name)
         return getattr(self._usual, name)
 
@@ -224,7 +233,7 @@ class ZarrPipeline(CodecPipeline):
         return f"ZarrPipeline({self._usual!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ZarrPipeline, (self._metadata, self._usual)
+        return ZarrPipeline, (self._metadata,)
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return the pipeline itself, whose codecs have been resolved for its array."""

@@ -83,3 +83,21 @@ def test_dask(tmp_path: Path) -> None:
     script = Path(__file__).parents[2] / "support" / "zarr_dask.py"
     done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=300)
     assert (done.stdout, done.returncode) == ("threads: the same\nprocesses: the same\n", 0), done.stderr
+
+
+def test_codecs_that_zarr_python_refuses_are_refused_before_anything_is_stored() -> None:
+    """Its own pipeline, whose making checks the order of codecs, is made only where it may complain."""
+    from zarr.codecs import BytesCodec, ShardingCodec, TransposeCodec, ZstdCodec
+
+    def create(codecs: list[Any]) -> dict[str, Any]:
+        stored: dict[str, Any] = {}
+        given: Any = {"shape": (4, 4), "chunk_shape": (2, 2), "dtype": "i4", "zarr_format": 3, "codecs": codecs}
+        zarr.create(**given, store=zarr.storage.MemoryStore(stored))
+        return stored
+
+    for codecs in ([BytesCodec(), TransposeCodec(order=(1, 0))], [ZstdCodec(), BytesCodec()]):
+        with pytest.raises(TypeError, match="Invalid codec order"):
+            create(codecs)
+    with pytest.warns(UserWarning, match="disables partial reads"):
+        create([ShardingCodec(chunk_shape=(1, 1)), ZstdCodec()])
+    assert "zarr.json" in create([TransposeCodec(order=(1, 0)), BytesCodec(), ZstdCodec()])
