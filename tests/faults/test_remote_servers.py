@@ -21,29 +21,13 @@ from blizzarr.errors import (
 from blizzarr.hierarchy import documents
 from blizzarr.stores import ObjectStore
 from support.faulty_server import FaultyServer, faulty_server, times
-
-VALUES = np.arange(1, 65, dtype="u2")
-LAYOUTS: dict[str, dict[str, Any]] = {
-    "plain": {"chunks": 64, "compressors": "zstd"},
-    "raw": {"chunks": 64, "compressors": None},
-    "shard": {"chunks": 8, "shards": 64, "compressors": "zstd"},
-    "raw shard": {"chunks": 8, "shards": 64, "compressors": None},
-}
-KEY = "/bucket/a/c/0"
+from support.remote_arrays import KEY, LAYOUTS, PARTS, VALUES, known, stored
 
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
     with faulty_server() as running:
         yield running
-
-
-def stored(server: FaultyServer, layout: str) -> Any:
-    """An array of one object, which is there."""
-    values: dict[str, bytes] = {}
-    blizzarr.create_array(values, data=VALUES, fill_value=9, **LAYOUTS[layout])
-    server.objects.update({f"/bucket/a/{key}": bytes(value) for key, value in values.items()})
-    return blizzarr.open_array(server.store(), mode="r+")
 
 
 @pytest.fixture(params=LAYOUTS)
@@ -57,9 +41,6 @@ def outcome(work: Callable[[], Any]) -> Any:
         return work()
     except BlizzarrError as error:
         return error
-
-
-PARTS = [slice(None), slice(3, 7)]
 
 
 def test_row_112_a_missing_object_is_the_fill_value(server: FaultyServer, array: Any) -> None:
@@ -242,15 +223,6 @@ def test_row_117_nothing_but_what_users_store_is_stored(server: FaultyServer) ->
     array.append([5])
     assert server.objects.keys() == {f"/bucket/a/{name}" for name in ("zarr.json", "c/0", "c/1")}
     assert not any(server.metadata.values())
-
-
-def known(server: FaultyServer) -> FaultyServer:
-    """The server, after it was found that it heeds conditions."""
-    store = server.store()
-    for value in (None, b"1"):
-        assert store.replace("known", value, b"1" if value is None else b"2")
-    del server.objects["/bucket/a/known"]
-    return server
 
 
 def changed_by_others(server: FaultyServer, fault: str | int) -> None:

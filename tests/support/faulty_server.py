@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from blizzarr.stores import ObjectStore
 from support.object_servers import requested
 
+Fault: TypeAlias = int | str | tuple[int, bytes]
 LOGIN = b"<!DOCTYPE html><html><body><form>Please sign in</form></body></html>"
 
 
@@ -31,7 +32,7 @@ class FaultyServer:
         The bytes by path, which is that of the bucket and the key.
     fault
         Called with the method and path of each request, before the object is looked up; what it returns goes wrong: a
-        status, or one of the names in `Handler`. None: nothing.
+        status, one with a body, or one of the names in `Handler`. None: nothing.
     page
         Keys and prefixes in each part of a listing.
     next_token
@@ -49,7 +50,7 @@ class FaultyServer:
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
-        self.fault: Callable[[str, str], int | str | None] = lambda method, path: None
+        self.fault: Callable[[str, str], Fault | None] = lambda method, path: None
         self.tags: Callable[[bytes], str | None] = lambda value: f'"{hashlib.md5(value).hexdigest()}"'
         self.code = "Something"
         self.has_conditions = True
@@ -74,7 +75,7 @@ def store_at(url: str, max_retries: int = 3, **options: Any) -> ObjectStore:
     return ObjectStore.from_url("s3://bucket/a", **{**given, **options})
 
 
-def times(count: int, fault: int | str, method: str = "GET", ending: str = "c/0") -> Callable[[str, str], Any]:
+def times(count: int, fault: Fault, method: str = "GET", ending: str = "c/0") -> Callable[[str, str], Any]:
     """What goes wrong so many times with requests for one key."""
     left = [fault] * count
 
@@ -112,14 +113,20 @@ def faulty_server() -> Iterator[FaultyServer]:
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-        def go_wrong(self, path: str, fault: int | str, value: bytes) -> None:
+        def go_wrong(self, path: str, fault: Fault, value: bytes) -> None:
             self.close_connection = True
-            if isinstance(fault, int):
+            if isinstance(fault, tuple):
+                self.answer(fault[0], fault[1])
+            elif isinstance(fault, int):
                 self.answer(fault, b"" if fault == 204 else f"<Error><Code>{state.code}</Code></Error>".encode())
             elif fault == "silence":
                 state.ended.wait(30)
             elif fault == "redirect":
                 self.answer(302, Location=self.path)
+            elif isinstance(fault, str) and fault.startswith("see "):
+                # What is there is then read in place of the change.
+                same = fault.endswith("itself")
+                self.answer(303, Location=self.path if same else "/bucket/a/welcome")
             elif fault == "try later":
                 self.answer(429, Retry_After="3600")
             elif fault in ("503, cut", "412, cut"):
@@ -166,7 +173,7 @@ def faulty_server() -> Iterator[FaultyServer]:
                 self.list_objects()
                 return
             if fault is not None and (
-                value is not None or isinstance(fault, int) or fault in _OF_NO_VALUE or "list-type=2" in path
+                value is not None or isinstance(fault, int | tuple) or fault in _OF_NO_VALUE or "list-type=2" in path
             ):
                 self.go_wrong(path, fault, value or b"")
                 return
@@ -220,7 +227,7 @@ def faulty_server() -> Iterator[FaultyServer]:
 
         def do_PUT(self) -> None:
             path = unquote(self.path)
-            value = self.rfile.read(int(self.headers["Content-Length"]))
+            value = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             marked = "x-amz-meta-"
             metadata = {
                 name[len(marked) :]: text for name, text in self.headers.items() if name.lower().startswith(marked)
@@ -228,7 +235,7 @@ def faulty_server() -> Iterator[FaultyServer]:
             with state.lock:
                 state.requests.append((self.command, path))
                 fault = state.fault(self.command, path)
-            if isinstance(fault, int) or fault == "html" or fault in _OF_NO_VALUE:
+            if isinstance(fault, int | tuple) or fault == "html" or fault in _OF_NO_VALUE:
                 self.go_wrong(path, fault, value)
                 return
             with state.lock:
@@ -253,23 +260,32 @@ def faulty_server() -> Iterator[FaultyServer]:
             path = unquote(self.path)
             with state.lock:
                 state.requests.append((self.command, path))
-                state.objects.pop(path, None)
-            self.answer(204)
+                fault = state.fault(self.command, path)
+                if fault is None:
+                    state.objects.pop(path, None)
+            if fault is None:
+                self.answer(204)
+            else:
+                self.go_wrong(path, fault, b"")
 
         def do_POST(self) -> None:
             import re
 
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
             with state.lock:
                 state.requests.append((self.command, self.path))
-                for key in re.findall("<Key>(.*?)</Key>", body):
+                fault = state.fault(self.command, self.path)
+                for key in re.findall("<Key>(.*?)</Key>", body) if fault is None else ():
                     state.objects.pop(f"/bucket/{key}", None)
+            if fault is not None:
+                self.go_wrong(self.path, fault, b"")
+                return
             gone = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in re.findall("<Key>(.*?)</Key>", body))
             self.answer(200, f"<DeleteResult>{gone}</DeleteResult>".encode(), Content_Type="application/xml")
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"
     try:
@@ -280,7 +296,10 @@ def faulty_server() -> Iterator[FaultyServer]:
         server.server_close()
 
 
-_OF_NO_VALUE = ("silence", "redirect", "try later", "503, cut", "412, cut", "404 of a proxy")
+_OF_NO_VALUE = (
+    *("silence", "redirect", "see another", "see itself"),
+    *("try later", "503, cut", "412, cut", "404 of a proxy"),
+)
 """Faults that need no value."""
 
 

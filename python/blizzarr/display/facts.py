@@ -66,7 +66,7 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     if meta.order != "C":
         listed.append(("Order", meta.order))
     listed += [
-        ("Fill value", json.dumps(_fill_value(meta))),
+        ("Fill value", _fill_text(meta)),
         ("Format", f"Zarr {meta.format}"),
     ]
     if raw is not None:
@@ -134,6 +134,12 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
 def _fill_value(meta: ArrayMeta) -> Any:
     """The fill value as JSON; null where the documents leave it open."""
     return None if meta.fill_undefined else meta.dtype.fill_to_json(meta.fill_value)
+
+
+def _fill_text(meta: ArrayMeta) -> str:
+    """The fill value as people write it: JSON, whose numbers that are not finite are texts in quotes."""
+    text = json.dumps(_fill_value(meta))
+    return text.replace('"', "") if meta.dtype.kind in (Kind.FLOAT, Kind.COMPLEX) else text
 
 
 def _strict(value: Any) -> Any:

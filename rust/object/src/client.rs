@@ -225,9 +225,7 @@ impl Connected {
             work.await.map_err(Cause::Store)
         };
         let outcome = tokio::time::timeout(*total, exchange.noting(both)).await;
-        let mut log = exchange.log();
-        // Behind HTTP, this is how servers say that there is nothing.
-        log.is_page &= self.protocol != Protocol::Http;
+        let log = exchange.log();
         if log.throttled {
             self.limiter.note(Outcome::Throttled);
         } else if log.status.is_some() {
@@ -238,7 +236,7 @@ impl Connected {
             Ok(Err(cause)) => cause,
             Err(_) => Cause::Late(limit.clone()),
         };
-        Err(Failure { cause, log, waited: begun.elapsed() })
+        Err(Failure { cause, log, waited: begun.elapsed(), protocol: self.protocol })
     }
 
     pub(crate) async fn get(&self, key: &str, span: &Span, limit: u64) -> Result<Option<Answer>> {
@@ -328,8 +326,8 @@ impl Connected {
         match self.request(self.opened.store.get_opts(&path, options)).await {
             Ok((found, _)) => Ok(Some((found.meta.size, version_of(&found.meta)))),
             Err(failure) if !failure.is_missing() => Err(failure.at(key)),
-            Err(_) if self.has_bucket.load(Ordering::Relaxed) => Ok(None),
-            // Such an answer has no text that says whether the bucket is missing; and some servers know only GET.
+            Err(failure) if failure.log.is_of_store && self.has_bucket.load(Ordering::Relaxed) => Ok(None),
+            // Such an answer has no text that says what is missing, or who sends it; and some servers know only GET.
             Err(_) => {
                 let whole = Box::pin(self.get(key, &Span::WHOLE, 0)).await?;
                 Ok(whole.map(|whole| (whole.size, whole.version)))

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
 use object_store::path::Path;
 use tokio::time::Instant;
+use tower_http::follow_redirect::RequestUri;
 
 tokio::task_local! {
     static EXCHANGE: Arc<Exchange>;
@@ -43,12 +44,18 @@ pub struct Log {
     pub latency: Duration,
     /// The last request sent so many bytes that its latency is mostly the time that these take.
     pub is_upload: bool,
-    /// The last answer is an error with a page for people to read, as proxies send it, not the store.
-    pub is_page: bool,
+    /// What the text of the last answer is, if it is an error that no store sends, but a proxy or a gateway may.
+    pub foreign: Option<String>,
+    /// The last answer has a header by which a store's vendor finds a request again.
+    pub is_of_store: bool,
     /// Names in a listing that no key can have, which were taken out of it.
     pub impossible: Vec<String>,
 }
 
+/// Headers by which Amazon, Azure and Google find a request again, which others with their protocols send, too.
+const REQUEST_IDS: [&str; 3] = ["x-amz-request-id", "x-ms-request-id", "x-guploader-uploadid"];
+/// How many characters of a text are shown.
+const EXCERPT: usize = 100;
 /// Requests that send more bytes are uploads.
 const SMALL: usize = 64 << 10;
 
@@ -75,14 +82,8 @@ pub struct Noted(pub HttpClient);
 impl HttpService for Noted {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let Ok(exchange) = EXCHANGE.try_with(Arc::clone) else { return self.0.execute(request).await };
-        let uri = request.uri();
-        let host = uri.authority().map_or("", |authority| authority.as_str().rsplit('@').next().unwrap_or(""));
-        // A signature behind the path may have been taken for a part of it.
-        let (path, rest) = match uri.path().find("%3F") {
-            Some(end) => (&uri.path()[..end], "?..."),
-            None => (uri.path(), ""),
-        };
-        let asked = format!("{} {}://{host}{path}{rest}", request.method(), uri.scheme_str().unwrap_or("http"));
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let asked = format!("{method} {}", without_secrets(&uri));
         exchange.note(|log| {
             let (requests, throttled) = (log.requests + 1, log.throttled);
             let uncertain_before = log.uncertain_before || log.uncertain;
@@ -90,11 +91,11 @@ impl HttpService for Noted {
             *log = Log { requests, throttled, asked, uncertain: true, uncertain_before, ..Log::default() };
         });
         // S3 and Google Cloud, and Azure.
-        let is_listing = request.method() == http::Method::GET
+        let is_listing = method == http::Method::GET
             && uri
                 .query()
                 .is_some_and(|query| query.split('&').any(|part| matches!(part, "list-type=2" | "comp=list")));
-        let is_change = !matches!(*request.method(), http::Method::GET | http::Method::HEAD);
+        let is_change = !matches!(method, http::Method::GET | http::Method::HEAD);
         let is_upload = request.body().content_length() > SMALL;
         let begun = Instant::now();
         let answered = self.0.execute(request).await;
@@ -120,12 +121,13 @@ impl HttpService for Noted {
             log.throttled |= matches!(status.as_u16(), 429 | 503);
             // What goes wrong within a server, or behind a proxy, may have gone wrong after the fact.
             log.uncertain = matches!(status.as_u16(), 408 | 500 | 502 | 504);
+            log.is_of_store = REQUEST_IDS.iter().any(|name| response.headers().contains_key(*name));
         });
         let is_error = status.is_client_error() || status.is_server_error();
         if !(is_error || (is_listing || is_change) && status.is_success()) {
             return Ok(response);
         }
-        let (parts, body) = response.into_parts();
+        let (mut parts, body) = response.into_parts();
         let body = match body.bytes().await {
             Ok(body) => body,
             // These say enough without their text; of others, the text tells what is missing or refused.
@@ -137,12 +139,9 @@ impl HttpService for Noted {
         };
         let text = String::from_utf8_lossy(&body);
         if !is_error {
-            let wrong = match is_change {
-                // The page to which a proxy sends those who have to log in, say: nothing was changed.
-                true => is_page(&text).then(|| "it is a page of HTML, which is no answer of a store".to_owned()),
-                false => wrong_listing(&text),
-            };
+            let wrong = if is_change { unconfirmed(&method, &uri, &parts, &text) } else { wrong_listing(&text) };
             if let Some(wrong) = wrong {
+                exchange.note(|log| log.uncertain = is_change);
                 return Err(HttpError::new(HttpErrorKind::Decode, std::io::Error::other(wrong)));
             }
             if is_change {
@@ -158,8 +157,12 @@ impl HttpService for Noted {
         exchange.note(|log| {
             log.code = element(&text, "Code");
             log.message = element(&text, "Message");
-            log.is_page = is_page(&text);
+            log.foreign = foreign(&text, status.canonical_reason());
         });
+        if is_change && status == http::StatusCode::CONFLICT {
+            // The `object_store` crate would repeat some of these for a minute, whatever the conflict is.
+            parts.status = http::StatusCode::BAD_REQUEST;
+        }
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
 }
@@ -196,6 +199,51 @@ fn wrong_listing(text: &str) -> Option<String> {
     let goes_on = element(text, "IsTruncated").as_deref() == Some("true");
     (goes_on && element(text, "NextContinuationToken").is_none())
         .then(|| "the listing goes on, but does not say where".to_owned())
+}
+
+/// A URI without what may be credentials.
+fn without_secrets(uri: &http::Uri) -> String {
+    let host = uri.authority().map_or("", |authority| authority.as_str().rsplit('@').next().unwrap_or(""));
+    // A signature behind the path may have been taken for a part of it.
+    let (path, rest) = match uri.path().find("%3F") {
+        Some(end) => (&uri.path()[..end], "?..."),
+        None => (uri.path(), ""),
+    };
+    format!("{}://{host}{path}{rest}", uri.scheme_str().unwrap_or("http"))
+}
+
+/// Why an answer, although it is no error, does not say that a change was made.
+fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response::Parts, text: &str) -> Option<String> {
+    let sent = reqwest::Url::parse(&asked.to_string()).ok().and_then(|url| url.as_str().parse().ok());
+    let answered = parts.extensions.get::<RequestUri>().map(|found| &found.0);
+    if answered != sent.as_ref() {
+        // Most redirects of a change make a GET of it.
+        let place = answered.map_or_else(|| "another place".to_owned(), without_secrets);
+        return Some(format!("it comes from {place}, where the server has sent the request, and confirms nothing"));
+    }
+    // The page to which a proxy sends those who have to log in, say.
+    let is_read = !text.is_empty() && parts.headers.contains_key(http::header::LAST_MODIFIED);
+    let lists_deleted =
+        method != http::Method::POST || asked.query() != Some("delete") || text.contains("<DeleteResult");
+    let error = element(text, "Code").filter(|_| method == http::Method::PUT && text.contains("<Error"));
+    match () {
+        () if is_page(text) => Some("it is a page of HTML, which is no answer of a store".to_owned()),
+        () if is_read => Some("it is that of a read, as after a redirect to the same place".to_owned()),
+        () if !lists_deleted => Some("it does not say what was deleted".to_owned()),
+        () => error.map(|code| format!("it is the error {code}")),
+    }
+}
+
+/// What the text of an error is, if no store sends such a text.
+fn foreign(text: &str, reason: Option<&str>) -> Option<String> {
+    let text = text.trim();
+    if is_page(text) {
+        return Some("a page of HTML".to_owned());
+    }
+    // A text that repeats the status says no more than none.
+    let is_empty = text.is_empty() || reason.is_some_and(|reason| text.eq_ignore_ascii_case(reason));
+    let begin: String = text.chars().take(EXCERPT).collect();
+    (!is_empty && !text.starts_with('<')).then(|| format!("{begin:?}"))
 }
 
 /// Whether a text is a page of HTML.

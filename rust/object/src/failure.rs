@@ -6,6 +6,7 @@ use blizzarr_core::error::{Error, Kind};
 use object_store::client::HttpErrorKind;
 
 use crate::exchange::{innermost, Log};
+use crate::traffic::Protocol;
 
 /// Why there is no answer that could be used.
 #[derive(Debug)]
@@ -23,17 +24,34 @@ pub struct Failure {
     pub cause: Cause,
     pub log: Log,
     pub waited: Duration,
+    pub protocol: Protocol,
 }
 
+/// The codes that stores have for a missing object. Azure's `ResourceNotFound` also stands for what may not be read.
+const MISSING: [&str; 8] =
+    ["NoSuchKey", "BlobNotFound", "PathNotFound", "ObjectNotFound", "NoSuchObject", "KeyNotFound", "NotFound", "404"];
 /// Errors say how long was waited for them, from here on.
 const LONG: Duration = Duration::from_millis(300);
 const ADVICE: &str = "pass credentials, or skip_signature=True for public data (see ObjectStore.from_url)";
 
 impl Failure {
     /// There is no such object, but there is a bucket in which it could be.
+    ///
+    /// A 404 may also be that of a proxy, or be about something else. Stores say in XML what is missing; behind HTTP, and
+    /// in an answer without a text, nothing tells.
     pub fn is_missing(&self) -> bool {
-        let is_told = matches!(&self.cause, Cause::Store(object_store::Error::NotFound { .. }));
-        is_told && !self.is_without_bucket() && !self.log.is_page
+        let is_told = match &self.cause {
+            Cause::Store(object_store::Error::NotFound { .. }) => true,
+            Cause::Store(object_store::Error::Precondition { .. }) => self.log.status == Some(404),
+            _ => false,
+        };
+        is_told && !self.is_without_bucket() && (self.protocol == Protocol::Http || self.tells_of_object())
+    }
+
+    fn tells_of_object(&self) -> bool {
+        let is_of_many = self.log.status == Some(404) && self.log.asked.starts_with("POST ");
+        let is_code = self.log.code.as_deref().is_none_or(|code| MISSING.contains(&code));
+        !is_of_many && is_code && self.log.foreign.is_none()
     }
 
     /// A missing bucket has the same status as a missing object, but is no fill value.
@@ -62,6 +80,8 @@ impl Failure {
             return "there is no such bucket".to_owned();
         }
         let mut reason = match &self.cause {
+            // What a provider raised, or gave.
+            Cause::Credentials(object_store::Error::Generic { store: "credentials", source }) => source.to_string(),
             Cause::Credentials(error) => format!(
                 "no credentials were found: set AWS_ACCESS_KEY_ID and its like, pass them, or skip_signature=True for \
                  public data (AWS_SKIP_SIGNATURE=true in the environment); see ObjectStore.from_url. {}",
@@ -80,7 +100,8 @@ impl Failure {
         if self.waited >= LONG {
             reason += &format!(" (after {:.1} s)", self.waited.as_secs_f64());
         }
-        if matches!((self.log.status, &self.log.failure), (Some(401 | 403), None)) {
+        let is_refused = matches!((self.log.status, &self.log.failure), (Some(401 | 403), None));
+        if is_refused && !matches!(self.cause, Cause::Credentials(_)) {
             reason += &format!("; {ADVICE}");
         }
         reason
@@ -103,11 +124,11 @@ impl Failure {
         }
         match self.log.status {
             Some(status) if status >= 300 => {
-                let told = match (&self.log.message, &self.log.code) {
-                    (Some(message), Some(code)) => format!(": {message} ({code})"),
-                    (Some(text), None) | (None, Some(text)) => format!(": {text}"),
-                    (None, None) if self.log.is_page => ": a page of HTML, which is no answer of a store".to_owned(),
-                    (None, None) => String::new(),
+                let told = match (&self.log.message, &self.log.code, &self.log.foreign) {
+                    (Some(message), Some(code), _) => format!(": {message} ({code})"),
+                    (Some(text), None, _) | (None, Some(text), _) => format!(": {text}"),
+                    (None, None, Some(text)) => format!(": {text}, which is no answer of a store"),
+                    (None, None, None) => String::new(),
                 };
                 self.unanswered(&format!("the server answered {status}{told}"))
             }

@@ -24,6 +24,10 @@ use crate::traffic::{self, Count};
 /// How often a server may answer that another request for the object is under way.
 const CONFLICTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(20);
+/// The pauses grow up to this one where the answer says that waiting helps.
+const LONGEST: Duration = Duration::from_secs(1);
+/// How often a server may answer that there is no object of a version, although it shows one.
+const DENIALS: u32 = 5;
 /// How often a conditional write is made that got no answer and has changed nothing.
 const UNANSWERED: u32 = 3;
 /// Keys whose removal has the time of one request.
@@ -84,7 +88,7 @@ impl Connected {
             match self.request(self.opened.store.put_opts(&path, payload.clone(), PutOptions::default())).await {
                 Ok((made, _)) => return Ok(self.written(&made, &payload)),
                 // Another request for the object is under way.
-                Err(failure) if failure.log.status == Some(409) && self.allows(tried, begun) => pause(tried).await,
+                Err(failure) if is_conflict(&failure) && self.allows(tried, begun) => pause(tried, &failure).await,
                 Err(failure) => return Err(failure.at(key)),
             }
         }
@@ -140,11 +144,25 @@ impl Connected {
                 return Err(Error::new(Kind::Unsupported, reason).at_key(key));
             }
             doubt |= failure.log.uncertain_before || failure.log.uncertain;
-            if is_conflict(&failure) && self.allows(tried, begun) {
-                pause(tried).await;
-                continue;
+            let mut refused = is_refusal(&failure, version);
+            if is_conflict(&failure) {
+                // So some servers say that there is an object already.
+                refused = version.is_none() && !is_known_conflict(&failure) && self.head(key).await?.is_some();
+                if !refused && self.allows(tried, begun) {
+                    pause(tried, &failure).await;
+                    continue;
+                }
             }
-            let refused = is_refusal(&failure);
+            if refused
+                && failure.log.status == Some(404)
+                && self.head(key).await?.is_some_and(|(_, now)| Some(&*now) == version)
+            {
+                if tried < DENIALS {
+                    pause(tried, &failure).await;
+                    continue;
+                }
+                return Err(failure.at(key));
+            }
             unanswered += u32::from(!refused);
             if !doubt {
                 return if refused { Ok(Written::Refused) } else { Err(failure.at(key)) };
@@ -159,9 +177,9 @@ impl Connected {
             if now == version {
                 // It was not made, and no request that is still on its way can be made any more once this one is.
                 match refused {
-                    // The request that is under way may be one of ours.
-                    true if is_conflict(&failure) => return Ok(Written::Unknown(None)),
                     true => return Ok(Written::Refused),
+                    // The request that is under way may be one of ours.
+                    false if is_known_conflict(&failure) => return Ok(Written::Unknown(None)),
                     false if unanswered < UNANSWERED && self.allows(tried, begun) => continue,
                     false => return Err(failure.at(key)),
                 }
@@ -200,7 +218,7 @@ impl Connected {
     async fn refuses(&self, path: &Path, value: PutPayload) -> std::result::Result<Result<()>, Failure> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.request(self.opened.store.put_opts(path, value, options)).await {
-            Err(failure) if is_refusal(&failure) => {
+            Err(failure) if is_refusal(&failure, None) || is_conflict(&failure) => {
                 heeding(|known| known.extend(self.server.clone()));
                 Ok(Ok(()))
             }
@@ -236,7 +254,8 @@ impl Connected {
                 Err(failure) => return Err(failure.at(&named)),
             };
             if let Some(error) = failed {
-                let failure = Failure { cause: Cause::Store(error), log, waited: Duration::ZERO };
+                let failure =
+                    Failure { cause: Cause::Store(error), log, waited: Duration::ZERO, protocol: self.protocol };
                 if !failure.is_missing() {
                     return Err(failure.at(&named));
                 }
@@ -248,30 +267,36 @@ impl Connected {
 }
 
 /// Before the next attempt after a conflict.
-async fn pause(tried: u32) {
-    tokio::time::sleep(PAUSE.mul_f64(f64::from(tried % 4) * 0.5)).await;
+async fn pause(tried: u32, failure: &Failure) {
+    let longer = if is_known_conflict(failure) { 1.5_f64.powi(tried as i32) } else { 1.0 };
+    tokio::time::sleep(PAUSE.mul_f64(f64::from(tried % 4) * 0.5 * longer).min(LONGEST)).await;
 }
 
-/// Whether the answer says that another request for the object is under way, and nothing of the version: Azure answers 409
-/// also if the object exists.
+/// Whether the answer may say that another request for the object is under way.
 fn is_conflict(failure: &Failure) -> bool {
+    failure.log.status == Some(409) && !is_refusal(failure, None)
+}
+
+/// Whether it says so for certain.
+fn is_known_conflict(failure: &Failure) -> bool {
     failure.log.status == Some(409)
         && matches!(failure.log.code.as_deref(), Some("ConditionalRequestConflict" | "OperationAborted"))
 }
 
 /// Whether the answer says that the object is not of the version.
-fn is_refusal(failure: &Failure) -> bool {
-    match &failure.cause {
-        Cause::Store(
-            StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } | StoreError::NotModified { .. },
-        ) => {
-            // A missing bucket is none.
-            failure.log.code.as_deref() != Some("NoSuchBucket")
+fn is_refusal(failure: &Failure, version: Option<&str>) -> bool {
+    let code = failure.log.code.as_deref();
+    matches!(failure.cause, Cause::Store(_))
+        && match failure.log.status {
+            // Azure has one code for each state of a lease, which other versions do not end.
+            Some(412) => !code.is_some_and(|code| code.starts_with("Lease")),
+            Some(304) => true,
+            // That is Azure's.
+            Some(409) => code == Some("BlobAlreadyExists"),
+            // There is nothing any more that could be of the version.
+            Some(404) => version.is_some() && failure.is_missing(),
+            _ => false,
         }
-        // There is nothing any more that could be of the version.
-        Cause::Store(StoreError::NotFound { .. }) => failure.is_missing(),
-        _ => false,
-    }
 }
 
 fn is_unsupported(failure: &Failure) -> bool {

@@ -364,3 +364,18 @@ def test_a_terminal_gets_lines_that_fit(run: Run, tmp_path: Path, monkeypatch: p
     assert "  Dimensions         time_of_observation, latitude_in_degrees," in shown[1].splitlines()
     assert "                     longitude_in_degrees, ensemble_member" in shown[1].splitlines()
     assert "      '<f4'), ('humidity', '<i4')]" in shown[0].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill_value", "text"),
+    [
+        ("float32", np.nan, "NaN"),
+        ("float64", -np.inf, "-Infinity"),
+        ("float64", np.uint64(0x7FF8000000000001).view("f8"), "0x7ff8000000000001"),
+        ("complex64", complex(np.nan, 1), "[NaN, 1.0]"),
+        ("U3", "NaN", '"NaN"'),
+    ],
+)
+def test_info_writes_numbers_without_quotes(run: Run, tmp_path: Path, dtype: str, fill_value: Any, text: str) -> None:
+    blizzarr.create_array(tmp_path / "a.zarr", shape=2, dtype=dtype, fill_value=fill_value)
+    assert f"Fill value   {text}\n" in run("info", str(tmp_path / "a.zarr"))[1]

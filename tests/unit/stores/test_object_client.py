@@ -297,9 +297,25 @@ def test_a_provider_that_fails(s3: str) -> None:
         raise RuntimeError("the vault is closed")
 
     store = ObjectStore.from_url(f"s3://{new_bucket(s3)}/a", endpoint=s3, region="x", credential_provider=provide)
-    with pytest.raises(StoreError, match="the vault is closed") as caught:
+    with pytest.raises(
+        StoreError, match=r"the credential provider failed: RuntimeError: the vault is closed$"
+    ) as caught:
         store.get("a")
     assert caught.value.key == "a"
+    assert "no credentials" not in str(caught.value)
+
+
+def test_advice_is_given_once_where_credentials_are_refused(
+    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service of the machine that has credentials answers 403, as in a container that may not ask it."""
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "PROFILE", "SKIP_SIGNATURE"):
+        monkeypatch.delenv(f"AWS_{name}", raising=False)
+    server.fault = lambda method, path: 403
+    store = ObjectStore.from_url("s3://bucket/a", endpoint=server.url, region="x", metadata_endpoint=server.url)
+    with pytest.raises(StoreError, match="no credentials were found") as caught:
+        store.get("a")
+    assert str(caught.value).count("skip_signature=True") == 1
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ class PCodecCodec(ArraySerializer):
 
     name: ClassVar[str] = "numcodecs.pcodec"
     package: ClassVar[str] = "pcodec"
-    requirement: ClassVar[str] = "numcodecs[pcodec]"
+    requirement: ClassVar[str] = "blizzarr[codecs]"
     types: ClassVar[tuple[str, ...]] = ("<u2", "<u4", "<u8", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
     options: ClassVar[tuple[Option, ...]] = (
         integer("level", 0, 12, required=False),

@@ -1,0 +1,120 @@
+"""Rows 112, 113, 116 and 118: what an answer of a server of objects means, and what it does not say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from blizzarr.errors import StoreError
+from blizzarr.stores import ObjectStore
+from support.faulty_server import FaultyServer, faulty_server
+from support.remote_arrays import KEY, LAYOUTS, PARTS, known, stored
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    with faulty_server() as running:
+        yield running
+
+
+@pytest.fixture(params=LAYOUTS)
+def array(request: pytest.FixtureRequest, server: FaultyServer) -> Any:
+    return stored(server, request.param)
+
+
+def error_in_xml(code: str) -> tuple[int, bytes]:
+    return 404, f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>Text.</Message></Error>".encode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ((404, b'{"message":"no Route matched with those values"}'), "no Route matched"),
+        ((404, b"404 page not found\n"), "404 page not found"),
+        ((404, b"default backend - 404"), "default backend"),
+        (error_in_xml("NoSuchBucket"), "no such bucket"),
+        (error_in_xml("ResourceNotFound"), r"404: Text \(ResourceNotFound\)"),
+        (error_in_xml("NoSuchAccessPoint"), "NoSuchAccessPoint"),
+    ],
+)
+def test_row_113_a_404_about_something_else_is_an_error(
+    server: FaultyServer, array: Any, answer: tuple[int, bytes], reason: str
+) -> None:
+    """Of a gateway without a route, or of a store that has no such bucket. Behind HTTP, nothing tells these apart."""
+    server.fault = lambda method, path: answer if path.endswith(KEY) else None
+    for work in (*(lambda part=part: array[part] for part in PARTS), lambda: array.store.version("c/0")):
+        with pytest.raises(StoreError, match=reason) as caught:
+            work()
+        assert caught.value.key == "c/0"
+    before = dict(server.objects)
+    with pytest.raises(StoreError, match=reason):
+        array[3:7] = 1
+    with pytest.raises(StoreError, match=reason):
+        array.store.set("c/0", b"value")
+    assert server.objects == before
+    if b"NoSuchBucket" not in answer[1]:
+        assert ObjectStore.from_url(f"{server.url}/bucket/a").get("c/0") is None
+
+
+@pytest.mark.parametrize("answer", [(404, b""), (404, b"Not Found\n"), error_in_xml("NoSuchKey")])
+def test_row_112_a_404_that_is_bare_or_names_the_key_is_the_fill_value(
+    server: FaultyServer, array: Any, answer: tuple[int, bytes]
+) -> None:
+    server.fault = lambda method, path: answer if path.endswith(KEY) else None
+    assert (array[:] == 9).all()
+    assert (array[3:7] == 9).all()
+    assert array.store.version("c/0") is None
+
+
+@pytest.mark.parametrize(
+    "fault", ["see another", "see itself", 307, (200, b"<Error><Code>InternalError</Code></Error>")]
+)
+def test_row_116_an_answer_to_another_request_confirms_no_change(
+    server: FaultyServer, array: Any, fault: int | str | tuple[int, bytes]
+) -> None:
+    """After 303, what is there is read: the answer to that says nothing of the change."""
+    server.objects["/bucket/a/welcome"] = b""
+    for found in (known(server), server):
+        before = dict(found.objects)
+        server.fault = lambda method, path: fault if method in ("PUT", "POST", "DELETE") else None
+        for write in (
+            lambda: array.__setitem__(3, 7),
+            lambda: array.__setitem__(slice(None), 7),
+            lambda: array.attrs.update(a=1),
+            lambda: array.resize(100),
+            lambda: array.store.set("c/0", b"value"),
+            lambda: array.store.replace("new", None, b"value"),
+            lambda: array.store.delete("c/0"),
+        ):
+            with pytest.raises(StoreError):
+                write()
+        server.fault = lambda method, path: None
+        assert server.objects == before
+
+
+@pytest.mark.parametrize("fault", [409, 404, (404, b"<Error><Code>NoSuchKey</Code></Error>"), 405, 412])
+def test_row_118_a_server_that_takes_no_writes_is_given_up_soon(
+    server: FaultyServer, fault: int | tuple[int, bytes]
+) -> None:
+    """Unless what it says may end: 412 is also what it answers while others write."""
+    array = stored(known(server), "plain")
+    server.fault = lambda method, path: fault if method == "PUT" else None
+    status = fault if isinstance(fault, int) else fault[0]
+    began = time.monotonic()
+    with pytest.raises(StoreError, match=str(status)):
+        array.store.set("c/0", b"value")
+    if status == 412:
+        return
+    for write in (
+        lambda: array.__setitem__(3, 7),
+        lambda: array.attrs.update(a=1),
+        lambda: array.resize(100),
+        lambda: array.append([1]),
+        lambda: array.store.replace("new", None, b"value"),
+    ):
+        with pytest.raises(StoreError, match=str(status)):
+            write()
+    assert time.monotonic() - began < 8
