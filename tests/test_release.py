@@ -1,0 +1,67 @@
+"""A release is one tag: what is said of it in several places agrees."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import blizzarr
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+RECIPE = (ROOT / "recipe/recipe.yaml").read_text()
+
+
+@pytest.fixture(scope="module")
+def release_notes() -> ModuleType:
+    """The program that prints the notes of a release, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("release_notes", ROOT / ".github/notes.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_is_one_version() -> None:
+    """The version is that of Cargo.toml; the recipe, which cannot read it there, repeats it."""
+    assert blizzarr.__version__ == VERSION
+    assert re.findall(r'^  version: "(.*)"$', RECIPE, re.MULTILINE) == [VERSION]
+    assert (ROOT / "CHANGELOG.md").read_text().partition("\n## ")[2].startswith(f"{VERSION} (")
+
+
+def test_the_recipe_needs_what_the_package_needs() -> None:
+    """conda-forge installs the dependencies of pyproject.toml."""
+    run = RECIPE.partition("  run:\n")[2].partition("\n\n")[0]
+    needed = {f"    - {text.replace('>=', ' >=')}" for text in PROJECT["dependencies"]}
+    assert set(run.splitlines()) == needed | {f"    - python {PROJECT['requires-python']}"}
+
+
+CHANGES = "# Changes\n\nWhat.\n\n## 0.2.0 (2027-01-31)\n\n- **New**: this.\n\n## 0.1.0 (2026-12-01)\n\nThe first.\n"
+
+
+def test_notes_are_the_newest_section(release_notes: ModuleType) -> None:
+    """The notes are what CHANGELOG.md says of the version, without older ones."""
+    assert release_notes.notes("v0.2.0", CHANGES, "0.2.0") == "- **New**: this.\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "changes", "version", "text"),
+    [
+        ("v0.2.1", CHANGES, "0.2.0", "the tag is v0.2.1, but the version in Cargo.toml is 0.2.0"),
+        ("v0.3.0", CHANGES, "0.3.0", "'0.2.0 (2027-01-31)', not '0.3.0 (year-month-day)'"),
+        ("v0.2.0", CHANGES.replace("2027-01-31", "unreleased"), "0.2.0", "'0.2.0 (unreleased)', not '0.2.0"),
+    ],
+)
+def test_what_does_not_agree_stops_a_release(
+    release_notes: ModuleType, tag: str, changes: str, version: str, text: str
+) -> None:
+    """A tag of another version, or changes without their date, release nothing."""
+    with pytest.raises(SystemExit, match=re.escape(text)):
+        release_notes.notes(tag, changes, version)
