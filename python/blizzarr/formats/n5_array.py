@@ -19,8 +19,9 @@ from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.n5_compression import from_n5, to_n5
 from blizzarr.formats.respelled import respelled
-from blizzarr.formats.shapes import array_shape, chunk_shape
+from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.problems import MISSING, Problems, decoder
 
 MEMBERS: Final = ("dimensions", "blockSize", "dataType", "compression")

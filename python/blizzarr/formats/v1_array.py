@@ -20,10 +20,11 @@ from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
 from blizzarr.formats.respelled import respelled, unchanged
-from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
+from blizzarr.formats.shapes import array_shape
 from blizzarr.formats.v1_compression import from_v1, to_v1
 from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
 from blizzarr.problems import MISSING, Problems, decoder
 
 _MEMBERS: Final = frozenset(

@@ -14,11 +14,12 @@ from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
 from blizzarr.formats.objects import check_fill
 from blizzarr.formats.respelled import respelled, unchanged
-from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
+from blizzarr.formats.shapes import array_shape
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
 from blizzarr.formats.v2_separator import lacks_separator
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
 from blizzarr.problems import MISSING, Problems
 
 _MEMBERS: Final = frozenset(

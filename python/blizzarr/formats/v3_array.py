@@ -13,8 +13,9 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import Problem
 from blizzarr.formats.document import MAX_DEPTH, is_deeper
 from blizzarr.formats.respelled import respelled
-from blizzarr.formats.shapes import array_shape, chunk_shape, without_zeros
-from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.formats.shapes import array_shape
+from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys
+from blizzarr.model.chunk_grids import CHUNK_GRIDS
 from blizzarr.problems import MISSING, Problems, extension, members
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         fill_value = dtype.fill_from_json(value, "fill_value", problems)
     elif value is MISSING:
         problems.add("fill_value", "a value of the data type", MISSING)
-    lengths = _chunk_shape(get("chunk_grid", MISSING), shape, dtype, problems)
+    grid = _chunk_grid(get("chunk_grid", MISSING), shape, dtype, problems)
     chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
-    codecs = CodecChain.from_json(get("codecs", MISSING), dtype=dtype, chunk_shape=lengths, problems=problems)
+    codecs = _codecs(get("codecs", MISSING), shape, grid, dtype, problems)
     if dtype is not None and dtype.fields and type(value) is str and fill_value is not None and codecs is not None:
         # Fill values given as the bytes of an element have the byte order of the elements.
         fill_value = dtype.fill_from_json(value, "fill_value", problems, codecs.endian)
@@ -74,12 +75,12 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     if len(problems.items) > before:
         return None
     # If one of them is missing, there is a problem, or a limit, which is raised if there are no problems.
-    if shape is None or dtype is None or lengths is None or chunk_keys is None or codecs is None:
+    if shape is None or dtype is None or grid is None or chunk_keys is None or codecs is None:
         return None
     return ArrayMeta(
         shape,
         dtype,
-        RegularGrid(lengths),
+        grid,
         chunk_keys,
         fill_value,
         codecs,
@@ -99,23 +100,33 @@ def _transformers(listed: Any, rank: int | None, problems: Problems) -> tuple[St
     return decode(listed, rank, problems)
 
 
-def _chunk_shape(
+def _chunk_grid(
     value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
-) -> tuple[int, ...] | None:
-    """Decode the chunk shape of a regular chunk grid."""
+) -> ChunkGrid | None:
+    """Decode the chunk grid."""
     named = extension(value, "chunk_grid", problems, "chunk grid")
     if named is None:
         return None
     name, configuration = named
-    if name != "regular":
+    row = CHUNK_GRIDS.get(name)
+    if row is None:
         known = "chunks of different lengths; zarr-python 3.2 reads it" if name == "rectilinear" else _NOT_HERE
         problems.unknown("chunk_grid.name" if type(value) is dict else "chunk_grid", "chunk grid", name, known)
         return None
-    if len(configuration) > 1:
-        members(configuration, "chunk_grid", problems, ("chunk_shape",))
-    path = "chunk_grid.configuration.chunk_shape"
-    lengths = without_zeros(configuration.get("chunk_shape", MISSING), shape)
-    return chunk_shape(lengths, path, None if shape is None else len(shape), dtype, problems)
+    return row.from_configuration(configuration, shape, dtype, problems)
+
+
+def _codecs(
+    value: Any, shape: tuple[int, ...] | None, grid: ChunkGrid | None, dtype: DataType | None, problems: Problems
+) -> CodecChain | None:
+    """Decode the codecs, and check that they fit all chunks of the grid."""
+    before = len(problems.items)
+    # What divides every chunk divides these lengths; limits are for the largest chunk.
+    divisors = None if grid is None else grid.divisors()
+    chain = CodecChain.from_json(value, dtype=dtype, chunk_shape=divisors, problems=problems)
+    if grid is None or shape is None or len(problems.items) > before or divisors == (largest := grid.inside(shape)):
+        return chain
+    return CodecChain.from_json(value, dtype=dtype, chunk_shape=largest, problems=problems)
 
 
 def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
@@ -195,7 +206,7 @@ def encode(meta: ArrayMeta) -> dict[str, Any]:
         "node_type": "array",
         "shape": list(meta.shape),
         "data_type": meta.dtype.to_json(),
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(meta.chunk_grid.chunk_shape)}},
+        "chunk_grid": {"name": meta.chunk_grid.name, "configuration": meta.chunk_grid.to_configuration()},
         "chunk_key_encoding": {"name": keys.name, "configuration": {"separator": keys.separator}},
         "fill_value": meta.dtype.fill_to_json(meta.fill_value),
         "codecs": meta.codecs.to_json(),
@@ -220,7 +231,7 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         "data_type": original.dtype == meta.dtype,
         # A chunk length of 0 stands for the length of the array.
         "chunk_grid": original.chunk_grid == meta.chunk_grid
-        and (original.shape == meta.shape or 0 not in meta.source["chunk_grid"]["configuration"]["chunk_shape"]),
+        and (original.shape == meta.shape or 0 not in _configuration(meta.source["chunk_grid"]).get("chunk_shape", ())),
         "chunk_key_encoding": original.chunk_keys == meta.chunk_keys,
         "fill_value": original.dtype == meta.dtype
         and meta.dtype.fill_identity(original.fill_value) == meta.dtype.fill_identity(meta.fill_value),
@@ -233,6 +244,11 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         same,
         lambda name, value: name in ("attributes", "storage_transformers") and not value,
     )
+
+
+def _configuration(value: Any) -> Mapping[str, Any]:
+    """Return the configuration of an extension; an empty one if there is only a name."""
+    return _NOTHING if type(value) is str else value.get("configuration", _NOTHING)
 
 
 def _has_letter_order(codecs: Any) -> bool:

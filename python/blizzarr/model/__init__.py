@@ -1,12 +1,12 @@
 """The metadata of nodes, whatever format they are stored in.
 
-`ArrayMeta` and `GroupMeta` are the model that all formats translate into; `RegularGrid` and `ChunkKeys` are parts of
-it. Nothing here knows JSON or format versions.
+`ArrayMeta` and `GroupMeta` are the model that all formats translate into; a `ChunkGrid` and `ChunkKeys` are parts of
+it. Nothing here knows format versions; `CHUNK_GRIDS` has the chunk grids of v3 by name.
 """
 
 from blizzarr.model.array_meta import MAX_RANK, ArrayMeta
-from blizzarr.model.chunk_grid import RegularGrid
+from blizzarr.model.chunk_grid import ChunkGrid, RegularGrid
 from blizzarr.model.chunk_keys import ChunkKeys
 from blizzarr.model.group_meta import GroupMeta
 
-__all__ = ["MAX_RANK", "ArrayMeta", "ChunkKeys", "GroupMeta", "RegularGrid"]
+__all__ = ["MAX_RANK", "ArrayMeta", "ChunkGrid", "ChunkKeys", "GroupMeta", "RegularGrid"]

@@ -11,7 +11,7 @@ import numpy as np
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.value_text import value_repr
-from blizzarr.model.chunk_grid import RegularGrid
+from blizzarr.model.chunk_grid import ChunkGrid
 from blizzarr.model.chunk_keys import ChunkKeys
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class ArrayMeta:
 
     shape: tuple[int, ...]
     dtype: DataType
-    chunk_grid: RegularGrid
+    chunk_grid: ChunkGrid
     chunk_keys: ChunkKeys
     fill_value: np.generic
     """A scalar of the data type, exact to the bit."""

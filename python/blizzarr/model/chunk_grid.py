@@ -2,12 +2,105 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
+from math import gcd
+from typing import Any, ClassVar, Final, Self
+
+from blizzarr.dtypes import DataType
+from blizzarr.errors import UnsupportedOperationError
+from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
+from blizzarr.model.edges import Edges
+from blizzarr.problems import MISSING, Problems, members
+
+PATH: Final = "chunk_grid.configuration"
+"""Where in a document of v3 the configuration of a chunk grid is, for problems."""
+
+
+class ChunkGrid(ABC):
+    """A division of an array into chunks, by lengths along each axis.
+
+    A grid of another package derives from this class, and is a row of `CHUNK_GRIDS`. It is compared with ``==``, so it
+    is best a frozen dataclass.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """The name of the grid in documents of v3."""
+    ends_with_array: bool = False
+    """True if the last chunks along each axis are stored without the part outside of the array."""
+
+    @classmethod
+    @abstractmethod
+    def from_configuration(
+        cls, configuration: Mapping[str, Any], shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
+    ) -> ChunkGrid | None:
+        """Return the grid that a document describes; `None` if a problem was added.
+
+        - `shape`, `dtype`: those of the array; `None` if they are not known.
+        """
+
+    @abstractmethod
+    def to_configuration(self) -> dict[str, Any]:
+        """Return the configuration for a document."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> tuple[Edges, ...]:
+        """The lengths of the chunks along each axis."""
+
+    def resized(self, array_shape: tuple[int, ...]) -> ChunkGrid:
+        """Return the grid of the same array with another shape; chunks inside of both stay as they are."""
+        return self
+
+    @property
+    def chunk_shape(self) -> tuple[int, ...]:
+        """The shape of a chunk. Raise `UnsupportedOperationError` if chunks have several shapes."""
+        edges = self.edges
+        if not all(axis.is_even for axis in edges):
+            raise UnsupportedOperationError(
+                f"expected a grid of chunks of one shape, found the chunk grid {self.name!r} with {self.text}; "
+                "read_chunk_sizes and write_chunk_sizes of the array give the length of each chunk"
+            )
+        return tuple(axis.length(0) for axis in edges)
+
+    @property
+    def lengths(self) -> tuple[int | tuple[int, ...], ...]:
+        """The lengths along each axis, as `create_array` takes them: one for all chunks, or one for each."""
+        return tuple(axis.length(0) if axis.is_even else tuple(axis.lengths) for axis in self.edges)
+
+    @property
+    def text(self) -> str:
+        """The lengths along each axis as a short text."""
+        return f"({', '.join(map(str, self.edges))}{',' if len(self.edges) == 1 else ''})"
+
+    def inside(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the stored shape of the largest chunk of an array of this shape."""
+        return tuple(axis.longest(size) for axis, size in zip(self.edges, array_shape, strict=True))
+
+    def at_ends(self, array_shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return the other stored shapes, which chunks at the ends of the axes have; there are none without ends."""
+        return []
+
+    def divisors(self) -> tuple[int, ...]:
+        """Return the greatest lengths that divide those of all chunks: what divides them, divides each chunk."""
+        return tuple(gcd(*axis.distinct) or 1 for axis in self.edges)
+
+    def shape(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the number of chunks along each axis of an array of this shape."""
+        return tuple(axis.count(size) for axis, size in zip(self.edges, array_shape, strict=True))
+
+    def locate(self, element: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the position of the chunk that holds an element, and the position of the element in that chunk."""
+        pairs = [axis.locate(index) for axis, index in zip(self.edges, element, strict=True)]
+        return tuple(chunk for chunk, _ in pairs), tuple(offset for _, offset in pairs)
 
 
 @dataclass(frozen=True, slots=True)
-class RegularGrid:
+class RegularGrid(ChunkGrid):
     """A grid of chunks of one shape, aligned at the origin; the last ones extend beyond the array, or end with it.
 
     Examples
@@ -19,12 +112,31 @@ class RegularGrid:
     ((1, 7, 2), (2, 10, 100))
     """
 
-    chunk_shape: tuple[int, ...]
+    name: ClassVar[str] = "regular"
+
+    # A field without a default, which the property of the base class would become.
+    chunk_shape: tuple[int, ...] = field()
     ends_with_array: bool = False
     """True if the last chunks along each axis are stored without the part outside of the array."""
 
+    @classmethod
+    def from_configuration(
+        cls, configuration: Mapping[str, Any], shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
+    ) -> Self | None:
+        if len(configuration) > 1:
+            members(configuration, "chunk_grid", problems, ("chunk_shape",))
+        lengths = without_zeros(configuration.get("chunk_shape", MISSING), shape)
+        found = chunk_shape(lengths, f"{PATH}.chunk_shape", None if shape is None else len(shape), dtype, problems)
+        return None if found is None else cls(found)
+
+    def to_configuration(self) -> dict[str, Any]:
+        return {"chunk_shape": list(self.chunk_shape)}
+
+    @property
+    def edges(self) -> tuple[Edges, ...]:
+        return tuple(map(Edges.even, self.chunk_shape))
+
     def inside(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the stored shape of the first chunk of an array of this shape."""
         if not self.ends_with_array:
             return self.chunk_shape
         sizes = zip(self.chunk_shape, array_shape, strict=True)
@@ -33,8 +145,6 @@ class RegularGrid:
     def at_ends(self, array_shape: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return the other stored shapes, which chunks at the ends of the axes have; there are none without ends.
 
-        Examples
-        --------
         >>> grid = RegularGrid((4, 4), ends_with_array=True)
         >>> grid.at_ends((6, 9)), grid.inside((3, 9)), grid.at_ends((3, 8))
         ([(4, 1), (2, 4), (2, 1)], (3, 4), [])
@@ -45,11 +155,12 @@ class RegularGrid:
         lengths = [{length, size % length or length} for length, size in zip(whole, array_shape, strict=True)]
         return [shape for shape in product(*(sorted(both, reverse=True) for both in lengths)) if shape != whole]
 
+    def divisors(self) -> tuple[int, ...]:
+        return self.chunk_shape
+
     def shape(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the number of chunks along each axis of an array of this shape."""
         return tuple(-(-size // length) for size, length in zip(array_shape, self.chunk_shape, strict=True))
 
     def locate(self, element: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the position of the chunk that holds an element, and the position of the element in that chunk."""
         pairs = [divmod(index, length) for index, length in zip(element, self.chunk_shape, strict=True)]
         return tuple(chunk for chunk, _ in pairs), tuple(offset for _, offset in pairs)

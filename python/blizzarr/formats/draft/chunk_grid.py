@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import extension_point, unknown_members
-from blizzarr.formats.shapes import chunk_shape, without_zeros
+from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
 from blizzarr.problems import MISSING, Problems
 
 
