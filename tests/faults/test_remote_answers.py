@@ -1,4 +1,4 @@
-"""Rows 112, 113, 116 and 118: what an answer of a server of objects means, and what it does not say."""
+"""Rows 112, 113 and 116 to 118: what an answer of a server of objects means, and what it does not say."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
-from blizzarr.errors import StoreError
+import blizzarr
+from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.stores import ObjectStore
-from support.faulty_server import FaultyServer, faulty_server
-from support.remote_arrays import KEY, LAYOUTS, PARTS, known, stored
+from support.faulty_server import Answering, FaultyServer, faulty_server, times
+from support.object_servers import requested
+from support.remote_arrays import KEY, LAYOUTS, PARTS, VALUES, known, outcome, stored
 
 
 @pytest.fixture
@@ -118,3 +121,67 @@ def test_row_118_a_server_that_takes_no_writes_is_given_up_soon(
         with pytest.raises(StoreError, match=str(status)):
             write()
     assert time.monotonic() - began < 8
+
+
+def answer(status: int, body: bytes, **headers: str) -> bytes:
+    """The bytes of an answer."""
+    lines = {"Content-Length": str(len(body)), "ETag": '"e"', "Connection": "close"}
+    lines |= {name.replace("_", "-"): text for name, text in headers.items()}
+    head = "".join(f"{name}: {text}\r\n" for name, text in lines.items())
+    return f"HTTP/1.1 {status} Text\r\n{head}\r\n".encode() + body
+
+
+def part_of(wanted: str | None, value: bytes, more: int = 0, **headers: str) -> bytes:
+    """The bytes of an answer with what is wanted, moved by so many bytes."""
+    if wanted is None:
+        return answer(200, value, **headers)
+    begin, end = requested(wanted, len(value))
+    place = f"bytes {begin + more}-{end + more - 1}/{len(value)}"
+    return answer(206, value[begin + more : end + more], **{"Content_Range": place, **headers})
+
+
+LIES: dict[str, Answering] = {
+    "accepted": lambda wanted, value: answer(202, value),
+    "no content": lambda wanted, value: answer(205, b""),
+    "a part of the whole": lambda wanted, value: (
+        part_of(wanted or "bytes=0-63", value, Content_Range=f"bytes 0-63/{len(value)}")
+        if wanted is None
+        else part_of(wanted, value, more=-1)
+    ),
+    "all as a part": lambda wanted, value: answer(206, value),
+    "several parts": lambda wanted, value: part_of(
+        wanted, bytes(len(value)), Content_Type="multipart/byteranges; boundary=X"
+    ),
+    "a part of a longer whole": lambda wanted, value: part_of(wanted, value, Content_Range="bytes 0-3/9999"),
+    "an earlier part": lambda wanted, value: part_of(wanted, value, more=-1),
+    "an error": lambda wanted, value: answer(200, b"<Error><Code>InternalError</Code></Error>"),
+}
+"""What no elements may come from: answers to a GET that are no errors by their first line."""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_row_116_no_elements_come_from_what_is_no_answer_to_a_read(server: FaultyServer, lie: str) -> None:
+    """Behind HTTP or from a store; whatever the layout, and also for values that nobody decodes."""
+    for layout in LAYOUTS:
+        array = stored(server, layout)
+        arrays = [array, blizzarr.open_array(f"{server.url}/bucket/a", mode="r")]
+        server.fault = lambda method, path: LIES[lie] if method == "GET" and path.endswith(KEY) else None
+        for opened in arrays:
+            for part in (slice(None), slice(3, 7), slice(60, 62)):
+                found = outcome(lambda opened=opened, part=part: opened[part])
+                assert found.key == "c/0" if isinstance(found, BlizzarrError) else np.array_equal(found, VALUES[part])
+        if lie in ("accepted", "no content", "a part of the whole", "several parts"):
+            with pytest.raises(StoreError, match="cannot be used"):
+                array.store.get("c/0")
+        server.fault = lambda method, path: None
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_row_117_a_write_that_was_made_although_a_proxy_says_503(server: FaultyServer, status: int) -> None:
+    """It has lost the answer of the store, which would have a code."""
+    array = stored(known(server), "plain")
+    server.fault = times(1, f"applied, then {status}", "PUT", "zarr.json")
+    array.resize(70)
+    assert array.shape == (70,)
+    server.fault = times(1, f"applied, then {status}", "PUT", "new")
+    assert array.store.replace("new", None, b"value") is True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from blizzarr.errors import (
 from blizzarr.hierarchy import documents
 from blizzarr.stores import ObjectStore
 from support.faulty_server import FaultyServer, faulty_server, times
-from support.remote_arrays import KEY, LAYOUTS, PARTS, VALUES, known, stored
+from support.remote_arrays import KEY, LAYOUTS, PARTS, VALUES, known, outcome, stored
 
 
 @pytest.fixture
@@ -33,14 +33,6 @@ def server() -> Iterator[FaultyServer]:
 @pytest.fixture(params=LAYOUTS)
 def array(request: pytest.FixtureRequest, server: FaultyServer) -> Any:
     return stored(server, request.param)
-
-
-def outcome(work: Callable[[], Any]) -> Any:
-    """What work returns, or the error of ours that it raises."""
-    try:
-        return work()
-    except BlizzarrError as error:
-        return error
 
 
 def test_row_112_a_missing_object_is_the_fill_value(server: FaultyServer, array: Any) -> None:

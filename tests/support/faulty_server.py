@@ -19,7 +19,8 @@ from xml.sax.saxutils import escape
 from blizzarr.stores import ObjectStore
 from support.object_servers import requested
 
-Fault: TypeAlias = int | str | tuple[int, bytes]
+Answering: TypeAlias = Callable[[str | None, bytes], bytes]
+Fault: TypeAlias = int | str | tuple[int, bytes] | Answering
 LOGIN = b"<!DOCTYPE html><html><body><form>Please sign in</form></body></html>"
 
 
@@ -32,7 +33,8 @@ class FaultyServer:
         The bytes by path, which is that of the bucket and the key.
     fault
         Called with the method and path of each request, before the object is looked up; what it returns goes wrong: a
-        status, one with a body, or one of the names in `Handler`. None: nothing.
+        status, one with a body, what makes the bytes of an answer from the range that is wanted and the object, or
+        one of the names in `Handler`. None: nothing.
     page
         Keys and prefixes in each part of a listing.
     next_token
@@ -115,7 +117,9 @@ def faulty_server() -> Iterator[FaultyServer]:
 
         def go_wrong(self, path: str, fault: Fault, value: bytes) -> None:
             self.close_connection = True
-            if isinstance(fault, tuple):
+            if callable(fault):
+                self.wfile.write(fault(self.headers.get("Range"), value))
+            elif isinstance(fault, tuple):
                 self.answer(fault[0], fault[1])
             elif isinstance(fault, int):
                 self.answer(fault, b"" if fault == 204 else f"<Error><Code>{state.code}</Code></Error>".encode())
@@ -172,9 +176,8 @@ def faulty_server() -> Iterator[FaultyServer]:
             if fault is None and "list-type=2" in path:
                 self.list_objects()
                 return
-            if fault is not None and (
-                value is not None or isinstance(fault, int | tuple) or fault in _OF_NO_VALUE or "list-type=2" in path
-            ):
+            needs_value = not (_is_answer(fault) or fault in _OF_NO_VALUE or "list-type=2" in path)
+            if fault is not None and (value is not None or not needs_value):
                 self.go_wrong(path, fault, value or b"")
                 return
             if value is None:
@@ -235,7 +238,7 @@ def faulty_server() -> Iterator[FaultyServer]:
             with state.lock:
                 state.requests.append((self.command, path))
                 fault = state.fault(self.command, path)
-            if isinstance(fault, int | tuple) or fault == "html" or fault in _OF_NO_VALUE:
+            if _is_answer(fault) or fault == "html" or fault in _OF_NO_VALUE:
                 self.go_wrong(path, fault, value)
                 return
             with state.lock:
@@ -249,9 +252,12 @@ def faulty_server() -> Iterator[FaultyServer]:
                     return
                 state.objects[path] = value
                 state.metadata[path] = metadata
-            if fault == "applied, but no answer":
+            if isinstance(fault, str) and fault.startswith("applied, "):
                 self.close_connection = True
-                self.connection.close()
+                if fault == "applied, but no answer":
+                    self.connection.close()
+                else:
+                    self.answer(int(fault.removeprefix("applied, then ")))
                 return
             tag = state.tags(value)
             self.answer(200, b"", **({} if tag is None else {"ETag": tag}))
@@ -301,6 +307,10 @@ _OF_NO_VALUE = (
     *("try later", "503, cut", "412, cut", "404 of a proxy"),
 )
 """Faults that need no value."""
+
+
+def _is_answer(fault: Fault | None) -> bool:
+    return callable(fault) or isinstance(fault, int | tuple)
 
 
 def _in_url(path: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import blizzarr
+from blizzarr.errors import BlizzarrError
 from support.faulty_server import FaultyServer
 
 VALUES = np.arange(1, 65, dtype="u2")
@@ -35,3 +37,11 @@ def known(server: FaultyServer) -> FaultyServer:
         assert store.replace("known", value, b"1" if value is None else b"2")
     del server.objects["/bucket/a/known"]
     return server
+
+
+def outcome(work: Callable[[], Any]) -> Any:
+    """What work returns, or the error of ours that it raises."""
+    try:
+        return work()
+    except BlizzarrError as error:
+        return error

@@ -96,6 +96,7 @@ impl HttpService for Noted {
                 .query()
                 .is_some_and(|query| query.split('&').any(|part| matches!(part, "list-type=2" | "comp=list")));
         let is_change = !matches!(method, http::Method::GET | http::Method::HEAD);
+        let is_of_part = request.headers().contains_key(http::header::RANGE);
         let is_upload = request.body().content_length() > SMALL;
         let begun = Instant::now();
         let answered = self.0.execute(request).await;
@@ -125,7 +126,8 @@ impl HttpService for Noted {
         });
         let is_error = status.is_client_error() || status.is_server_error();
         if !(is_error || (is_listing || is_change) && status.is_success()) {
-            return Ok(response);
+            let unfit = (method == http::Method::GET).then(|| unfit(&response, is_of_part)).flatten();
+            return unfit.map_or(Ok(response), |reason| Err(unusable(reason)));
         }
         let (mut parts, body) = response.into_parts();
         let body = match body.bytes().await {
@@ -142,7 +144,7 @@ impl HttpService for Noted {
             let wrong = if is_change { unconfirmed(&method, &uri, &parts, &text) } else { wrong_listing(&text) };
             if let Some(wrong) = wrong {
                 exchange.note(|log| log.uncertain = is_change);
-                return Err(HttpError::new(HttpErrorKind::Decode, std::io::Error::other(wrong)));
+                return Err(unusable(wrong));
             }
             if is_change {
                 return Ok(HttpResponse::from_parts(parts, body.into()));
@@ -158,6 +160,8 @@ impl HttpService for Noted {
             log.code = element(&text, "Code");
             log.message = element(&text, "Message");
             log.foreign = foreign(&text, status.canonical_reason());
+            // A store that has too much to do says so; a proxy may have lost the store's answer.
+            log.uncertain |= status == http::StatusCode::SERVICE_UNAVAILABLE && log.code.is_none();
         });
         if is_change && status == http::StatusCode::CONFLICT {
             // The `object_store` crate would repeat some of these for a minute, whatever the conflict is.
@@ -210,6 +214,22 @@ fn without_secrets(uri: &http::Uri) -> String {
         None => (uri.path(), ""),
     };
     format!("{}://{host}{path}{rest}", uri.scheme_str().unwrap_or("http"))
+}
+
+fn unusable(reason: String) -> HttpError {
+    HttpError::new(HttpErrorKind::Decode, std::io::Error::other(reason))
+}
+
+/// Why the body of an answer to a GET, although it is no error, is not what is stored.
+fn unfit(response: &HttpResponse, is_of_part: bool) -> Option<String> {
+    let kind = response.headers().get(http::header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    match response.status().as_u16() {
+        206 if !is_of_part => Some("it is a part (206), although all was requested".to_owned()),
+        _ if kind.starts_with(b"multipart/byteranges") => Some("it has several parts in one body".to_owned()),
+        // Redirects are errors without us.
+        status @ (201 | 202 | 204 | 205 | 207..=299) => Some(format!("the status {status} is none of a read")),
+        _ => None,
+    }
 }
 
 /// Why an answer, although it is no error, does not say that a change was made.

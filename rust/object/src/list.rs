@@ -9,6 +9,9 @@ use object_store::path::Path;
 use crate::client::{Client, Connected};
 use crate::runtime::GoOn;
 
+/// How many parts of a listing may be empty, one after the other.
+const EMPTY: u32 = 1000;
+
 /// Keys with the lengths of their values, and the prefixes of others, each with a slash at its end.
 #[derive(Debug, Default)]
 pub struct Listed {
@@ -35,7 +38,7 @@ impl Connected {
         if !below.is_empty() && !below.ends_with('/') {
             below.push('/');
         }
-        let (mut found, mut known, mut token) = (Listed::default(), HashSet::new(), None);
+        let (mut found, mut known, mut token, mut empty) = (Listed::default(), HashSet::new(), None, 0);
         loop {
             let delimiter = direct.then_some("/".into());
             let options =
@@ -69,8 +72,10 @@ impl Connected {
                 }
             }
             let Some(next) = part.page_token else { return Ok(found) };
-            if (listed > 0 && known.len() == before) || token.as_ref() == Some(&next) {
-                let reason = format!("the server repeats its listing: after {before} keys, none of {listed} was new");
+            empty = if listed > 0 { 0 } else { empty + 1 };
+            if (listed > 0 && known.len() == before) || token.as_ref() == Some(&next) || empty == EMPTY {
+                let reason =
+                    format!("the listing has no end: after {before} keys, none of {listed} in its next part was new");
                 return Err(Error::new(Kind::Store, reason).at_key(prefix));
             }
             token = Some(next);
