@@ -125,7 +125,8 @@ class ArrayHandle:
         axes: int | None = None,
         intervals: Sequence[tuple[int, int, int]] | None = None,
         morton: Sequence[int] | None = None,
-        edges: Sequence[Chain] = (),
+        chains: Callable[[tuple[int, ...]], Chain] | None = None,
+        sides: Sequence[tuple[int | None, tuple[Any, ...]]] | None = None,
         shards: tuple[int, int, int, bool, bool] | None = None,
         named: object = None,
         document: Document | None = None,
@@ -157,7 +158,9 @@ class ArrayHandle:
     def salvage(
         self, place: Sequence[int], keep: Callable[[bytes], Any], remove: bool = False, dry_run: bool = False
     ) -> tuple[str, int, builtins.list[tuple[int, ...]]]: ...
-    def resized(self, shape: Sequence[int]) -> ArrayHandle: ...
+    def resized(
+        self, shape: Sequence[int], sides: Sequence[tuple[int | None, tuple[Any, ...]]] | None = None
+    ) -> ArrayHandle: ...
     def beyond(self) -> ArrayHandle: ...
     def without_pool(self) -> ArrayHandle: ...
 

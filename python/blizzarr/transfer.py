@@ -19,6 +19,8 @@ from blizzarr.config import config
 from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
+from blizzarr.model import ChunkGrid
+from blizzarr.model.edges import NativeEdges
 from blizzarr.problems import warn
 
 Order: TypeAlias = Literal["C", "F"]
@@ -41,8 +43,8 @@ class Handle(Protocol):
     def erase(self, places: Any, rank: int, /) -> None:
         """Delete the chunks at these places of the grid, `rank` 64-bit integers for each."""
 
-    def resized(self, shape: tuple[int, ...], /) -> Handle:
-        """The same chunks under another shape."""
+    def resized(self, shape: tuple[int, ...], sides: list[NativeEdges] | None = None, /) -> Handle:
+        """The same chunks under another shape, outside of which there may be others than were known."""
 
     def beyond(self) -> Handle:
         """The same chunks, where elements may lie beyond the stored shape."""
@@ -76,9 +78,10 @@ class Binding:
         """True if chunks of nothing but fill are stored now."""
         return config.write_empty_chunks if self.write_empty is None else self.write_empty
 
-    def resized(self, shape: tuple[int, ...]) -> Binding:
-        """The same chunks under another shape."""
-        handle = self.handle.resized(shape)
+    def resized(self, shape: tuple[int, ...], grid: ChunkGrid | None = None) -> Binding:
+        """The same chunks under another shape; with the `grid` of that if it may have more chunks."""
+        sides = None if grid is None else grid.native
+        handle = self.handle.resized(shape) if sides is None else self.handle.resized(shape, sides)
         element = None if self.element is None else getattr(handle, "element", None)
         return Binding(handle, self.dtype, self.write_empty, element, self.lifetime, self.document, self.order)
 

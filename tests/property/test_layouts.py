@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import blizzarr
-from blizzarr.testing.strategies import codec_chains, elements, layouts
+from blizzarr.testing.strategies import codec_chains, edges, elements, layouts
 from support.keys import basic_keys, orthogonal_keys
 
 thorough = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
@@ -88,8 +88,9 @@ def test_copies_into_any_layout(data: st.DataObject, layout: dict[str, Any], oth
     source = blizzarr.create_array({}, **layout)
     model = data.draw(elements(source.dtype, source.shape))
     source[...] = model
-    chunks = (*other["chunks"], 2, 3, 1)[: source.ndim]
-    codecs = data.draw(st.none() | codec_chains(chunks, source.dtype))
+    drawn = [data.draw(edges(size)) for size in source.shape]
+    chunks = tuple(lengths for lengths, _ in drawn)
+    codecs = data.draw(st.none() | codec_chains(tuple(divisor for _, divisor in drawn), source.dtype))
     wanted = {} if codecs is None else {"codecs": codecs}
     target: dict[str, bytes] = {}
     blizzarr.copy(source, target, chunks=chunks, chunk_key_encoding=other["chunk_key_encoding"], **wanted)

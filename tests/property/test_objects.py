@@ -158,9 +158,10 @@ def test_only_chunks_with_something_in_them_are_stored(data: st.DataObject, made
         return
     array[key] = fill
     stored = 0
-    grid = array.metadata.write_shape
-    for place in np.ndindex(*array.metadata.chunk_grid.shape(array.shape)):
-        box = tuple(slice(index * length, (index + 1) * length) for index, length in zip(place, grid, strict=True))
+    grid = array.metadata.chunk_grid
+    for place in np.ndindex(*grid.shape(array.shape)):
+        axes = zip(place, grid.edges, strict=True)
+        box = tuple(slice(axis.start(index), axis.start(index + 1)) for index, axis in axes)
         stored += any(element != fill for element in np.asarray(model[box]).ravel())
     assert array.info_complete().chunks_stored == stored
 

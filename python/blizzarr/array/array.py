@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -84,7 +85,7 @@ class Array(AsNumpy):
         lowered = lower_basic(key, self._shape)
         if lowered is None:
             if is_large_mask(key, self._shape):
-                return read_mask(self._binding or self._bind(), key, self._metadata.write_shape)
+                return read_mask(self._binding or self._bind(), key, self._metadata.chunk_grid)
             if is_fields(key):
                 return take_fields(self[...], key)
             return self._get(indexing.numpy_style, key)
@@ -120,7 +121,7 @@ class Array(AsNumpy):
         if lowered is None:
             if is_large_mask(key, self._shape):
                 check_writable(self._store, self._path)
-                write_mask(self._binding or self._bind(), key, self._metadata.write_shape, value)
+                write_mask(self._binding or self._bind(), key, self._metadata.chunk_grid, value)
             elif isinstance(key, str):
                 write_field(self, indexing.basic, ..., key, value)
             else:
@@ -187,7 +188,7 @@ class Array(AsNumpy):
         array([[16, 17],
                [22, 23]])
         """
-        return Selector(self, partial(indexing.block, block_shape=self._metadata.write_shape))
+        return Selector(self, partial(indexing.block, edges=self._metadata.chunk_grid.edges))
 
     def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read the elements that integers, slices, `...` and `newaxis` select.
@@ -275,11 +276,11 @@ class Array(AsNumpy):
 
     def get_block_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read as `blocks` does, into `out` if it is given; for `out` and errors see `get_basic_selection`."""
-        return self._get(partial(indexing.block, block_shape=self._metadata.write_shape), selection, out)
+        return self._get(partial(indexing.block, edges=self._metadata.chunk_grid.edges), selection, out)
 
     def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """Write as `blocks` does; for errors see `__setitem__`."""
-        self._set(partial(indexing.block, block_shape=self._metadata.write_shape), selection, value)
+        self._set(partial(indexing.block, edges=self._metadata.chunk_grid.edges), selection, value)
 
     def _get(
         self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, out: npt.NDArray[Any] | None = None
@@ -466,7 +467,7 @@ class Array(AsNumpy):
             if binding is not None and not same_chunks(metadata, self._metadata):
                 binding = None
             elif binding is not None and metadata.shape != self._shape:
-                binding = binding.resized(metadata.shape)
+                binding = binding.resized(metadata.shape, metadata.chunk_grid)
             if since is not None and since != self._adoptions:
                 return False
             # In this order other threads, which take the shape first, find a binding that is large enough.
@@ -481,7 +482,7 @@ class Array(AsNumpy):
         """
         with self._adopting:
             if not self._adopt(metadata, since) and same_chunks(metadata, self._metadata):
-                self._adopt(self._metadata.with_shape(metadata.shape))
+                self._adopt(replace(self._metadata, shape=metadata.shape, chunk_grid=metadata.chunk_grid))
 
     # As Dask and pickle see it
 

@@ -50,7 +50,8 @@ class AsNumpy(ArrayFacts):
     def _rows(self) -> Iterator[Any]:
         """Iterate along the first axis; whole chunks are read at a time, and each of them once."""
         row = prod(self._shape[1:]) * self.itemsize
-        step = self.chunks[0] * max(1, _ITERATED_BYTES // max(1, row * self.chunks[0]))
+        rows = self._metadata.read_grid.inside(self._shape)[0]
+        step = rows * max(1, _ITERATED_BYTES // max(1, row * rows))
         if step * row > config.copy_bytes:
             # A row of chunks of a wide array may be larger than the memory.
             step = max(1, config.copy_bytes // row)

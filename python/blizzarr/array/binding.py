@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from blizzarr import _native
 from blizzarr.array.document import watched
-from blizzarr.array.element_bytes import LONG_FILL, chain_of_bytes
-from blizzarr.array.objects import ObjectHandle
+from blizzarr.array.element_bytes import LONG_FILL, chains_of_bytes
+from blizzarr.array.objects import ObjectHandle, Prepare
 from blizzarr.caching.keeping import keeping_of, scalar_of
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import LimitError
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
+from blizzarr.model.edges import NativeEdges
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
@@ -52,15 +53,23 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
     dtype = metadata.dtype.numpy
     document = watched(outside, path, metadata, lock) if watch else None
 
-    def open(chain: _native.Chain, shape: tuple[int, ...]) -> _native.ArrayHandle:
+    grid = metadata.chunk_grid
+    first, sides = grid.inside(metadata.shape), grid.native
+    if by_bytes:
+        first = (*first, metadata.dtype.itemsize)
+        sides = None if sides is None else [*sides, (metadata.dtype.itemsize, ())]
+
+    def open(prepare: Prepare, shape: tuple[int, ...], sides: list[NativeEdges] | None = sides) -> _native.ArrayHandle:
         return _native.ArrayHandle(
-            *(found, "/" + path, prefix, lock, shape, chain, keys.head, keys.separator, keys.scalar, place, locks),
+            *(found, "/" + path, prefix, lock, shape, prepare(first)),
+            *(keys.head, keys.separator, keys.scalar, place, locks),
             cache=None if keeping is None else keeping.native(),
             scalar=None if keeping is None or by_bytes else scalar_of(dtype),
             axes=len(metadata.shape) if by_bytes else None,
             named=outside,
             document=document,
-            edges=_edges(metadata),
+            chains=None if sides is None and not grid.ends_with_array else prepare,
+            sides=sides,
             **keys.native,
         )
 
@@ -69,28 +78,18 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
         return Binding(objects, dtype, metadata.fill_undefined or None, document=document, order=metadata.order)
     lifetime = None if keeping is None else keeping.lifetime
     if by_bytes:
-        handle = open(chain_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
+        handle = open(chains_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
         return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined or None, None, lifetime, document)
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
-    first = metadata.chunk_grid.inside(metadata.shape)
-    handle = open(prepare(first, metadata.dtype, fill, metadata.codecs), metadata.shape)
+    handle = open(partial(prepare, metadata.dtype, fill, metadata.codecs), metadata.shape)
     # With a check before each read, elements cannot simply be copied out of the pool.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     element = handle.element if at_hand else None
     return Binding(handle, dtype, metadata.fill_undefined or None, element, lifetime, document, metadata.order)
 
 
-def _edges(metadata: ArrayMeta) -> list[_native.Chain]:
-    """Return the engine's codec chains for chunks that end with the array, and so have other shapes."""
-    shapes = metadata.chunk_grid.at_ends(metadata.shape)
-    if not shapes:
-        return []
-    fill = metadata.dtype.fill_bytes(metadata.fill_value)
-    return [_chain(shape, metadata.dtype, fill, metadata.codecs) for shape in shapes]
-
-
 @lru_cache(_REMEMBERED)
-def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecChain) -> _native.Chain:
+def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
     """Return the engine's codec chain for chunks, which arrays of one layout share."""
     return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))

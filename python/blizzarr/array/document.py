@@ -114,8 +114,8 @@ def _facts(metadata: ArrayMeta) -> dict[str, str]:
     return {
         "data type": str(metadata.dtype),
         "shape": str(metadata.shape),
-        "chunks": str(metadata.chunk_shape),
-        "shards": str(metadata.shard_shape),
+        "chunks": metadata.chunks_text,
+        "shards": str(metadata.shards_text),
         "format": metadata.format,
         "codecs": ", ".join(map(repr, metadata.codecs.all)),
         "fill value": repr(metadata.fill_value),
@@ -127,7 +127,7 @@ def _facts(metadata: ArrayMeta) -> dict[str, str]:
 def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
     """Return whether stored chunks have the same keys and meaning in both, so that at most the shape differs."""
     return (
-        (one.chunk_grid is other.chunk_grid or one.chunk_grid == other.chunk_grid)
+        (one.chunk_grid is other.chunk_grid or one.chunk_grid.has_chunks_of(other.chunk_grid))
         and (one.chunk_keys is other.chunk_keys or one.chunk_keys == other.chunk_keys)
         and one.storage_transformers == other.storage_transformers
         and (one.dtype is other.dtype or one.dtype == other.dtype)

@@ -6,7 +6,8 @@ element unchanged; this is how a field of a struct is written. The bytes are in 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 from blizzarr import _native
@@ -20,17 +21,17 @@ LONG_FILL = 4096
 _REMEMBERED = 64
 
 
-def chain_of_bytes(metadata: ArrayMeta) -> _native.Chain:
-    """Return the engine's codec chain for chunks of bytes.
+def chains_of_bytes(metadata: ArrayMeta) -> Callable[[tuple[int, ...]], _native.Chain]:
+    """Return the function that prepares the engine's codec chain for chunks of bytes of a shape.
 
     >>> import blizzarr
     >>> z = blizzarr.create_array({}, shape=(4,), chunks=(2,), dtype=[("a", "u1"), ("b", "i2")])
-    >>> chain_of_bytes(z.metadata).length
+    >>> chains_of_bytes(z.metadata)((2, 3)).length
     6
     """
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
-    return prepare(metadata.write_shape, metadata.dtype, fill, metadata.codecs)
+    return partial(prepare, metadata.dtype, fill, metadata.codecs)
 
 
 def swap_of_bytes(metadata: ArrayMeta) -> Swap:
@@ -40,13 +41,13 @@ def swap_of_bytes(metadata: ArrayMeta) -> Swap:
     >>> swap_of_bytes(blizzarr.create_array({}, shape=1, dtype=[("a", "u1"), ("b", ">i2")]).metadata)
     ((1, 0), (2, 2))
     """
-    return _of_bytes(metadata.codecs.steps(metadata.dtype, metadata.write_shape), len(metadata.shape), 1)[1]
+    return _of_bytes(metadata.codecs.steps(metadata.dtype, metadata.largest), len(metadata.shape), 1)[1]
 
 
 @lru_cache(_REMEMBERED)
-def _chain(shape: tuple[int, ...], dtype: DataType, fill: bytes, codecs: CodecChain) -> _native.Chain:
-    steps, swap = _of_bytes(codecs.steps(dtype, shape), len(shape), dtype.itemsize)
-    return _native.Chain((*shape, dtype.itemsize), 1, _swapped(fill, swap), False, steps)
+def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
+    steps, swap = _of_bytes(codecs.steps(dtype, shape[:-1]), len(shape) - 1, dtype.itemsize)
+    return _native.Chain(shape, 1, _swapped(fill, swap), False, steps)
 
 
 def _of_bytes(steps: list[Any], rank: int, itemsize: int) -> tuple[list[Any], Swap]:

@@ -26,6 +26,7 @@ from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
+from blizzarr.model.edges import Edges
 from blizzarr.stores import Store
 from blizzarr.stores.confined import confined_directory
 from blizzarr.stores.requests import each
@@ -56,12 +57,12 @@ def erase_outside(
     Both shapes begin at the origin. Elements within `keep` stay; elements outside of `reach` may be erased, too. With
     `may_stay`, they all stay where erasing them takes a list of the keys that the store cannot give.
     """
-    grid = metadata.write_shape
+    grid = metadata.with_shape(tuple(map(max, keep, reach))).chunk_grid
     # Without delete, overwrite stored chunks with the fill value and skip missing ones.
     deletes = getattr(store, "supports_delete", True)
     chunks = chunk_store(store, path, metadata)
-    inside = [size // length for size, length in zip(keep, grid, strict=True)]
-    cells = metadata.chunk_grid.shape(reach)
+    edges, inside = grid.edges, grid.locate(keep)[0]
+    cells = grid.shape(reach)
     prefix = chunk_prefix(path, metadata)
     cells_there: Iterable[tuple[str, tuple[int, ...]]] = (
         (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
@@ -75,10 +76,10 @@ def erase_outside(
         return
 
     def is_outside(cell: tuple[int, ...]) -> bool:
-        return deletes and any(index * length >= size for index, length, size in zip(cell, grid, keep, strict=True))
+        return deletes and any(axis.start(index) >= size for axis, index, size in zip(edges, cell, keep, strict=True))
 
     def fill(cell: tuple[int, ...]) -> None:
-        _fill_outside(binding, metadata.fill_value, cell, grid, keep, write_empty=not deletes)
+        _fill_outside(binding, metadata.fill_value, cell, edges, keep, write_empty=not deletes)
 
     reaching = ((key, cell) for key, cell in cells_there if any(map(operator.ge, cell, inside)))
     while batch := list(islice(reaching, BATCH)):
@@ -115,14 +116,14 @@ def _fill_outside(
     binding: Binding,
     fill: np.generic,
     cell: tuple[int, ...],
-    grid: tuple[int, ...],
+    edges: tuple[Edges, ...],
     keep: tuple[int, ...],
     *,
     write_empty: bool,
 ) -> None:
     """Overwrite the elements of one cell outside of `keep` with the fill value, unless they all have it."""
-    low = [index * length for index, length in zip(cell, grid, strict=True)]
-    high = [start + length for start, length in zip(low, grid, strict=True)]
+    low = [axis.start(index) for axis, index in zip(edges, cell, strict=True)]
+    high = [start + axis.length(index) for start, axis, index in zip(low, edges, cell, strict=True)]
     border = [min(max(size, start), stop) for size, start, stop in zip(keep, low, high, strict=True)]
     whole = binding.resized(tuple(high)).beyond()
     if isinstance(whole.handle, ObjectHandle):

@@ -88,14 +88,38 @@ class ArrayFacts(Node):
     # How it is stored
 
     @property
-    def chunks(self) -> tuple[int, ...]:
-        """The shape of a chunk, the smallest part that can be read by itself; with shards, that of an inner chunk."""
-        return self._metadata.chunk_shape
+    def chunks(self) -> tuple[Any, ...]:
+        """The shape of a chunk, the smallest part that can be read by itself; with shards, that of an inner chunk.
+
+        Along an axis of a rectilinear chunk grid, whose chunks have several lengths, it is a tuple of them all, as
+        `create_array` takes them.
+        """
+        return self._metadata.read_grid.lengths
 
     @property
-    def shards(self) -> tuple[int, ...] | None:
-        """The shape of a shard, which is written as one object; None if chunks are stored one by one."""
-        return self._metadata.shard_shape
+    def shards(self) -> tuple[Any, ...] | None:
+        """The shape of a shard, which is written as one object; None if chunks are stored one by one.
+
+        Along an axis whose shards have several lengths, it is a tuple of them all.
+        """
+        return self._metadata.chunk_grid.lengths if self._metadata.codecs.is_sharded else None
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The length of each chunk along each axis, inside of the array, as in Dask; with shards, of inner chunks.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> blizzarr.create_array({}, shape=(60, 7), chunks=[[10, 20, 30], 5], dtype="int8").read_chunk_sizes
+        ((10, 20, 30), (5, 2))
+        """
+        return self._metadata.read_grid.sizes(self._shape)
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The same of what is written as one object: shards if there are shards, otherwise chunks."""
+        return self._metadata.chunk_grid.sizes(self._shape)
 
     @property
     def storage_transformers(self) -> tuple[StorageTransformer, ...]:
@@ -124,7 +148,7 @@ class ArrayFacts(Node):
     @property
     def cdata_shape(self) -> tuple[int, ...]:
         """The number of chunks along each axis."""
-        return tuple(-(-size // length) for size, length in zip(self._shape, self.chunks, strict=True))
+        return self._metadata.read_grid.shape(self._shape)
 
     @property
     def nchunks(self) -> int:
@@ -140,12 +164,16 @@ class ArrayFacts(Node):
         StoreError
             If the store fails, or cannot list.
         """
-        grid = self._metadata.chunk_grid.shape(self._shape)
-        found = sum(
-            all(index < count for index, count in zip(position, grid, strict=True))
+        grid, units = self._metadata.chunk_grid, self._metadata.read_grid.divisors()
+        counts, edges = grid.shape(self._shape), grid.edges
+        is_sharded = self._metadata.codecs.is_sharded
+        return sum(
+            prod(axis.length(at) // unit for axis, at, unit in zip(edges, position, units, strict=True))
+            if is_sharded
+            else 1
             for _, position in stored_chunks(self._store, self._path, self._metadata)
+            if all(at < count for at, count in zip(position, counts, strict=True))
         )
-        return found * (prod(self.shards) // prod(self.chunks) if self.shards is not None else 1)
 
     def nbytes_stored(self) -> int:
         """Return the number of bytes that the array takes up in its store, with its documents, found by listing.
@@ -180,8 +208,9 @@ class ArrayFacts(Node):
         store = self._store
         local = store.root.joinpath(self._path) if isinstance(store, LocalStore) else None
         place = f"{self.name} in {store}" if local is None else local.as_uri()
-        shards = "" if self.shards is None else f" shards={self.shards}"
-        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={self.chunks}{shards}>"
+        meta = self._metadata
+        shards = f" shards={meta.shards_text}" if meta.codecs.is_sharded else ""
+        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={meta.chunks_text}{shards}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArrayFacts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.dtypes import Kind
@@ -13,6 +13,8 @@ from blizzarr.model import ArrayMeta
 from blizzarr.printable import printable
 from blizzarr.size_text import bytes_text
 from blizzarr.stores import Store
+
+_LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,9 @@ class ArrayInfo:
     fill_value: Any
     shape: tuple[int, ...]
     dimension_names: tuple[str | None, ...] | None
-    chunk_shape: tuple[int, ...]
-    shard_shape: tuple[int, ...] | None
+    chunk_shape: tuple[Any, ...]
+    """Along an axis whose chunks have several lengths, the list of these that `create_array` takes."""
+    shard_shape: tuple[Any, ...] | None
     order: str
     filters: tuple[str, ...]
     serializer: str
@@ -56,8 +59,8 @@ class ArrayInfo:
             fill_value=metadata.fill_value,
             shape=metadata.shape,
             dimension_names=metadata.dimension_names,
-            chunk_shape=metadata.chunk_shape,
-            shard_shape=metadata.shard_shape,
+            chunk_shape=tuple(metadata.read_grid.spelling),
+            shard_shape=tuple(metadata.chunk_grid.spelling) if metadata.codecs.is_sharded else None,
             order=metadata.order,
             filters=tuple(map(repr, codecs.filters)),
             serializer=repr(codecs.serializer),
@@ -84,9 +87,9 @@ class ArrayInfo:
         if self.dimension_names is not None:
             rows.append(("Dimensions", self.dimension_names))
         if self.shard_shape is not None:
-            rows.append(("Shard shape", self.shard_shape))
+            rows.append(("Shard shape", _lengths(self.shard_shape)))
         rows += [
-            ("Chunk shape", self.chunk_shape),
+            ("Chunk shape", _lengths(self.chunk_shape)),
             ("Order", self.order),
             ("Filters", ", ".join(self.filters) or "none"),
             ("Serializer", self.serializer),
@@ -107,6 +110,16 @@ class ArrayInfo:
         if self.chunks_stored is not None:
             rows.append(("Shards stored" if self.shard_shape is not None else "Chunks stored", self.chunks_stored))
         return "\n".join(f"{name:<13}: {printable(str(value))}" for name, value in rows)
+
+
+def _lengths(shape: tuple[Any, ...]) -> str:
+    """Return the lengths of chunks as text, which is cut off if there are very many.
+
+    >>> _lengths((4, [10, [5, 3]]))
+    '(4, [10, [5, 3]])'
+    """
+    text = str(shape)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _size(count: int) -> str:

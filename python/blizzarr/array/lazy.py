@@ -91,7 +91,8 @@ class LazyArray:
         ((5,), (10, 20))
         """
         lengths = list(self.shape)
-        for map_, length in zip(self._selection.maps, self._array.chunks, strict=True):
+        largest = self._array.metadata.read_grid.inside(self._array.shape)
+        for map_, length in zip(self._selection.maps, largest, strict=True):
             if isinstance(map_, tuple):
                 dim, _, stride = map_
                 lengths[dim] = min(lengths[dim], max(1, length // abs(stride)))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr import indexing
+from blizzarr.model import ChunkGrid
 from blizzarr.transfer import Binding, as_source, read, write
 
 LARGE = 1 << 18
@@ -34,10 +35,10 @@ def is_large_mask(key: Any, shape: tuple[int, ...]) -> TypeGuard[Mask]:
     return isinstance(key, np.ndarray) and key.dtype == bool and key.shape == shape and key.size >= LARGE
 
 
-def read_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def read_mask(binding: Binding, mask: Mask, grid: ChunkGrid) -> npt.NDArray[Any]:
     """Read the elements where the mask is true, in C order."""
     found = np.empty(np.count_nonzero(mask), binding.dtype)
-    for start, part, where in _slabs(mask, chunk_shape, binding.dtype.itemsize):
+    for start, part, where in _slabs(mask, grid, binding.dtype.itemsize):
         count = where.stop - where.start
         if count * DENSE >= part.size and part.size * binding.dtype.itemsize <= BOX_BYTES:
             box = read(binding, indexing.basic(slice(start, start + len(part)), mask.shape))
@@ -47,20 +48,21 @@ def read_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...]) -> npt
     return found
 
 
-def write_mask(binding: Binding, mask: Mask, chunk_shape: tuple[int, ...], value: npt.ArrayLike) -> None:
+def write_mask(binding: Binding, mask: Mask, grid: ChunkGrid, value: npt.ArrayLike) -> None:
     """Write to the elements where the mask is true; no other elements are written."""
     source = as_source(value, (int(np.count_nonzero(mask)),), binding.dtype)
-    for start, part, where in _slabs(mask, chunk_shape, binding.dtype.itemsize):
+    for start, part, where in _slabs(mask, grid, binding.dtype.itemsize):
         write(binding, indexing.coordinate(_coordinates(part, start), mask.shape), source[where])
 
 
-def _slabs(mask: Mask, chunk_shape: tuple[int, ...], itemsize: int) -> Iterator[tuple[int, Mask, slice]]:
+def _slabs(mask: Mask, grid: ChunkGrid, itemsize: int) -> Iterator[tuple[int, Mask, slice]]:
     """Iterate over slabs with true elements: the index where each begins, its mask, and its place in the result."""
-    row = chunk_shape[0] * prod(mask.shape[1:]) * itemsize
-    length = chunk_shape[0] * max(1, SLAB_BYTES // max(row, 1))
-    done = 0
-    for start in range(0, mask.shape[0], length):
-        part = mask[start : start + length]
+    edges, length = grid.edges[0], SLAB_BYTES // max(prod(mask.shape[1:]) * itemsize, 1)
+    done = stop = 0
+    while (start := stop) < mask.shape[0]:
+        # As many rows of chunks as fit, but at least one.
+        stop = max(edges.start(edges.locate(start)[0] + 1), edges.start(edges.locate(start + length)[0]))
+        part = mask[start:stop]
         count = int(np.count_nonzero(part))
         if count:
             yield start, part, slice(done, done + count)

@@ -9,25 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import lru_cache
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from blizzarr import _native
-from blizzarr.codecs import Step
+from blizzarr.codecs import CodecChain, Step
 from blizzarr.codecs.objects import ObjectCodec, Table
-from blizzarr.dtypes import Kind
+from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.indexing import Axes
 from blizzarr.model import ArrayMeta
+from blizzarr.model.edges import NativeEdges
 from blizzarr.transfer import Binding, Handle
 
 FILL_TOKEN = np.int64(0)
 """The token of the fill value."""
 
-Open = Callable[[_native.Chain, tuple[int, ...]], Handle]
-"""Makes the engine's handle for an array with this codec chain and shape."""
+Prepare: TypeAlias = Callable[[tuple[int, ...]], _native.Chain]
+"""Prepares the engine's codec chain for chunks of a shape."""
+
+Open: TypeAlias = Callable[..., Handle]
+"""Makes the engine's handle for an array with these chains (a `Prepare`) and this shape, and with other edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +40,23 @@ class ObjectHandle:
     """The chunks of one array of objects, with its codecs and its store."""
 
     shape: tuple[int, ...]
-    chunk_shape: tuple[int, ...]
-    """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
+    dtype: DataType
+    codecs: CodecChain
     codec: ObjectCodec
     fill: Any
-    steps: tuple[Step, ...]
     open: Open
     path: str
     """The path of the array, for errors."""
     is_beyond: bool = False
     """True if elements may lie beyond the stored shape."""
+    sides: list[NativeEdges] | None = None
+    """The edges of the chunks; None for those that the array had when it was opened."""
 
     @classmethod
     def of(cls, metadata: ArrayMeta, open: Open, path: str) -> Self:
         """Return the handle of the array at a path; `open` makes handles of the engine."""
-        shape = metadata.write_shape
-        steps = tuple(metadata.codecs.steps(metadata.dtype, shape))
-        return cls(metadata.shape, shape, _object_codec(metadata), metadata.fill_value, steps, open, path)
+        codec, fill = _object_codec(metadata), metadata.fill_value
+        return cls(metadata.shape, metadata.dtype, metadata.codecs, codec, fill, open, path)
 
     def read(self, out: npt.NDArray[Any], axes: Axes, /) -> BaseException | None:
         """Read the elements that the axes select into `out`, of objects or NumPy's texts; return what to warn of."""
@@ -86,9 +91,9 @@ class ObjectHandle:
         """
         return Binding(self._handle(self._table()), FILL_TOKEN.dtype)
 
-    def resized(self, shape: tuple[int, ...], /) -> ObjectHandle:
-        """Return the handle for another shape of the array."""
-        return replace(self, shape=shape)
+    def resized(self, shape: tuple[int, ...], sides: list[NativeEdges] | None = None, /) -> ObjectHandle:
+        """Return the handle for another shape of the array, and perhaps with other edges of its chunks."""
+        return replace(self, shape=shape, sides=self.sides if sides is None else sides)
 
     def beyond(self) -> ObjectHandle:
         """Return the handle for elements that may lie beyond the stored shape."""
@@ -106,10 +111,17 @@ class ObjectHandle:
             raise
 
     def _handle(self, table: Table) -> Handle:
-        steps = _over(table, self.steps)
-        chain = _native.Chain(self.chunk_shape, FILL_TOKEN.itemsize, FILL_TOKEN.tobytes(), False, steps)
-        handle = self.open(chain, self.shape)
+        def prepare(shape: tuple[int, ...]) -> _native.Chain:
+            steps = _over(table, _steps(self.codecs, self.dtype, shape))
+            return _native.Chain(shape, FILL_TOKEN.itemsize, FILL_TOKEN.tobytes(), False, steps)
+
+        handle = self.open(prepare, self.shape) if self.sides is None else self.open(prepare, self.shape, self.sides)
         return handle.beyond() if self.is_beyond else handle
+
+
+@lru_cache(256)
+def _steps(codecs: CodecChain, dtype: DataType, shape: tuple[int, ...]) -> tuple[Step, ...]:
+    return tuple(codecs.steps(dtype, shape))
 
 
 def check_objects(metadata: ArrayMeta, source: npt.NDArray[Any]) -> None:

@@ -95,6 +95,8 @@ def reshape(
         if new == old:
             adopt(stored)
             return stored
+        if stored.chunk_grid != metadata.chunk_grid:
+            binding = binding.resized(old, stored.chunk_grid)
         if not metadata_only and any(size > before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, old, new)
         published = _publish(store, path, metadata, old, new, found)
@@ -146,10 +148,11 @@ def append(
             _check_added(added.shape, old, axis)
             if at is not None and operator.index(at) != old[axis]:
                 known = (metadata, old, added, axis, operator.index(at), store, path)
-                _check_appended(binding.without_pool().resized(old), *known, may_be_fill=grows_first)
+                _check_appended(binding.without_pool().resized(old, stored.chunk_grid), *known, may_be_fill=grows_first)
                 adopt(stored)
                 return stored
             new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
+            longer = binding.resized(new, stored.with_shape(new).chunk_grid)
             region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
             if grows_first:
                 try:
@@ -161,9 +164,9 @@ def append(
                     # Another program has appended or resized: then at the end that the array has now.
                     continue
                 adopt(published)
-                write(binding.resized(new), (added.shape, region, False), added)
+                write(longer, (added.shape, region, False), added)
                 return published
-            write(binding.resized(new).beyond(), (added.shape, region, False), added)
+            write(longer.beyond(), (added.shape, region, False), added)
             published = _publish(store, path, metadata, old, new, found, appends=True)
             adopt(published)
             return published

@@ -117,7 +117,7 @@ def _timed(places: Batch) -> Iterator[Batch]:
 
 def _even(places: Batch, meta: ArrayMeta, workers: Workers) -> Iterator[Batch]:
     """Yield batches of the size of a part of a copy, or smaller ones if otherwise some workers would get none."""
-    each = config.copy_bytes // max(1, math.prod(meta.write_shape) * meta.dtype.usual_bytes)
+    each = config.copy_bytes // max(1, math.prod(meta.largest) * meta.dtype.usual_bytes)
     count = max(1, min(_MOST, each, -(-len(places) // workers.ahead)))
     yield from (places[start : start + count] for start in range(0, len(places), count))
 
@@ -160,7 +160,7 @@ def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
         return "no-file" if is_no_file else "unreadable"
     if isinstance(error, ShardIndexError):
         return "shard-index"
-    if meta.shard_shape is not None:
+    if meta.codecs.is_sharded:
         return "inner-chunk" if len(error.chunk or ()) > len(meta.shape) else "shard-index"
     return "checksum" if isinstance(error, ChecksumError) else "chunk"
 

@@ -26,7 +26,7 @@ def run(
     node = open_node(Place.parse(path))
     from blizzarr.array import Array
     from blizzarr.display import facts
-    from blizzarr.display.sizes import Stored, shape_text, stored
+    from blizzarr.display.sizes import Stored, grid_text, shape_text, stored
     from blizzarr.formats import chunk_prefix
     from blizzarr.group import Group
     from blizzarr.model import ArrayMeta
@@ -52,7 +52,7 @@ def run(
             continue
         found = size_of(child) if long else None
         size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
-        lines.append((name, str(meta.dtype), shape_text(meta.shape), shape_text(meta.chunk_shape), size))
+        lines.append((name, str(meta.dtype), shape_text(meta.shape), grid_text(meta.read_grid), size))
     lines += [(name, "unreadable", error.line) for name, error in bad.items()]
     lines = [tuple(map(printable, line)) for line in lines]
     if not long:

@@ -151,13 +151,17 @@ class CodecChain:
             or (inner is not None and inner[1].is_packed)
         )
 
-    def read_shape(self, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape, in the axes of the array, of the smallest part of a chunk that can be read by itself."""
+    def read_shape(self, chunk_shape: tuple[int, ...], *, nested: bool = True) -> tuple[int, ...]:
+        """Return the shape, in the axes of the array, of the smallest part of a chunk that can be read by itself.
+
+        Without `nested`, it is that of the inner chunks of a shard, even if these are shards, too.
+        """
         inner = self.serializer.inner()
         if inner is None:
             return chunk_shape
         shape, chain = inner
-        shape = chain.read_shape(shape)
+        if nested:
+            shape = chain.read_shape(shape)
         for codec in reversed(self.filters):
             if isinstance(codec, TransposeCodec):
                 shape = codec.before(shape)

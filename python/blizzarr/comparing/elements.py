@@ -18,6 +18,7 @@ from blizzarr.copying.regions import Cell, Region, Regions
 from blizzarr.distributing import Workers, spread
 from blizzarr.equality import Mask, Tolerance, differing, is_number, largest
 from blizzarr.errors import BlizzarrError
+from blizzarr.model.edges import Edges
 
 TOLD = 1000
 """The number of unreadable objects of one array that are reported one by one."""
@@ -103,9 +104,8 @@ class _Comparing:
 
     def _chunks(self, region: Region) -> int:
         """Return the number of chunks of A in a region that cuts none."""
-        return prod(
-            -(-(part.stop - part.start) // step) for part, step in zip(region, self.a.metadata.chunk_shape, strict=True)
-        )
+        edges = self.a.metadata.read_grid.edges
+        return prod(len(axis.touched(part.start, part.stop)) for part, axis in zip(region, edges, strict=True))
 
     def _compare(self, region: Region) -> Iterator[Elements]:
         """Compare a region, chunk by chunk if something in it cannot be read."""
@@ -114,7 +114,7 @@ class _Comparing:
             try:
                 sides.append(np.asarray(side[region]))
             except BlizzarrError as error:
-                pieces = cut(region, side.metadata.chunk_shape)
+                pieces = cut(region, side.metadata.read_grid.edges)
                 if len(pieces) > 1:
                     for piece in pieces:
                         yield from self._compare(piece)
@@ -142,7 +142,7 @@ class _Comparing:
         if not found.different:
             return found
         start = [part.start for part in region]
-        found.box, found.chunks = _box(mask, start), _cells(mask, start, self.a.metadata.chunk_shape)
+        found.box, found.chunks = _box(mask, start), _cells(mask, start, self.a.metadata.read_grid.edges)
         for index in _first(mask, self.shown):
             place = tuple(int(at) + begin for at, begin in zip(index, start, strict=True))
             found.first.append((place, a[index], b[index]))
@@ -184,10 +184,10 @@ def _box(mask: Mask, start: list[int]) -> tuple[tuple[int, int], ...]:
     return tuple(box)
 
 
-def _cells(mask: Mask, start: list[int], chunk_shape: tuple[int, ...]) -> int:
+def _cells(mask: Mask, start: list[int], grid: Sequence[Edges]) -> int:
     """Return the number of chunks with at least one true element of the mask."""
-    for axis, (begin, step) in enumerate(zip(start, chunk_shape, strict=True)):
-        borders = [0, *range(step - begin % step, mask.shape[axis], step)]
+    for axis, (begin, edges) in enumerate(zip(start, grid, strict=True)):
+        borders = [part.start - begin for part in edges.cut(slice(begin, begin + mask.shape[axis]))]
         mask = np.logical_or.reduceat(mask, borders, axis=axis)
     return int(np.count_nonzero(mask))
 

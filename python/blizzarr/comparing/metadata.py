@@ -124,13 +124,13 @@ def _text(value: object) -> str:
 
 
 def _layouts(path: str, a: ArrayMeta, b: ArrayMeta) -> Iterator[Difference]:
-    facts = (
-        ("chunks", a.chunk_shape, b.chunk_shape),
-        ("shards", a.shard_shape, b.shard_shape),
-        ("codecs", a.codecs.to_json(), b.codecs.to_json()),
-        ("storage transformers", len(a.storage_transformers), len(b.storage_transformers)),
-    )
-    for name, one, other in facts:
-        if one != other:
-            parts = "not the same" if name == "codecs" else f"{one or 'none'} against {other or 'none'}"
-            yield Difference("layout", path, f"{name}: {parts}")
+    if a.read_grid.edges != b.read_grid.edges:
+        yield Difference("layout", path, f"chunks: {a.chunks_text} against {b.chunks_text}")
+    if (a.shards_text is None) != (b.shards_text is None) or (
+        a.shards_text and a.chunk_grid.edges != b.chunk_grid.edges
+    ):
+        yield Difference("layout", path, f"shards: {a.shards_text or 'none'} against {b.shards_text or 'none'}")
+    if a.codecs.to_json() != b.codecs.to_json():
+        yield Difference("layout", path, "codecs: not the same")
+    if (one := len(a.storage_transformers)) != (other := len(b.storage_transformers)):
+        yield Difference("layout", path, f"storage transformers: {one or 'none'} against {other or 'none'}")

@@ -20,6 +20,7 @@ from blizzarr.copying.stored import same_layout, stored_objects
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.model.edges import Edges
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
@@ -62,12 +63,12 @@ class Parts:
     def box_left(self) -> tuple[tuple[int, int], ...]:
         """Return the smallest box with all skipped regions, of which there must be at least one."""
         box, grid = [], self.regions.grid
-        for axis, (count, part) in enumerate(zip(grid, self.regions.region_shape, strict=True)):
+        for axis, (count, edges) in enumerate(zip(grid, self.regions.edges, strict=True)):
             layer = prod(grid) // count
             full = Counter(cell[axis] for cell in self.cells or ())
             first = next(index for index in range(count) if full[index] < layer)
             last = next(index for index in range(count - 1, -1, -1) if full[index] < layer)
-            box.append((first * part, min((last + 1) * part, self.regions.shape[axis])))
+            box.append((edges.start(first), min(edges.start(last + 1), self.regions.shape[axis])))
         return tuple(box)
 
 
@@ -77,13 +78,14 @@ def plan(a: Array, b: Array) -> Parts:
     stored = [stored_objects(side) for side in (a, b)]
     places = None if stored[0] is None or stored[1] is None else (stored[0], stored[1])
     if places is not None and same_layout(one, other):
-        return Parts(Regions(a.shape, one.write_shape), sorted({*places[0], *places[1]}), True)
+        regions = Regions(a.shape, one.largest, one.chunk_grid.edges)
+        return Parts(regions, sorted({*places[0], *places[1]}), True)
     bytes_each = TEMPORARY * (max(1, one.dtype.usual_bytes) + max(1, other.dtype.usual_bytes))
     limit = max(1, config.copy_bytes // bytes_each)
     cells = one.chunk_grid.shape(a.shape), other.chunk_grid.shape(b.shape)
     if places is not None and all(SPARSE * len(some) < prod(of) for some, of in zip(places, cells, strict=True)):
-        limit = min(limit, max(prod(one.write_shape), prod(other.write_shape)))
-    regions = plan_regions(a.shape, one.write_shape, other.chunk_shape, limit)
+        limit = min(limit, max(prod(one.largest), prod(other.largest)))
+    regions = plan_regions(a.shape, one.largest, other.read_grid.inside(b.shape), limit, one.chunk_grid.edges)
     parts = Parts(regions, None, False)
     if places is None:
         return parts
@@ -91,7 +93,7 @@ def plan(a: Array, b: Array) -> Parts:
         cell
         for side, positions in zip((one, other), places, strict=True)
         for position in positions
-        for cell in regions.reached(position, side.write_shape)
+        for cell in regions.reached(position, side.chunk_grid.edges)
     }
     return Parts(regions, sorted(found), False)
 
@@ -119,19 +121,12 @@ def stored_alike(a: Array, b: Array, cells: Sequence[Cell]) -> Iterator[tuple[Ce
             return False
         return one is not None and other is not None and memoryview(one) == memoryview(other)
 
-    size = 2 * prod(a.metadata.write_shape) * a.metadata.dtype.itemsize
+    size = 2 * prod(a.metadata.largest) * a.metadata.dtype.itemsize
     threads = min(16, 2 * (config.threads or os.cpu_count() or 1))
     with Threads(at_once(a.store, b.store, otherwise=threads, size=size)) as pool:
         yield from zip(cells, pool.map(alike, cells), strict=True)
 
 
-def cut(region: Region, grid: Iterable[int]) -> list[Region]:
+def cut(region: Region, grid: Iterable[Edges]) -> list[Region]:
     """Split a region along the borders of a grid."""
-    axes = [
-        [
-            slice(max(part.start, start), min(part.stop, start + step))
-            for start in range(part.start // step * step, part.stop, step)
-        ]
-        for part, step in zip(region, grid, strict=True)
-    ]
-    return list(product(*axes))
+    return list(product(*(axis.cut(part) for part, axis in zip(region, grid, strict=True))))

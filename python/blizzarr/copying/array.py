@@ -195,7 +195,7 @@ class ArrayCopy:
             meta = self.source.metadata
             # Some stores have no place that another process could recognise; it can still finish the copy.
             place = lasting_place_of(self.source.store)
-            source = (*source, place, self.source.path, meta.write_shape, meta.codecs.to_json())
+            source = (*source, place, self.source.path, meta.chunk_grid.spelling, meta.codecs.to_json())
         documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
         return fingerprint(source, target, steps if positions is None else positions)

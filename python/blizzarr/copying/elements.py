@@ -31,10 +31,11 @@ _MOST: Final = 1 << 20
 
 def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
     """Return the regions in which `source` is copied into `target`."""
-    read_shape = source.metadata.chunk_shape if isinstance(source, Array) else (1,) * source.ndim
+    read_shape = source.metadata.read_grid.inside(source.shape) if isinstance(source, Array) else (1,) * source.ndim
     found = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
     itemsize = max(found, target.metadata.dtype.usual_bytes, 1)
-    return plan_regions(target.shape, target.metadata.write_shape, read_shape, max(1, config.copy_bytes // itemsize))
+    limit = max(1, config.copy_bytes // itemsize)
+    return plan_regions(target.shape, target.metadata.largest, read_shape, limit, target.metadata.chunk_grid.edges)
 
 
 def cells_for(source: Array | npt.NDArray[Any], regions: Regions, target: ArrayMeta) -> list[Cell] | None:
@@ -53,7 +54,7 @@ def cells_for(source: Array | npt.NDArray[Any], regions: Regions, target: ArrayM
         return None
     found: set[Cell] = set()
     for position in positions:
-        found.update(islice(regions.reached(position, meta.write_shape), _MOST))
+        found.update(islice(regions.reached(position, meta.chunk_grid.edges), _MOST))
         if len(found) >= min(regions.count, _MOST):
             return None
     return sorted(found)
@@ -127,8 +128,8 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
     try:
         return np.asarray(source[region])
     except DAMAGE as error:
-        chunk_shape = source.metadata.chunk_shape
-        counts = [-(-part.stop // step) - part.start // step for part, step in zip(region, chunk_shape, strict=True)]
+        edges = source.metadata.read_grid.edges
+        counts = [len(axis.touched(part.start, part.stop)) for part, axis in zip(region, edges, strict=True)]
         most = max(counts, default=1)
         if most == 1:
             lost(error)
@@ -138,8 +139,8 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
             nothing.fill(source.metadata.fill_value)
             return nothing
         axis = counts.index(most)
-        part, step = region[axis], chunk_shape[axis]
-        middle = (part.start // step + most // 2) * step
+        part = region[axis]
+        middle = edges[axis].start(edges[axis].locate(part.start)[0] + most // 2)
         halves = slice(part.start, middle), slice(middle, part.stop)
         found = [_intact(source, (*region[:axis], half, *region[axis + 1 :]), damaged, lost) for half in halves]
         return np.concatenate(found, axis)

@@ -66,13 +66,13 @@ def layout_for(options: Mapping[str, Any], name: str, source: Any) -> dict[str, 
     return made
 
 
-def _usual(option: str, options: Mapping[str, Any], source: Array) -> tuple[int, ...]:
+def _usual(option: str, options: Mapping[str, Any], source: Array) -> list[Any]:
     """Return the lengths along dimensions that are not mentioned."""
     meta = source.metadata
     if option == "chunks":
-        return meta.chunk_shape
-    chunks = resolve_chunks(options.get("chunks", meta.chunk_shape), meta.shape, meta.dtype.usual_bytes)
-    return tuple(-(-old // chunk) * chunk for old, chunk in zip(meta.shard_shape or chunks, chunks, strict=True))
+        return meta.read_grid.spelling
+    chunks = resolve_chunks(options.get("chunks", meta.read_grid), meta.shape, meta.dtype.usual_bytes)
+    return meta.chunk_grid.multiples(chunks) if meta.codecs.is_sharded else list(chunks)
 
 
 def _names(source: Any) -> tuple[str | None, ...]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
+from blizzarr.model.edges import Edges
+
 Region: TypeAlias = tuple[slice, ...]
 Cell: TypeAlias = tuple[int, ...]
 """A position in the grid of regions."""
@@ -20,7 +22,10 @@ Cell: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """Regions of one shape that cover an array, in C order; those at its ends are clipped to it.
+    """Regions that cover an array, in C order; those at its ends are clipped to it.
+
+    They have the shape `region_shape`, unless `edges` are given: then these are their lengths along each axis, of which
+    `region_shape` are the largest.
 
     >>> regions = Regions((5, 4), (3, 4))
     >>> len(regions), list(regions)
@@ -29,6 +34,10 @@ class Regions:
 
     shape: tuple[int, ...]
     region_shape: tuple[int, ...]
+    edges: tuple[Edges, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", self.edges or tuple(map(Edges.even, self.region_shape)))
 
     def __len__(self) -> int:
         return self.count
@@ -41,24 +50,24 @@ class Regions:
     @property
     def grid(self) -> Cell:
         """The number of regions along each axis."""
-        return tuple(-(-length // part) for length, part in zip(self.shape, self.region_shape, strict=True))
+        return tuple(axis.count(length) for axis, length in zip(self.edges, self.shape, strict=True))
 
     def region(self, cell: Cell) -> Region:
         """Return the region of a cell of the grid."""
-        axes = zip(cell, self.region_shape, self.shape, strict=True)
-        return tuple(slice(index * part, min((index + 1) * part, length)) for index, part, length in axes)
+        axes = zip(cell, self.edges, self.shape, strict=True)
+        return tuple(slice(axis.start(index), min(axis.start(index + 1), length)) for index, axis, length in axes)
 
-    def reached(self, position: Cell, chunk_shape: Sequence[int]) -> Iterator[Cell]:
+    def reached(self, position: Cell, chunks: Sequence[Edges]) -> Iterator[Cell]:
         """Return the cells of the regions that a chunk at a position in its own grid overlaps.
 
-        >>> list(Regions((100,), (30,)).reached((1,), (50,)))
+        >>> list(Regions((100,), (30,)).reached((1,), [Edges.even(50)]))
         [(1,), (2,), (3,)]
         """
-        axes = zip(position, chunk_shape, self.region_shape, self.shape, strict=True)
+        axes = zip(position, chunks, self.edges, self.shape, strict=True)
         return product(
             *(
-                range(index * size // step, -(-min((index + 1) * size, length) // step))
-                for index, size, step, length in axes
+                axis.touched(chunk.start(index), min(chunk.start(index + 1), length))
+                for index, chunk, axis, length in axes
             )
         )
 
@@ -70,14 +79,22 @@ class Regions:
         if axis == len(self.shape):
             yield ()
             return
-        length, part = self.shape[axis], self.region_shape[axis]
-        for start in range(0, length, part):
-            first = slice(start, min(start + part, length))
+        length, edges = self.shape[axis], self.edges[axis]
+        for index in range(edges.count(length)):
+            first = slice(edges.start(index), min(edges.start(index + 1), length))
             yield from ((first, *rest) for rest in self._below(axis + 1))
 
 
-def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: Sequence[int], limit: int) -> Regions:
+def plan_regions(
+    shape: Sequence[int],
+    write_shape: Sequence[int],
+    read_shape: Sequence[int],
+    limit: int,
+    chunks: Sequence[Edges] = (),
+) -> Regions:
     """Return regions of at most `limit` elements (or of one `write_shape`, if that has more).
+
+    `chunks` are the lengths of the chunks along each axis, where those of `write_shape` are only the largest ones.
 
     >>> plan_regions((100, 100), write_shape=(10, 10), read_shape=(1, 100), limit=2000).region_shape
     (20, 100)
@@ -90,7 +107,9 @@ def plan_regions(shape: Sequence[int], write_shape: Sequence[int], read_shape: S
         while (best := _best(region, shape, write_shape, read_shape, limit, steps)) is not None:
             axis, grown = best
             region[axis] = grown
-    return Regions(tuple(shape), tuple(region))
+    joined = [chunk if chunk.is_even else chunk.joined(most) for chunk, most in zip(chunks, region, strict=False)]
+    edges = (Edges.even(most) if chunk.is_even else chunk for chunk, most in zip(joined, region, strict=False))
+    return Regions(tuple(shape), tuple(region), tuple(edges))
 
 
 def _best(

@@ -98,7 +98,7 @@ def _copy_some(source: Array, target: Array, batch: Sequence[Cell], advance: Cal
             there.set(new_prefix + new.chunk_keys.key(position), value)
 
     threads = min(16, 2 * (config.threads or os.cpu_count() or 1))
-    size = prod(old.write_shape) * old.dtype.itemsize
+    size = prod(old.largest) * old.dtype.itemsize
     with Threads(at_once(source.store, target.store, otherwise=threads, size=size)) as pool:
         before, then = 0, time.monotonic()
         for came, _ in enumerate(pool.map(as_durable_as_here(one), batch), 1):

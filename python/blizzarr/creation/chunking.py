@@ -21,13 +21,21 @@ from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
+from blizzarr.model import ChunkGrid, RegularGrid
+from blizzarr.model.rectilinear_grid import RectilinearGrid, edges_of
+from blizzarr.problems import Problems
 
-ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | None
+EdgesLike: TypeAlias = int | Sequence[int | Sequence[int]] | None
+"""One length for all chunks along an axis, -1 or None for a single chunk, or a list of the length of each chunk, in
+which ``[length, count]`` stands for so many chunks in a row."""
+
+ChunksLike: TypeAlias = Literal["auto"] | str | int | Sequence[EdgesLike] | ChunkGrid | None
 """``"auto"``, a size like ``"8MB"``, one length for all axes, or a length for each; -1 or None is the whole axis.
 
-As in zarr-python, None and True stand for ``"auto"``, and False for a single chunk."""
+As in zarr-python, None and True stand for ``"auto"``, and False for a single chunk; a list in the place of a length has
+the length of each chunk along the axis, which makes a rectilinear chunk grid."""
 
-ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[int | None] | Mapping[str, Any] | None
+ShardsLike: TypeAlias = Literal["auto"] | str | int | Sequence[EdgesLike] | ChunkGrid | Mapping[str, Any] | None
 """As for chunks; None means no shards. A mapping has a ``shape`` and an ``index_location``, as in zarr-python."""
 
 _BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
@@ -153,6 +161,50 @@ def resolve_chunks(
     return _lengths(chunks, shape, "chunks")
 
 
+def resolve_uneven(given: Any, shape: Sequence[Any], name: str) -> ChunkGrid | None:
+    """Return the grid for a user's argument with a list of lengths for at least one axis; None without such a list.
+
+    Raise `MetadataError` if there is another number of axes, a length is not an integer of at least 1, or those of an
+    axis are not as long as the array.
+
+    >>> resolve_uneven([[10, 20, [5, 6]], -1], (60, 7), "chunks").to_configuration()["chunk_shapes"]
+    [[10, 20, [5, 6]], 7]
+    """
+    if isinstance(given, ChunkGrid) and not isinstance(given, RegularGrid):
+        # That of another array, perhaps of another length.
+        return given.resized(tuple(shape), (1,) * len(shape))
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        return None
+    axes = list(given)
+    if not any(isinstance(axis, Iterable) and not isinstance(axis, str) for axis in axes):
+        return None
+    if len(axes) != len(shape):
+        expected = f"{len(shape)} lengths or lists of lengths, one for each dimension of the shape {tuple(shape)}"
+        raise MetadataError(problems=[Problem(name, expected, f"{len(axes)}: {axes!r:.80}")])
+    listed = [_plain(axis) if isinstance(axis, Iterable) else axis for axis in axes]
+    even = [1 if type(axis) is list else axis for axis in listed]
+    lengths = _lengths(even, shape, name)
+    problems = Problems()
+    edges = [
+        edges_of(axis if type(axis) is list else length, size, f"{name}[{number}]", problems)
+        for number, (axis, length, size) in enumerate(zip(listed, lengths, shape, strict=True))
+    ]
+    problems.raise_any()
+    return RectilinearGrid(tuple(axis for axis in edges if axis is not None))
+
+
+def _plain(lengths: Iterable[Any]) -> list[Any]:
+    """Return a list of lengths and pairs with integers of Python, as documents have them."""
+    return [
+        _plain(item)
+        if isinstance(item, Iterable) and not isinstance(item, str)
+        else item.__index__()
+        if hasattr(item, "__index__") and not isinstance(item, bool)
+        else item
+        for item in lengths
+    ]
+
+
 def resolve_shards(
     shards: ShardsLike, chunks: tuple[int, ...], shape: Sequence[int], itemsize: int
 ) -> tuple[int, ...] | None:
@@ -186,16 +238,22 @@ def resolve_shards(
 def _given_lengths(shards: Any, shape: Sequence[int]) -> list[int | None]:
     """Return the lengths of shards, checked, with None where they are to be the whole axis."""
     lengths = _lengths(shards, shape, "shards")
+    if isinstance(shards, ChunkGrid):
+        return list(lengths)
     given = shards if isinstance(shards, Iterable) else [shards] * len(lengths)
     return [None if asked in (None, -1) else length for asked, length in zip(given, lengths, strict=True)]
 
 
-def _lengths(given: int | Sequence[int | None], shape: Sequence[int], name: str) -> tuple[int, ...]:
+def _lengths(given: Any, shape: Sequence[int], name: str) -> tuple[int, ...]:
+    if isinstance(given, ChunkGrid):
+        given = given.chunk_shape
     if isinstance(given, bool) or not isinstance(given, SupportsIndex | Iterable):
         raise MetadataError(problems=[Problem(name, "'auto', a size like '8MB', a length or lengths", repr(given))])
     lengths: list[Any] = list(given) if isinstance(given, Iterable) else [given] * len(shape)
     if len(lengths) != len(shape):
         expected = f"{len(shape)} lengths, one for each dimension of the shape {tuple(shape)}"
+        if len(shape) == 1:
+            expected += " (chunks of several lengths are a list in the list)"
         raise MetadataError(problems=[Problem(name, expected, f"{len(lengths)}: {tuple(lengths)}")])
     problems = []
     for axis, (length, whole) in enumerate(zip(lengths, shape, strict=True)):

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Unp
 import numpy as np
 
 from blizzarr.codecs import CodecChain, ShardingCodec, TransposeCodec
-from blizzarr.creation.chunking import ChunksLike, ShardsLike, index_location_of, resolve_chunks, resolve_shards
+from blizzarr.creation.chunking import (
+    ChunksLike,
+    ShardsLike,
+    index_location_of,
+    resolve_chunks,
+    resolve_shards,
+    resolve_uneven,
+)
 from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes, is_unicode
 from blizzarr.dtypes import DataType
@@ -18,7 +25,7 @@ from blizzarr.dtypes.typestr import with_field_orders
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import Format, arranged, format_named
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.model import MAX_RANK, ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.model import MAX_RANK, ArrayMeta, ChunkGrid, ChunkKeys, GroupMeta, RegularGrid
 
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
@@ -96,8 +103,7 @@ def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptio
     lengths = _shape(shape)
     kind = decide_type(_element_type(dtype, form), filters, serializer, compressors, codecs)
     shards, index_location = index_location_of(shards)
-    chunk_shape = resolve_chunks(given["chunks"], lengths, kind.usual_bytes, shards)
-    shard_shape = resolve_shards(shards, chunk_shape, lengths, kind.usual_bytes)
+    chunk_shape, shard_shape, grid = _chunks(given["chunks"], shards, lengths, kind)
     if codecs is None:
         chain = CodecChain.from_user(
             _with_order(filters, order, len(lengths)),
@@ -120,7 +126,7 @@ def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptio
     return ArrayMeta(
         shape=lengths,
         dtype=kind,
-        chunk_grid=RegularGrid(shard_shape or chunk_shape),
+        chunk_grid=grid,
         chunk_keys=form.chunk_keys(_chunk_keys(given["chunk_key_encoding"])),
         fill_value=check_fill(fill, chain, kind),
         codecs=chain,
@@ -130,6 +136,23 @@ def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptio
         format=form.name,
         fill_undefined=undefined,
     )
+
+
+def _chunks(
+    chunks: ChunksLike, shards: ShardsLike, shape: tuple[int, ...], kind: DataType
+) -> tuple[tuple[int, ...], tuple[int, ...] | None, ChunkGrid]:
+    """Return chunk shape and shard shape for the codecs, which divide those of uneven grids, and the grid."""
+    uneven = resolve_uneven(chunks, shape, "chunks")
+    if uneven is not None:
+        if shards is not None:
+            expected = "one length for each axis, as all chunks in shards have one shape; shards= may have lists"
+            raise MetadataError(problems=[Problem("chunks", expected, uneven.text)])
+        return uneven.divisors(), None, uneven
+    uneven = resolve_uneven(shards, shape, "shards")
+    inside = shards if uneven is None else uneven.divisors()
+    chunk_shape = resolve_chunks(chunks, shape, kind.usual_bytes, inside)
+    shard_shape = resolve_shards(inside, chunk_shape, shape, kind.usual_bytes)
+    return chunk_shape, shard_shape, uneven or RegularGrid(shard_shape or chunk_shape)
 
 
 name_keywords(describe_array, DEFAULTS)

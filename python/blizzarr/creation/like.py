@@ -11,7 +11,7 @@ import numpy as np
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec
-from blizzarr.creation.chunking import resolve_chunks
+from blizzarr.creation.chunking import resolve_chunks, resolve_uneven
 from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType, Kind
@@ -75,19 +75,24 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if MASKED in filled.attributes and filled.dimension_names is not None:
         options = {**options, "attributes": {MASKED: filled.attributes[MASKED], **(options.get("attributes") or {})}}
     if _LAYOUT.isdisjoint(options):
-        return taken | {"chunks": meta.write_shape, "codecs": meta.codecs} | dict(options)
+        return taken | {"chunks": meta.chunk_grid, "codecs": meta.codecs} | dict(options)
     if "codecs" in options:
-        return taken | {"chunks": meta.write_shape} | dict(options)
-    taken |= {"chunks": meta.chunk_shape, "shards": meta.shard_shape}
+        return taken | {"chunks": meta.chunk_grid} | dict(options)
+    is_sharded = meta.codecs.is_sharded
+    taken |= {"chunks": meta.read_grid, "shards": meta.chunk_grid if is_sharded else None}
     if "dtype" not in options:
         chain = meta.codecs.innermost
         taken |= {"filters": chain.filters, "serializer": chain.serializer, "compressors": chain.compressors}
         if "order" in options:
             del taken["filters"]
     taken |= options
-    if "shards" not in options and meta.shard_shape is not None:
+    if "shards" not in options and resolve_uneven(taken["chunks"], lengths_of(taken["shape"]), "chunks") is not None:
+        # Chunks of several lengths are not in shards.
+        taken["shards"] = None
+    elif "shards" not in options and is_sharded:
+        # Shards keep about their size: they are the smallest in whole chunks that are at least as large.
         chunks = resolve_chunks(taken["chunks"], meta.shape, meta.dtype.usual_bytes)
-        taken |= {"chunks": chunks, "shards": _rounded(meta.shard_shape, chunks)}
+        taken |= {"chunks": chunks, "shards": meta.chunk_grid.multiples(chunks)}
     return taken
 
 
@@ -112,12 +117,7 @@ def _with_index(meta: ArrayMeta, index_codecs: tuple[str, ...] | None) -> ArrayM
 
     if index_codecs is None or not meta.codecs.is_sharded:
         return meta
-    return replace(meta, codecs=CodecChain.from_list(changed(meta.codecs).all, meta.dtype, meta.write_shape))
-
-
-def _rounded(shards: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the smallest shards in whole chunks that are at least as large."""
-    return tuple(-(-shard // chunk) * chunk for shard, chunk in zip(shards, chunks, strict=True))
+    return replace(meta, codecs=CodecChain.from_list(changed(meta.codecs).all, meta.dtype, meta.chunk_grid.divisors()))
 
 
 def _rank(shape: Any) -> int:

@@ -67,7 +67,7 @@ def from_zarr(
     (((2,), (2, 1)), 21)
     """
     array = _opened(target, component, storage_options)
-    stored = array.shards or array.chunks
+    stored = array.metadata.chunk_grid.compact_sizes(array.shape)
     normal = da.core.normalize_chunks(
         stored if chunks is None else chunks, array.shape, dtype=array.dtype, previous_chunks=stored
     )

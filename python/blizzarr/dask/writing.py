@@ -183,11 +183,13 @@ def _bounds(region: Any, shape: tuple[int, ...]) -> list[tuple[int, int]]:
 
 def _aligned(array: da.Array, stored: Array, bounds: list[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """Return chunks of Dask that end where stored objects do, each of about as many elements as there are now."""
-    grid = stored.shards or stored.chunks
     found = []
-    for lengths, size, (start, stop) in zip(array.chunks, grid, bounds, strict=True):
-        step = size * max(1, max(lengths) // size)
-        first = start - start % size
-        ends = [*range(first + step, stop, step), stop] if stop > start else [start]
-        found.append(tuple(end - begin for begin, end in zip([start, *ends], ends, strict=False)))
+    for lengths, edges, (start, stop) in zip(array.chunks, stored.metadata.chunk_grid.edges, bounds, strict=True):
+        begins = [start]
+        while begins[-1] < stop:
+            chunk = edges.locate(begins[-1])[0]
+            most = edges.locate(edges.start(chunk) + max(lengths))[0]
+            begins.append(min(edges.start(max(chunk + 1, most)), stop))
+        ends = begins[1:] or begins
+        found.append(tuple(end - begin for begin, end in zip(begins, ends, strict=False)))
     return tuple(found)

@@ -14,6 +14,7 @@ from typing import Final
 
 from blizzarr.display.escape import escape
 from blizzarr.display.sizes import shape_text
+from blizzarr.model.edges import Edges
 
 _LONGEST: Final = 170.0
 _SLIMMEST: Final = 0.22
@@ -45,13 +46,13 @@ class _Side:
 
 def draw(
     shape: Sequence[int],
-    chunks: Sequence[int],
-    shards: Sequence[int] | None = None,
+    chunks: Sequence[Edges],
+    shards: Sequence[Edges] | None = None,
     names: Sequence[str | None] | None = None,
 ) -> str:
     """The drawing as an ``<svg>`` element, with a caption about the parts that it leaves out.
 
-    >>> draw((100, 100), (50, 50)).startswith('<svg class="bzr-grid"')
+    >>> draw((100, 100), [Edges.even(50), Edges([(10, 1), (90, 1)])]).startswith('<svg class="bzr-grid"')
     True
     """
     rank = len(shape)
@@ -69,7 +70,7 @@ def draw(
 
 
 def _side(
-    axis: int, shape: Sequence[int], chunks: Sequence[int], shards: Sequence[int] | None, name: str | None
+    axis: int, shape: Sequence[int], chunks: Sequence[Edges], shards: Sequence[Edges] | None, name: str | None
 ) -> _Side:
     longest = max((length for length in shape[-3:]), default=1) or 1
     length = shape[axis]
@@ -80,12 +81,12 @@ def _side(
     return _Side(label, pixels, shown, thick, every)
 
 
-def _lines(length: int, step: int, pixels: float) -> tuple[tuple[float, ...], int]:
-    count = -(-length // step) if length else 1
+def _lines(length: int, edges: Edges, pixels: float) -> tuple[tuple[float, ...], int]:
+    count = edges.count(length) if length else 1
     every, factors = 1, cycle((2, 2.5, 2))
     while count / every > _MOST_LINES:
         every = round(every * next(factors))
-    return tuple(number * step / length * pixels for number in range(every, count, every)), every
+    return tuple(edges.start(number) / length * pixels for number in range(every, count, every)), every
 
 
 def _short(name: str | None) -> str:

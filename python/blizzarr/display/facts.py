@@ -6,9 +6,9 @@ import json
 import math
 from typing import Any
 
-from blizzarr.display.sizes import Stored, ratio_text, shape_text
+from blizzarr.display.sizes import Stored, grid_text, ratio_text, shape_text
 from blizzarr.dtypes import Kind
-from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model import ArrayMeta, ChunkGrid, GroupMeta
 from blizzarr.size_text import bytes_text
 
 
@@ -51,13 +51,13 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     """The facts about an array as pairs of text."""
     raw = raw_bytes(meta)
     grid = meta.chunk_grid.shape(meta.shape)
-    chunks = math.prod(-(-size // length) for size, length in zip(meta.shape, meta.chunk_shape, strict=True))
+    chunks = math.prod(meta.read_grid.shape(meta.shape))
     listed = [("Shape", shape_text(meta.shape)), ("Data type", str(meta.dtype))]
     if meta.dimension_names is not None and any(meta.dimension_names):
         listed.append(("Dimensions", ", ".join("-" if name is None else name for name in meta.dimension_names)))
-    listed.append(("Chunks", _parts(meta, meta.chunk_shape, chunks)))
-    if meta.shard_shape is not None:
-        listed.append(("Shards", _parts(meta, meta.shard_shape, math.prod(grid))))
+    listed.append(("Chunks", _parts(meta, meta.read_grid, chunks)))
+    if meta.codecs.is_sharded:
+        listed.append(("Shards", _parts(meta, meta.chunk_grid, math.prod(grid))))
     codecs = meta.codecs.to_json()
     listed.append(("Codecs", " \N{RIGHTWARDS ARROW} ".join(map(codec_text, codecs))))
     if meta.storage_transformers:
@@ -91,15 +91,16 @@ def _stored(meta: ArrayMeta, found: Stored, total: int) -> str:
         return "nothing is stored, all elements are the fill value" if total else "nothing"
     if not found.complete:
         return objects_text(found)
-    noun = "chunk" if meta.shard_shape is None else "shard"
+    noun = "shard" if meta.codecs.is_sharded else "chunk"
     count = f"{found.objects:,} of {total:,} {noun}s" if total > 1 else f"1 {noun}"
     ratio = ratio_text(raw_bytes(meta), found)
     return f"{bytes_text(found.bytes)} in {count}" + (f", ratio {ratio}" if ratio else "")
 
 
-def _parts(meta: ArrayMeta, shape: tuple[int, ...], count: int) -> str:
-    size = "" if raw_bytes(meta) is None else f" of {bytes_text(math.prod(shape) * meta.dtype.itemsize)}"
-    return f"{shape_text(shape)} ({count:,}{size})"
+def _parts(meta: ArrayMeta, grid: ChunkGrid, count: int) -> str:
+    largest = bytes_text(math.prod(grid.inside(meta.shape)) * meta.dtype.itemsize)
+    size = "" if raw_bytes(meta) is None else f" of {'' if grid.is_even else 'up to '}{largest}"
+    return f"{grid_text(grid)} ({count:,}{size})"
 
 
 def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) -> dict[str, Any]:
@@ -114,8 +115,8 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
             "shape": list(meta.shape),
             "data_type": meta.dtype.to_json(),
             "dimension_names": None if meta.dimension_names is None else list(meta.dimension_names),
-            "chunks": list(meta.chunk_shape),
-            "shards": None if meta.shard_shape is None else list(meta.shard_shape),
+            "chunks": meta.read_grid.spelling,
+            "shards": meta.chunk_grid.spelling if meta.codecs.is_sharded else None,
             "codecs": meta.codecs.to_json(),
             "storage_transformers": [transformer.to_json() for transformer in meta.storage_transformers],
             "order": meta.order,

@@ -125,7 +125,12 @@ def _bar(raw: int | None, found: Stored | None) -> str:
 
 
 def _grid(meta: ArrayMeta) -> str:
-    return chunk_grid.draw(meta.shape, meta.chunk_shape, meta.shard_shape, meta.dimension_names)
+    return chunk_grid.draw(
+        meta.shape,
+        meta.read_grid.edges,
+        meta.chunk_grid.edges if meta.codecs.is_sharded else None,
+        meta.dimension_names,
+    )
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> str:

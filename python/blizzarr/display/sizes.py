@@ -15,6 +15,7 @@ from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, node_of
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
+from blizzarr.model import ChunkGrid
 from blizzarr.stores import LocalStore
 from blizzarr.stores.confined import entries, opened
 from blizzarr.stores.generation import unwrapped
@@ -34,6 +35,19 @@ def shape_text(shape: tuple[int, ...]) -> str:
     ('10 \xd7 20,000', 'scalar')
     """
     return " \N{MULTIPLICATION SIGN} ".join(f"{length:,}" for length in shape) or "scalar"
+
+
+def grid_text(grid: ChunkGrid) -> str:
+    """The lengths of the chunks along each axis as text.
+
+    >>> from blizzarr.model.edges import Edges
+    >>> from blizzarr.model.rectilinear_grid import RectilinearGrid
+    >>> grid_text(RectilinearGrid((Edges([(10, 2), (20, 1)]), Edges.even(5))))
+    '(10 x 2, 20) \xd7 5'
+    """
+    if grid.is_even:
+        return shape_text(grid.chunk_shape)
+    return " \N{MULTIPLICATION SIGN} ".join(map(str, grid.edges))
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class ArrayFormat(WithoutGroups, ABC):
                 problems.add(name, f"{expressed!r}, as documents of {self.name} express no other", repr(given))
         if read.dtype == meta.dtype and read.chunk_grid == meta.chunk_grid:
             # A codec may have an option that does not matter for elements of this type.
-            steps = [array.codecs.steps(array.dtype, array.write_shape) for array in (read, meta)]
+            steps = [array.codecs.steps(array.dtype, array.largest) for array in (read, meta)]
             if steps[0] != steps[1]:
                 problems.add("codecs", f"{_named(read)}, as documents of {self.name} express no other", _named(meta))
             fills = [array.dtype.fill_to_json(array.fill_value) for array in (read, meta)]

@@ -19,7 +19,7 @@ from blizzarr.dtypes.value_text import value_text
 from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.n5_compression import from_n5, to_n5
 from blizzarr.formats.respelled import respelled
-from blizzarr.formats.shapes import array_shape
+from blizzarr.formats.shapes import array_shape, common_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.problems import MISSING, Problems, decoder
@@ -109,7 +109,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
 
     If the array came from a document, its members keep their order, and unchanged ones their spelling.
     """
-    dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
+    dtype, chunks = meta.dtype, common_shape(meta, problems)
     if dtype.name not in TYPES:
         problems.add("data_type", f"one of {', '.join(TYPES)}", dtype.to_json())
     elif _size(chunks, dtype) > _MOST_BYTES:

@@ -20,7 +20,7 @@ from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
 from blizzarr.formats.respelled import respelled, unchanged
-from blizzarr.formats.shapes import array_shape
+from blizzarr.formats.shapes import array_shape, common_shape
 from blizzarr.formats.v1_compression import from_v1, to_v1
 from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
@@ -131,7 +131,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
 
     If the array came from a document, its members keep their spelling and order, and unknown members are kept.
     """
-    dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
+    dtype, chunks = meta.dtype, common_shape(meta, problems)
     configs = chain_to_configs(meta.codecs, dtype=dtype, chunk_shape=chunks, problems=problems)
     endian = None if configs is None else configs.endian
     spelled = None if dtype.kind is Kind.OBJECT else to_typestr(dtype, endian)

@@ -14,7 +14,7 @@ from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
 from blizzarr.formats.objects import check_fill
 from blizzarr.formats.respelled import respelled, unchanged
-from blizzarr.formats.shapes import array_shape
+from blizzarr.formats.shapes import array_shape, common_shape
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
 from blizzarr.formats.v2_separator import lacks_separator
@@ -107,7 +107,7 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
     If the array came from a document, each member whose meaning has not changed keeps its spelling, and unknown members
     are kept. If nothing changed, that document itself is returned.
     """
-    dtype, chunks = meta.dtype, meta.chunk_grid.chunk_shape
+    dtype, chunks = meta.dtype, common_shape(meta, problems)
     configs = chain_to_configs(meta.codecs, dtype=dtype, chunk_shape=chunks, problems=problems)
     endian = None if configs is None else configs.endian
     spelled = to_typestr(dtype, endian)

@@ -110,8 +110,7 @@ def _chunk_grid(
     name, configuration = named
     row = CHUNK_GRIDS.get(name)
     if row is None:
-        known = "chunks of different lengths; zarr-python 3.2 reads it" if name == "rectilinear" else _NOT_HERE
-        problems.unknown("chunk_grid.name" if type(value) is dict else "chunk_grid", "chunk grid", name, known)
+        problems.unknown("chunk_grid.name" if type(value) is dict else "chunk_grid", "chunk grid", name, _NOT_HERE)
         return None
     return row.from_configuration(configuration, shape, dtype, problems)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -171,30 +171,40 @@ def true_indices(mask: npt.NDArray[np.bool_]) -> tuple[IndexArray, ...]:
     return tuple(numbers.astype(np.int64, copy=False) for numbers in along)
 
 
-def block_slice(item: Item, block: int, size: int, axis: int) -> slice:
-    """Turn the position of a block, or a slice of positions, into a slice of elements; blocks have length `block`.
+class Blocks(Protocol):
+    """The blocks along one axis of a grid."""
+
+    def count(self, size: int, /) -> int:
+        """Return the number of blocks that hold elements of an axis of this size."""
+
+    def start(self, block: int, /) -> int:
+        """Return the first element of a block; for the number of blocks, where the last one ends."""
+
+
+def block_slice(item: Item, edges: Blocks, size: int, axis: int) -> slice:
+    """Turn the position of a block, or a slice of positions, into a slice of elements.
 
     Raise `SelectionError` if the item is not an integer or a slice with step 1. Raise `OutOfBoundsError` if the
     position is outside the grid.
     """
-    blocks = -(-size // block)
+    blocks = edges.count(size)
     if isinstance(item, slice):
         start, _, count = slice_in_bounds(item, blocks, axis)
         if item.step is not None and operator.index(item.step) != 1:
             raise SelectionError(
                 f"expected a slice of blocks with step 1 for axis {axis}, found step {item.step}", index=item, axis=axis
             )
-        return slice(start * block, min((start + count) * block, size))
+        return slice(edges.start(start), min(edges.start(start + count), size))
     if isinstance(item, int):
         if not -blocks <= item < blocks:
             raise OutOfBoundsError(
-                f"block {item} is out of bounds for axis {axis} with {blocks} blocks of length {block}",
+                f"block {item} is out of bounds for axis {axis} with {blocks} blocks",
                 index=item,
                 axis=axis,
                 size=blocks,
             )
         start = item % blocks
-        return slice(start * block, min((start + 1) * block, size))
+        return slice(edges.start(start), min(edges.start(start + 1), size))
     raise SelectionError(
         f"expected an integer or a slice to pick blocks along axis {axis}, found {item!r:.80}", index=item, axis=axis
     )

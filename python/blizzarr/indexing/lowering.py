@@ -11,7 +11,7 @@ from blizzarr.errors import SelectionError
 from blizzarr.indexing.basic import lower_basic
 from blizzarr.indexing.dialect import Dialect, selection_of, spread
 from blizzarr.indexing.form import Form
-from blizzarr.indexing.keys import as_items, block_slice
+from blizzarr.indexing.keys import Blocks, as_items, block_slice
 from blizzarr.indexing.selection import Lowered, lower_form
 
 
@@ -87,18 +87,19 @@ def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:
     return _lower(items, shape, Dialect.VECTORISED)
 
 
-def block(key: Any, shape: tuple[int, ...], block_shape: Sequence[int]) -> Lowered:
-    """Lower a key of block positions in a regular grid: integers and slices, which select whole blocks.
+def block(key: Any, shape: tuple[int, ...], edges: Sequence[Blocks]) -> Lowered:
+    """Lower a key of block positions in a grid: integers and slices, which select whole blocks.
 
     An integer keeps its axis, because a block has a length.
 
-    >>> block((1, slice(1, None)), (10, 4), (3, 2))[1]
-    ((0, 3, 1), (1, 2, 1))
+    >>> from blizzarr.model.edges import Edges
+    >>> block((1, slice(1, None)), (10, 4), (Edges.even(3), Edges([(1, 1), (3, 1)])))[1]
+    ((0, 3, 1), (1, 1, 1))
     """
     items = as_items(key, len(shape))
     slices = [
-        block_slice(item, length, size, axis)
-        for axis, (item, length, size) in enumerate(zip(spread(items, len(shape)), block_shape, shape, strict=True))
+        block_slice(item, blocks, size, axis)
+        for axis, (item, blocks, size) in enumerate(zip(spread(items, len(shape)), edges, shape, strict=True))
     ]
     return _lower(tuple(slices), shape, Dialect.NUMPY)
 

@@ -11,7 +11,7 @@ import numpy as np
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.value_text import value_repr
-from blizzarr.model.chunk_grid import ChunkGrid
+from blizzarr.model.chunk_grid import ChunkGrid, RegularGrid
 from blizzarr.model.chunk_keys import ChunkKeys
 
 if TYPE_CHECKING:
@@ -84,18 +84,41 @@ class ArrayMeta:
 
     @property
     def write_shape(self) -> tuple[int, ...]:
-        """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
+        """The shape of a stored object: of a shard, or of a chunk if there are no shards.
+
+        Raise `UnsupportedOperationError` if they have several shapes, which `chunk_grid` knows.
+        """
         return self.chunk_grid.chunk_shape
 
     @property
     def chunk_shape(self) -> tuple[int, ...]:
-        """The shape of the smallest part that can be read by itself, the innermost chunk."""
-        return self.codecs.read_shape(self.chunk_grid.chunk_shape)
+        """The shape of the smallest part that can be read by itself, the innermost chunk; see `write_shape`."""
+        return self.codecs.read_shape(self.chunk_grid.chunk_shape if not self.codecs.is_sharded else self.largest)
 
     @property
     def shard_shape(self) -> tuple[int, ...] | None:
-        """The shape of a shard; None if chunks are stored one by one."""
+        """The shape of a shard; None if chunks are stored one by one. See `write_shape`."""
         return self.chunk_grid.chunk_shape if self.codecs.is_sharded else None
+
+    @property
+    def largest(self) -> tuple[int, ...]:
+        """The shape of the largest stored object, for planning; others may be smaller."""
+        return self.chunk_grid.inside(self.shape)
+
+    @property
+    def read_grid(self) -> ChunkGrid:
+        """The grid of the smallest parts that can be read by themselves: of inner chunks if there are shards."""
+        return RegularGrid(self.chunk_shape) if self.codecs.is_sharded else self.chunk_grid
+
+    @property
+    def chunks_text(self) -> str:
+        """The shape of a chunk as text; of a grid with several the lengths along each axis."""
+        return self.read_grid.text
+
+    @property
+    def shards_text(self) -> str | None:
+        """The shape of a shard as text, in the same way; None without shards."""
+        return self.chunk_grid.text if self.codecs.is_sharded else None
 
     @property
     def order(self) -> Literal["C", "F"]:
@@ -103,8 +126,10 @@ class ArrayMeta:
         return self.codecs.order
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMeta:
-        """Return the array with another shape of the same rank."""
-        return replace(self, shape=shape)
+        """Return the array with another shape of the same rank, and with the chunks that this needs."""
+        # Shards consist of whole inner chunks.
+        units = self.codecs.read_shape((1,) * len(shape), nested=False)
+        return replace(self, shape=shape, chunk_grid=self.chunk_grid.resized(shape, units))
 
     def with_attributes(self, attributes: Mapping[str, Any], source: Mapping[str, Any] | None = None) -> ArrayMeta:
         """Return the array with these attributes, and with `source` as the document that it came from, if given."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from math import gcd
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.dtypes import DataType
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
-from blizzarr.model.edges import Edges
+from blizzarr.model.edges import Edges, NativeEdges
 from blizzarr.problems import MISSING, Problems, members
 
 PATH: Final = "chunk_grid.configuration"
@@ -52,15 +51,32 @@ class ChunkGrid(ABC):
     def edges(self) -> tuple[Edges, ...]:
         """The lengths of the chunks along each axis."""
 
-    def resized(self, array_shape: tuple[int, ...]) -> ChunkGrid:
-        """Return the grid of the same array with another shape; chunks inside of both stay as they are."""
+    def resized(self, array_shape: tuple[int, ...], units: tuple[int, ...]) -> ChunkGrid:
+        """Return the grid of the same array with another shape; chunks inside of both stay as they are.
+
+        - `units`: the lengths of new chunks are multiples of these.
+        """
         return self
+
+    def has_chunks_of(self, other: ChunkGrid) -> bool:
+        """Return whether all chunks that both grids have are the same ones, as those of an array before it grew."""
+        return self == other
+
+    @property
+    def native(self) -> list[NativeEdges] | None:
+        """The lengths along each axis as the engine takes them; None if all chunks have one shape."""
+        return [axis.native for axis in self.edges]
+
+    @property
+    def is_even(self) -> bool:
+        """True if all chunks have one shape."""
+        return all(axis.is_even for axis in self.edges)
 
     @property
     def chunk_shape(self) -> tuple[int, ...]:
         """The shape of a chunk. Raise `UnsupportedOperationError` if chunks have several shapes."""
         edges = self.edges
-        if not all(axis.is_even for axis in edges):
+        if not self.is_even:
             raise UnsupportedOperationError(
                 f"expected a grid of chunks of one shape, found the chunk grid {self.name!r} with {self.text}; "
                 "read_chunk_sizes and write_chunk_sizes of the array give the length of each chunk"
@@ -68,9 +84,29 @@ class ChunkGrid(ABC):
         return tuple(axis.length(0) for axis in edges)
 
     @property
-    def lengths(self) -> tuple[int | tuple[int, ...], ...]:
-        """The lengths along each axis, as `create_array` takes them: one for all chunks, or one for each."""
-        return tuple(axis.length(0) if axis.is_even else tuple(axis.lengths) for axis in self.edges)
+    def lengths(self) -> tuple[Any, ...]:
+        """The lengths along each axis, as `create_array` takes them: one for all chunks, or one for each.
+
+        Raise `LimitError` if an axis has more chunks than are worth listing.
+        """
+        return tuple(axis.length(0) if axis.is_even else tuple(axis.listed()) for axis in self.edges)
+
+    def sizes(self, array_shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """Return the length of each chunk along each axis, as far as it is inside of an array of this shape.
+
+        Raise `LimitError` if an axis has more chunks than are worth listing.
+        """
+        return tuple(tuple(axis.listed(size)) for axis, size in zip(self.edges, array_shape, strict=True))
+
+    def compact_sizes(self, array_shape: tuple[int, ...]) -> tuple[int | tuple[int, ...], ...]:
+        """Return the lengths along each axis, as Dask and xarray take them: one for all chunks, or as in `sizes`."""
+        axes = zip(self.edges, array_shape, strict=True)
+        return tuple(axis.length(0) if axis.is_even else tuple(axis.listed(size)) for axis, size in axes)
+
+    @property
+    def spelling(self) -> list[Any]:
+        """The lengths along each axis, as `create_array` takes them, with runs as lengths and counts."""
+        return [axis.to_json() for axis in self.edges]
 
     @property
     def text(self) -> str:
@@ -81,13 +117,13 @@ class ChunkGrid(ABC):
         """Return the stored shape of the largest chunk of an array of this shape."""
         return tuple(axis.longest(size) for axis, size in zip(self.edges, array_shape, strict=True))
 
-    def at_ends(self, array_shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Return the other stored shapes, which chunks at the ends of the axes have; there are none without ends."""
-        return []
-
     def divisors(self) -> tuple[int, ...]:
         """Return the greatest lengths that divide those of all chunks: what divides them, divides each chunk."""
         return tuple(gcd(*axis.distinct) or 1 for axis in self.edges)
+
+    def multiples(self, of: Sequence[int]) -> list[Any]:
+        """Return the lengths along each axis, as `create_array` takes them, each rounded up to a multiple of these."""
+        return [axis.multiples(unit).to_json() for axis, unit in zip(self.edges, of, strict=True)]
 
     def shape(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the number of chunks along each axis of an array of this shape."""
@@ -136,24 +172,23 @@ class RegularGrid(ChunkGrid):
     def edges(self) -> tuple[Edges, ...]:
         return tuple(map(Edges.even, self.chunk_shape))
 
+    @property
+    def is_even(self) -> bool:
+        return True
+
+    @property
+    def native(self) -> None:
+        return None
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return self.chunk_shape
+
     def inside(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
         if not self.ends_with_array:
             return self.chunk_shape
         sizes = zip(self.chunk_shape, array_shape, strict=True)
         return tuple([min(length, size or 1) for length, size in sizes])
-
-    def at_ends(self, array_shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Return the other stored shapes, which chunks at the ends of the axes have; there are none without ends.
-
-        >>> grid = RegularGrid((4, 4), ends_with_array=True)
-        >>> grid.at_ends((6, 9)), grid.inside((3, 9)), grid.at_ends((3, 8))
-        ([(4, 1), (2, 4), (2, 1)], (3, 4), [])
-        """
-        if not self.ends_with_array:
-            return []
-        whole = self.inside(array_shape)
-        lengths = [{length, size % length or length} for length, size in zip(whole, array_shape, strict=True)]
-        return [shape for shape in product(*(sorted(both, reverse=True) for both in lengths)) if shape != whole]
 
     def divisors(self) -> tuple[int, ...]:
         return self.chunk_shape

@@ -10,5 +10,6 @@ from blizzarr.model.chunk_grid import ChunkGrid
 CHUNK_GRIDS: Final = LazyTable[type[ChunkGrid]](
     {
         "regular": "blizzarr.model.chunk_grid:RegularGrid",
+        "rectilinear": "blizzarr.model.rectilinear_grid:RectilinearGrid",
     }
 )

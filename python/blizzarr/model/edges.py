@@ -5,10 +5,17 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Any, Final, TypeAlias
+
+from blizzarr.errors import LimitError
 
 _SHOWN: Final = 4
+_LISTED: Final = 1 << 24
+
+NativeEdges: TypeAlias = tuple[int | None, tuple[()] | tuple["array[int]", "array[int]", "array[int]"]]
+"""The length of all chunks; or of the chunks of each run the length, the first chunk, and the first element of that."""
 
 
 class Edges:
@@ -50,10 +57,11 @@ class Edges:
         self.stop: int | None = None if is_open else start
         """Where the last chunk ends; None if there is no last one."""
 
-    @classmethod
-    def even(cls, length: int) -> Edges:
+    @staticmethod
+    @lru_cache(256)
+    def even(length: int) -> Edges:
         """Return the edges of chunks of one length, without end."""
-        return cls(((length, 1),), is_open=True)
+        return Edges(((length, 1),), is_open=True)
 
     @property
     def is_even(self) -> bool:
@@ -68,12 +76,22 @@ class Edges:
             yield length, stop - self._firsts[run]
 
     @property
-    def native(self) -> tuple[array[int], array[int], array[int]]:
-        """The length of the chunks of each run, its first chunk, and the first element of that, for the engine."""
-        return self._lengths, self._firsts, self._starts
+    def native(self) -> NativeEdges:
+        """The edges as the engine takes them."""
+        if len(self._lengths) > 1:
+            return None, (self._lengths, self._firsts, self._starts)
+        return (self._lengths[0] if self._lengths else 1), ()
+
+    def to_json(self) -> Any:
+        """Return the edges as documents have them, and `create_array` takes them; they are even, or have an end."""
+        if self.is_even:
+            return self._lengths[0]
+        return [length if count == 1 else [length, count] for length, count in self.runs]
 
     def locate(self, index: int) -> tuple[int, int]:
         """Return the chunk that holds an element, and the position of the element in that chunk."""
+        if not self._lengths:
+            return 0, index
         run = max(0, bisect_right(self._starts, index) - 1)
         chunk, offset = divmod(index - self._starts[run], self._lengths[run])
         return self._firsts[run] + chunk, offset
@@ -99,27 +117,87 @@ class Edges:
             return self._lengths[0] if self._lengths else 1
         return max(self._lengths[: max(1, bisect_right(self._starts, size - 1))])
 
-    def within(self, size: int) -> Iterator[int]:
-        """Yield the length of each chunk inside an axis of this size; the last one may be cut off.
+    def touched(self, start: int, stop: int) -> range:
+        """Return the chunks that hold elements from `start` to before `stop`."""
+        return range(self.locate(start)[0], self.locate(stop - 1)[0] + 1) if start < stop else range(0)
 
-        >>> list(Edges([(10, 2), (5, 3)]).within(27))
-        [10, 10, 5, 2]
+    def cut(self, part: slice) -> list[slice]:
+        """Return the parts of a slice of elements that lie in one chunk each.
+
+        >>> Edges([(10, 1), (5, 2)]).cut(slice(3, 12))
+        [slice(3, 10, None), slice(10, 12, None)]
         """
-        for length in self.lengths:
-            if size <= 0:
-                return
-            yield min(length, size)
-            size -= length
+        return [
+            slice(max(part.start, self.start(chunk)), min(part.stop, self.start(chunk + 1)))
+            for chunk in self.touched(part.start, part.stop)
+        ]
 
-    def grown(self, size: int) -> Edges:
-        """Return edges that cover an axis of this size: with one more chunk, unless these do.
+    def joined(self, most: int) -> Edges:
+        """Return the edges of groups of neighbours that are no longer than `most`, or of a single chunk.
+
+        >>> Edges([(10, 7), (15, 1), (40, 2), (1, 5)]).joined(30)
+        Edges(30 x 2, 25, 40 x 2, 5)
+        """
+        made: list[tuple[int, int]] = []
+        room = 0
+        for length, count in self.runs:
+            here = min(count, room // length)
+            if here:
+                made[-1] = made[-1][0] + here * length, 1
+            room, count = room - here * length, count - here
+            if count:
+                many = max(1, most // length)
+                whole, rest = divmod(count, many)
+                made += [(many * length, whole)] * bool(whole) + [(rest * length, 1)] * bool(rest)
+                room = max(0, most - made[-1][0])
+                if made[-1][1] > 1 and room:
+                    made[-1:] = [(made[-1][0], made[-1][1] - 1), (made[-1][0], 1)]
+        return Edges(made)
+
+    def multiples(self, of: int) -> Edges:
+        """Return the edges with each length rounded up to a multiple of this."""
+        return Edges([(-(-length // of) * of, count) for length, count in self.runs], is_open=self.is_open)
+
+    def listed(self, size: int | None = None) -> list[int]:
+        """Return the length of each chunk; with a `size`, only as far as it is inside an axis of this size.
+
+        Raise `LimitError` if there are more chunks than are worth listing.
+
+        >>> Edges([(10, 2), (5, 3)]).listed(27), Edges([(10, 2), (5, 3)]).listed()
+        ([10, 10, 5, 2], [10, 10, 5, 5, 5])
+        """
+        chunks = self._chunks if size is None else self.count(size)
+        if chunks > _LISTED:
+            raise LimitError(f"expected at most {_LISTED:,} chunks along an axis to list, found {chunks:,}")
+        found = list(islice(self.lengths, chunks))
+        if size:
+            found[-1] = size - self.start(chunks - 1)
+        return found
+
+    def grown(self, size: int, unit: int = 1) -> Edges:
+        """Return edges that cover an axis of this size: with one more chunk in whole units, unless these do.
 
         >>> Edges([(10, 2)]).grown(27)
-        Edges(10, 10, 7)
+        Edges(10 x 2, 7)
         """
         if self.stop is None or size <= self.stop:
             return self
-        return Edges([*self.runs, (size - self.stop, 1)])
+        return Edges([*self.runs, (-(-(size - self.stop) // unit) * unit, 1)])
+
+    def agrees(self, other: Edges) -> bool:
+        """Return whether all chunks that both have are the same ones.
+
+        >>> Edges([(10, 2)]).agrees(Edges([(10, 2), (7, 1)])), Edges([(10, 2)]).agrees(Edges([(10, 1), (7, 1)]))
+        (True, False)
+        """
+        if self.is_open or other.is_open:
+            return self == other
+        count, chunks = min(len(self._lengths), len(other._lengths)), min(self._chunks, other._chunks)
+        return (
+            self._lengths[:count] == other._lengths[:count]
+            and self._firsts[:count] == other._firsts[:count]
+            and self.start(chunks) == other.start(chunks)
+        )
 
     @property
     def lengths(self) -> Iterator[int]:
@@ -146,8 +224,16 @@ class Edges:
     def __hash__(self) -> int:
         return hash((self.is_open, self.stop, self._lengths.tobytes(), self._firsts.tobytes()))
 
+    def __str__(self) -> str:
+        if self.is_even:
+            return str(self._lengths[0])
+        shown = [
+            str(length) if count == 1 else f"{length} x {count}" for length, count in islice(self.runs, _SHOWN + 1)
+        ]
+        if len(self._lengths) > _SHOWN:
+            shown[_SHOWN - 1 :] = ["…", str(self._lengths[-1])]
+        end = ", …" if self.is_open else "," if len(shown) == 1 else ""
+        return f"({', '.join(shown)}{end})"
+
     def __repr__(self) -> str:
-        shown = list(map(str, islice(self.lengths, 1 if self.is_even else _SHOWN * 2)))
-        if self.is_open or self._chunks > len(shown):
-            shown[_SHOWN:] = ["…"]
-        return f"Edges({', '.join(shown)})"
+        return f"Edges{self}" if not self.is_even else f"Edges.even({self})"

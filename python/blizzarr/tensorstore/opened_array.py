@@ -10,6 +10,7 @@ from blizzarr.array import Array
 from blizzarr.array.binding import bind
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
+from blizzarr.model.edges import NativeEdges
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.transfer import Binding
 
@@ -48,9 +49,9 @@ class _Handle:
         """Write the buffer to the selection of `axes`."""
         self.handle.write(source, axes, write_empty, self.threads)
 
-    def resized(self, shape: tuple[int, ...], /) -> _Handle:
-        """Return the handle for the same chunks under another shape."""
-        return _Handle(self.handle.resized(shape), self.threads, self.moment)
+    def resized(self, shape: tuple[int, ...], sides: list[NativeEdges] | None = None, /) -> _Handle:
+        """Return the handle for the same chunks under another shape, and perhaps with other edges."""
+        return _Handle(self.handle.resized(shape, sides), self.threads, self.moment)
 
     def beyond(self) -> _Handle:
         """Return the handle for elements that may lie beyond the stored shape."""

@@ -58,6 +58,11 @@ class StoredArrayDriver(Driver):
         self._stored = stored if transaction is None else stored.within(transaction)
         """The array as the transaction will leave it."""
         self._array = self._stored.array
+        if not self._array.metadata.chunk_grid.is_even:
+            raise SpecError(
+                f'Expected the "chunk_grid" "regular", but received: "{self._array.metadata.chunk_grid.name}": '
+                "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
+            )
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
         self._spec: tuple[ArrayMeta, bool, SpecNode] | None = None

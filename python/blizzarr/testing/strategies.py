@@ -91,16 +91,36 @@ def _bytes(draw: st.DrawFn, dtype: np.dtype[Any]) -> dict[str, Any]:
 
 
 @st.composite
+def edges(draw: st.DrawFn, size: int) -> tuple[Any, int]:
+    """Draw lengths of chunks along an axis, as `create_array` takes them, and one that divides them all."""
+    unit = draw(st.integers(1, 4))
+    if draw(st.sampled_from([False, False, True])):
+        return unit, unit
+    listed: list[int | list[int]] = []
+    covered = 0
+    while not covered or covered < size or draw(st.sampled_from([False, False, False, True])):
+        length, count = unit * draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 1, 3]))
+        listed.append(length if count == 1 else [length, count])
+        covered += length * count
+    return listed, unit
+
+
+@st.composite
 def layouts(draw: st.DrawFn, max_rank: int = 3) -> dict[str, Any]:
     """Draw arguments of `blizzarr.create_array`: shape, data type, chunks, codecs, chunk keys, fill value."""
     rank = draw(st.integers(0, max_rank))
     dtype = draw(dtypes)
-    chunks = tuple(draw(st.lists(st.integers(1, 6), min_size=rank, max_size=rank)))
+    shape = tuple(draw(st.lists(st.integers(0, 11), min_size=rank, max_size=rank)))
+    chunks: tuple[Any, ...] = tuple(draw(st.lists(st.integers(1, 6), min_size=rank, max_size=rank)))
+    divisors = chunks
+    if draw(st.sampled_from([False, False, True])):
+        drawn = [draw(edges(size)) for size in shape]
+        chunks, divisors = tuple(chunk for chunk, _ in drawn), tuple(divisor for _, divisor in drawn)
     return {
-        "shape": tuple(draw(st.lists(st.integers(0, 11), min_size=rank, max_size=rank))),
+        "shape": shape,
         "dtype": dtype,
         "chunks": chunks,
-        "codecs": draw(codec_chains(chunks, dtype)),
+        "codecs": draw(codec_chains(divisors, dtype)),
         "fill_value": draw(elements(dtype, (1,)))[0],
         "chunk_key_encoding": {
             "name": draw(st.sampled_from(["default", "v2"])),

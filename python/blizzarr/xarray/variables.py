@@ -59,10 +59,11 @@ def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
     meta = array.metadata
     dimensions = dimensions_of(array)
     stored = StoredArray(array)
+    chunks, stored_sizes = (grid.compact_sizes(array.shape) for grid in (meta.read_grid, meta.chunk_grid))
     encoding: dict[str, Any] = {
-        "chunks": array.chunks,
-        "preferred_chunks": dict(zip(dimensions, array.shards or array.chunks, strict=True)),
-        "shards": array.shards,
+        "chunks": chunks,
+        "preferred_chunks": dict(zip(dimensions, stored_sizes, strict=True)),
+        "shards": stored_sizes if meta.codecs.is_sharded else None,
     }
     if stored.dtype.kind == "T":
         encoding["dtype"] = stored.dtype

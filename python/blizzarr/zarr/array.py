@@ -12,7 +12,7 @@ import numpy.typing as npt
 import blizzarr
 from blizzarr import indexing
 from blizzarr.array.fields import take_fields, write_field
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, ChunkGrid
 from blizzarr.zarr.arguments import ArrayConfig
 from blizzarr.zarr.awaitable import AsyncArray
 from blizzarr.zarr.buffer import check_prototype
@@ -68,9 +68,9 @@ class Array(Node):
 
     passed = frozenset(
         (
-            *("__dask_tokenize__", "basename", "cdata_shape", "chunks", "fill_value", "itemsize"),
+            *("__dask_tokenize__", "basename", "cdata_shape", "fill_value", "itemsize"),
             *("name", "nbytes", "nbytes_stored", "nchunks", "nchunks_initialized", "ndim", "path", "read_only"),
-            *("refresh", "shards", "size", "storage_transformers"),
+            *("read_chunk_sizes", "refresh", "size", "storage_transformers", "write_chunk_sizes"),
         )
     )
 
@@ -200,14 +200,15 @@ class Array(Node):
         return self._info(_count_bytes_stored=self.engine.nbytes_stored(), _count_chunks_initialized=count)
 
     def _info(self, **complete: Any) -> ArrayInfo:
+        meta = self.engine.metadata
         return ArrayInfo(
             _zarr_format=self._zarr_format,
             _data_type=self._zdtype,
             _fill_value=self.engine.fill_value,
             _shape=self.shape,
             _order=self.order,
-            _shard_shape=self.engine.shards,
-            _chunk_shape=self.engine.chunks,
+            _shard_shape=_shown(meta.chunk_grid) if meta.codecs.is_sharded else None,
+            _chunk_shape=_shown(meta.read_grid),
             _read_only=self.engine.read_only,
             _compressors=self.compressors,
             _filters=self.filters,
@@ -240,7 +241,7 @@ class Array(Node):
 
     def _lower(self, way: str) -> Callable[..., Any]:
         lower: Callable[..., Any] = getattr(indexing, way)
-        return partial(lower, block_shape=self.engine.metadata.write_shape) if way == "block" else lower
+        return partial(lower, edges=self.engine.metadata.chunk_grid.edges) if way == "block" else lower
 
     def _read(self, way: str, selection: Any, fields: Any = None, out: Any = None) -> Any:
         into = out if out is None or isinstance(out, np.ndarray) else getattr(out, "as_numpy_array", lambda: None)()
@@ -344,14 +345,14 @@ class Array(Node):
         return self.engine.append(self._given(data), axis)
 
     @property
-    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of what is stored as one object, along each axis: shards, or chunks."""
-        return _lengths(self.shape, self.engine.metadata.write_shape)
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of a chunk. Raise `NotImplementedError` if chunks have several shapes: see `read_chunk_sizes`."""
+        return self.engine.metadata.chunk_shape
 
     @property
-    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the chunks along each axis."""
-        return _lengths(self.shape, self.chunks)
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of a shard, None without shards. Raise `NotImplementedError`: see `write_chunk_sizes`."""
+        return self.engine.metadata.shard_shape
 
     @property
     def _nshards(self) -> int:
@@ -376,18 +377,8 @@ class Array(Node):
 AsyncArray.view(Array)
 
 
-def _lengths(shape: tuple[int, ...], grid: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return the lengths of the cells of a grid along each axis.
-
-    Examples
-    --------
-    >>> _lengths((100, 80), (30, 40))
-    ((30, 30, 30, 10), (40, 40))
-    """
-    return tuple(
-        tuple(min(step, length - start) for start in range(0, length, step))
-        for length, step in zip(shape, grid, strict=True)
-    )
+def _shown(grid: ChunkGrid) -> tuple[int, ...] | str:
+    return grid.chunk_shape if grid.is_even else "<variable>"
 
 
 class Selector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,11 @@ def choose_chunks(options: dict[str, Any]) -> None:
         return
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(map(int, shape))
     if not is_left:
-        chunks = (chunks,) * len(shape) if np.ndim(chunks) == 0 else tuple(chunks)
+        chunks = tuple(chunks) if isinstance(chunks, Iterable) else (chunks,) * len(shape)
         if len(chunks) == len(shape):
             # None and -1 stand for the whole axis.
+            if any(isinstance(chunk, list | tuple) for chunk in chunks):
+                return  # Chunks of several lengths are in no shards, which `blizzarr.create_array` says.
             chunks = tuple(c if c and c > 0 else max(length, 1) for c, length in zip(chunks, shape, strict=True))
     if min(shape, default=0) < 0 or (not is_left and len(chunks) != len(shape)):
         return  # These are errors, of which `blizzarr.create_array` says what is wrong.

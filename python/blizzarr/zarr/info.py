@@ -57,8 +57,8 @@ class ArrayInfo(_Table):
     _data_type: Any
     _fill_value: Any
     _shape: tuple[int, ...]
-    _shard_shape: tuple[int, ...] | None = None
-    _chunk_shape: tuple[int, ...] | None = None
+    _shard_shape: tuple[int, ...] | str | None = None
+    _chunk_shape: tuple[int, ...] | str | None = None
     _order: str
     _read_only: bool
     _store_type: str

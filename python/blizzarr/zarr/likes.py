@@ -22,7 +22,7 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     made = {
         "shape": data.shape,
         "dtype": meta.dtype,
-        "chunks": data.chunks,
+        "chunks": data.engine.metadata.read_grid.lengths,
         "fill_value": data.fill_value,
     }
     target = given.get("zarr_format", meta.zarr_format)
@@ -37,7 +37,7 @@ def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             "The existing order='F' of the source Zarr format 2 array will be ignored.", ZarrUserWarning, stacklevel=4
         )
     if target > 2:
-        made |= {"shards": data.shards, "dimension_names": data.engine.dimension_names}
+        made |= {"shards": data.engine.shards, "dimension_names": data.engine.dimension_names}
     made["zarr_format"] = target
     if "compressor" in given:
         made.pop("compressors", None)

@@ -19,7 +19,7 @@ from blizzarr.zarr.dtype import ZDType, of_engine
 
 __all__ = [
     *("ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata", "ConsolidatedMetadata", "DefaultChunkKeyEncoding"),
-    *("GroupMetadata", "RegularChunkGrid", "V2ChunkKeyEncoding", "metadata_of"),
+    *("GroupMetadata", "RectilinearChunkGridMetadata", "RegularChunkGrid", "V2ChunkKeyEncoding", "metadata_of"),
 ]
 
 
@@ -50,6 +50,18 @@ class RegularChunkGrid(Metadata):
     def to_dict(self) -> dict[str, Any]:
         """Return the grid as in documents."""
         return {"name": "regular", "configuration": {"chunk_shape": tuple(self.chunk_shape)}}
+
+
+@dataclass(frozen=True)
+class RectilinearChunkGridMetadata(Metadata):
+    """A grid of chunks of several lengths along each axis: one length, or that of each chunk."""
+
+    chunk_shapes: tuple[int | tuple[int, ...], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the grid as in documents."""
+        shapes = tuple(list(axis) if isinstance(axis, tuple) else axis for axis in self.chunk_shapes)
+        return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
 
 
 @dataclass(frozen=True)
@@ -147,9 +159,10 @@ class ArrayMetadata(_NodeMetadata):
         return len(self.engine.shape)
 
     @property
-    def chunk_grid(self) -> RegularChunkGrid:
+    def chunk_grid(self) -> RegularChunkGrid | RectilinearChunkGridMetadata:
         """The grid of what is stored as one object."""
-        return RegularChunkGrid(self.engine.write_shape)
+        grid = self.engine.chunk_grid
+        return RegularChunkGrid(grid.chunk_shape) if grid.is_even else RectilinearChunkGridMetadata(grid.lengths)
 
     @property
     def dtype(self) -> ZDType:

@@ -5,9 +5,13 @@ use std::sync::Arc;
 use crate::cache::pool::CachePool;
 use crate::cache::{Cached, Recheck};
 use crate::chain::Chain;
+use crate::chains::{Chains, Found};
 use crate::document::{Comparing, Document};
 use crate::error::{Error, Kind, Result};
+use crate::grid::Side;
 use crate::interrupt::Interrupt;
+use crate::region::Region;
+use crate::split::Split;
 use crate::store::uint64_sharded::ShardedStore;
 use crate::store::{Guard, Locker, Store};
 
@@ -128,9 +132,12 @@ pub struct Array {
     /// The metadata document, which places locks between processes.
     pub lock_key: String,
     pub shape: Vec<usize>,
+    /// The chain of its chunks; where they have several shapes, that of the largest ones.
     pub chain: Arc<Chain>,
-    /// Chains of the shorter chunks at the ends of the axes, where chunks end with the array; else there are none.
-    pub edges: Vec<Arc<Chain>>,
+    /// The chains of the other ones.
+    pub chains: Option<Arc<Chains>>,
+    /// The chunks along each axis, where they are not all of the shape of the chain.
+    pub sides: Option<Arc<[Side]>>,
     /// Its store, if that has chunks in shards of Neuroglancer.
     pub shards: Option<Arc<ShardedStore>>,
     /// What is kept of it between reads.
@@ -158,14 +165,36 @@ impl Array {
             let reason = format!("expected chunk lengths of at least 1, found {:?}", chain.shape);
             return Err(Error::new(Kind::Request, reason));
         }
-        let (edges, shards, cache, document, beyond) = (Vec::new(), None, None, None, false);
-        Ok(Array { store, keys, lock_key, shape, chain, edges, shards, cache, document, beyond })
+        let (chains, sides, shards, cache, document, beyond) = (None, None, None, None, None, false);
+        Ok(Array { store, keys, lock_key, shape, chain, chains, sides, shards, cache, document, beyond })
     }
 
-    /// The same array, whose last chunks are no longer than the array, with a chain for each shape that these have.
-    pub fn with_edges(mut self, edges: Vec<Arc<Chain>>) -> Self {
-        self.edges = edges;
-        self
+    /// The same array, whose chunks have several shapes: those between its `sides`, or else the last chunks are no longer
+    /// than the array.
+    pub fn with_chains(mut self, chains: Arc<Chains>, sides: Option<Arc<[Side]>>) -> Result<Self> {
+        if sides.as_ref().is_some_and(|sides| sides.len() != self.shape.len()) {
+            return Err(Error::new(Kind::Request, format!("expected chunks along {} axes", self.shape.len())));
+        }
+        (self.chains, self.sides) = (Some(chains), sides);
+        Ok(self)
+    }
+
+    /// A region divided along the grid of chunks.
+    pub fn split(&self, region: &Region) -> Result<Split> {
+        match &self.sides {
+            None => Split::new(region, &self.chain.shape),
+            Some(sides) => Split::along(region, &**sides),
+        }
+    }
+
+    /// The shape of that part of the chunk at `place` that lies inside of the array.
+    pub fn inside(&self, place: &[i64]) -> Vec<usize> {
+        let Some(sides) = &self.sides else { return clipped(&self.chain.shape, &self.shape, place) };
+        let bounds = sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell));
+        bounds
+            .zip(&self.shape)
+            .map(|((start, size), &bound)| bound.saturating_sub(start as usize).min(size as usize))
+            .collect()
     }
 
     /// The same array, whose chunks are in shards.
@@ -185,20 +214,20 @@ impl Array {
     }
 
     /// The chain of the chunk at `place`.
-    pub fn chain_at(&self, place: &[i64]) -> Result<&Chain> {
-        if self.edges.is_empty() {
-            return Ok(&self.chain);
-        }
-        let shape = clipped(&self.chain.shape, &self.shape, place);
+    pub fn chain_at(&self, place: &[i64]) -> Result<Found<'_>> {
+        let Some(chains) = &self.chains else { return Ok(Found::Common(&self.chain)) };
+        let shape = match &self.sides {
+            None => clipped(&self.chain.shape, &self.shape, place),
+            Some(sides) => sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell).1 as usize).collect(),
+        };
         if shape == self.chain.shape {
-            return Ok(&self.chain);
+            return Ok(Found::Common(&self.chain));
         }
-        self.edges.iter().find(|chain| chain.shape == shape).map(Arc::as_ref).ok_or_else(|| {
-            Error::new(
-                Kind::Request,
-                format!("expected a chunk of an array of shape {:?}, found {shape:?}", self.shape),
-            )
-        })
+        if shape.contains(&0) {
+            let reason = format!("expected a chunk of an array of shape {:?}, found {shape:?}", self.shape);
+            return Err(Error::new(Kind::Request, reason));
+        }
+        chains.of(&shape).map(Found::Own)
     }
 
     /// Locks a chunk, and makes sure that it belongs to the array that is stored now.
@@ -236,7 +265,7 @@ impl Array {
 }
 
 /// The shape of that part of the chunk at `place` that lies inside an array of the shape `bounds`.
-pub fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
+fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
     let sizes = cell.iter().zip(bounds).zip(place);
     sizes.map(|((&size, &bound), &index)| bound.saturating_sub(size.saturating_mul(index as usize)).min(size)).collect()
 }

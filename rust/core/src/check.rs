@@ -141,12 +141,12 @@ fn check_object(
     let Some(reader) = array.store.open(key)? else { return Ok(None) };
     let chain = array.chain_at(place)?;
     if let Some(length) = reader.len() {
-        return check_cell(chain, reader.as_ref(), depth, options, found).map(|()| Some(length));
+        return check_cell(&chain, reader.as_ref(), depth, options, found).map(|()| Some(length));
     }
     if depth == Depth::Sizes {
         let Some(length) = array.store.size(key)? else { return Ok(None) };
         let sized = Sized { reader: reader.as_ref(), length };
-        let checked = check_cell(chain, &sized, depth, options, found);
+        let checked = check_cell(&chain, &sized, depth, options, found);
         let wrong = checked.is_err() || !found.errors.is_empty();
         if wrong && reader.pinned().is_some() {
             // The length may be that of another version. Between two reads of this one it is of this one.
@@ -164,7 +164,7 @@ fn check_object(
             return Ok(None);
         }
         let length = whole.len() as u64;
-        check_cell(chain, &Slice(whole), depth, options, found).map(|()| Some(length))
+        check_cell(&chain, &Slice(whole), depth, options, found).map(|()| Some(length))
     })
 }
 

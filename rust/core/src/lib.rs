@@ -11,6 +11,7 @@
 pub mod array;
 pub mod cache;
 pub mod chain;
+pub mod chains;
 pub mod check;
 mod check_shard;
 pub mod codec;
@@ -18,6 +19,7 @@ pub mod document;
 pub mod error;
 pub mod fill;
 pub mod fork;
+pub mod grid;
 mod index;
 pub mod interrupt;
 pub mod memory;

@@ -26,7 +26,6 @@ use crate::read_raw::read_raw;
 use crate::read_shard::read_shard;
 use crate::region::Region;
 use crate::scratch;
-use crate::split::Split;
 use crate::store::Reader;
 use crate::surplus::noting;
 
@@ -54,7 +53,7 @@ pub fn read_asked(
     if region.is_empty() {
         return Ok(None);
     }
-    let split = Split::new(region, &array.chain.shape)?;
+    let split = array.split(region)?;
     let threads = options.requesters_for(split.count, array.chain.length);
     let inside = options.inside(split.count, threads);
     let cached = array
@@ -131,7 +130,7 @@ fn read_chunk(
     options: &Options<'_>,
 ) -> Result<bool> {
     let is_stored = match array.store.open(key)? {
-        Some(reader) => read_cell(array.chain_at(place)?, reader.as_ref(), region, target, options)?,
+        Some(reader) => read_cell(&*array.chain_at(place)?, reader.as_ref(), region, target, options)?,
         None => false,
     };
     if !is_stored {

@@ -53,16 +53,16 @@ impl<'a> CachedChunk<'a> {
             let permuted = chain.order.as_ref().map(|order| region.permuted(order));
             return self.read_shard(shard, permuted.as_ref().unwrap_or(region), target);
         }
-        let decode = |reader: &dyn Reader| decoded(chain, reader, self.options);
+        let decode = |reader: &dyn Reader| decoded(&chain, reader, self.options);
         let (root, _) = self.root(self.since, &decode)?;
-        copy(chain, &root, region, target)?;
+        copy(&chain, &root, region, target)?;
         Ok(true)
     }
 
     /// The root as it was stored at `since` or later; `read` makes the root of the stored value.
     fn root(&self, since: u64, read: &dyn Fn(&dyn Reader) -> Result<Option<Content>>) -> Result<Found<'a>> {
         let (pool, store) = (self.pool(), self.store());
-        let id = self.cached.id(self.place);
+        let id = self.cached.id(self.place, self.array.sides.as_deref());
         let mut landing = None;
         let mut waited = false;
         loop {

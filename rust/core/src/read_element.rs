@@ -19,17 +19,27 @@ pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R)
     let cell = cell.get_mut(..place.len())?;
     let mut rest = [0usize; RANK];
     let rest = rest.get_mut(..place.len())?;
-    for (axis, (&index, &size)) in place.iter().zip(&chain.shape).enumerate() {
-        (cell[axis], rest[axis]) = ((index / size) as i64, index % size);
+    match &array.sides {
+        None => {
+            for (axis, (&index, &size)) in place.iter().zip(&chain.shape).enumerate() {
+                (cell[axis], rest[axis]) = ((index / size) as i64, index % size);
+            }
+        }
+        Some(sides) => {
+            for (axis, (&index, side)) in place.iter().zip(sides.iter()).enumerate() {
+                cell[axis] = side.cell(index as i64);
+                rest[axis] = index - side.bounds(cell[axis]).0 as usize;
+            }
+        }
     }
-    let (root, fresh) = cached.pool.get(cached.id(cell), since)?;
+    let (root, fresh) = cached.pool.get(cached.id(cell, array.sides.as_deref()), since)?;
     if !fresh {
         return None;
     }
     let chain = array.chain_at(cell).ok()?;
     match (&root.content, &chain.serializer) {
         (Content::Missing, _) => Some(take(&chain.fill)),
-        (Content::Elements(bytes), _) => one(chain, bytes, rest).map(take),
+        (Content::Elements(bytes), _) => one(&chain, bytes, rest).map(take),
         (Content::Index(index, _), Serializer::Shard(shard)) => {
             let inner = &shard.inner;
             let mut entry = 0;

@@ -77,12 +77,12 @@ fn locked(
     let _guard = array.lock(locker.as_ref(), key, &comparing)?;
     let chain = array.chain_at(place)?;
     let Some(damaged) = array.store.get(key)? else { return Ok(nothing(Outcome::Gone)) };
-    if intact(chain, &damaged, options)?.is_some() {
+    if intact(&chain, &damaged, options)?.is_some() {
         return Ok(nothing(Outcome::Intact));
     }
     let (mut kept, mut lost, mut new) = (0, Vec::new(), Vec::new());
     if matches!(chain.serializer, Serializer::Shard(_)) {
-        kept = match rebuild(chain, &damaged, &mut Vec::new(), &mut lost, &mut new, options) {
+        kept = match rebuild(&chain, &damaged, &mut Vec::new(), &mut lost, &mut new, options) {
             Err(error) if !error.is_damage() => return Err(error),
             Err(_) => 0,
             Ok(kept) => kept,
@@ -93,7 +93,7 @@ fn locked(
         (0, true) => Outcome::Removed,
         _ => Outcome::Rebuilt,
     };
-    if outcome == Outcome::Rebuilt && intact(chain, &new, options)?.is_none() {
+    if outcome == Outcome::Rebuilt && intact(&chain, &new, options)?.is_none() {
         return Err(Error::new(
             Kind::Codec,
             "what was saved of the shard could not be read again; nothing was changed",

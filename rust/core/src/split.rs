@@ -1,18 +1,20 @@
-//! Splitting a region along a regular grid.
+//! Splitting a region along a grid.
 //!
 //! The grid's cells that a region touches are a product of factors, one per axis or group of listed axes. The product is
 //! never written down: cell number `n` is found by taking `n` apart in mixed radix. Of evenly spaced axes nothing is:
-//! which cell comes next follows by arithmetic, so that filling an array of 2^40 chunks begins at once. A group of listed
-//! axes needs a table of its cells, which is no longer than the list.
+//! which cell comes next follows by arithmetic, so that filling an array of 2^40 chunks begins at once. Where cells have
+//! several lengths, each run of equal ones that is touched is such an axis of its own. A group of listed axes needs a
+//! table of its cells, which is no longer than the list.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::grid::{run_at, Grid, Run, Side};
 use crate::region::{Axis, Points, Region};
 use crate::scratch;
 
-/// The cells of a regular grid that a region touches.
+/// The cells of a grid that a region touches.
 pub struct Split {
     factors: Vec<Factor>,
     base: isize,
@@ -23,6 +25,7 @@ pub struct Split {
 
 enum Factor {
     Strided(StridedFactor),
+    Runs(RunsFactor),
     Listed(ListedFactor),
 }
 
@@ -41,6 +44,24 @@ struct StridedFactor {
     rows: usize,
 }
 
+/// An evenly spaced axis in cells of several lengths.
+struct RunsFactor {
+    /// The runs of equal cells that are touched, in the order of the positions.
+    parts: Vec<RunPart>,
+    rows: usize,
+}
+
+/// What is wanted of one run.
+struct RunPart {
+    /// How many touched cells, and how many positions, are in the parts before this one.
+    row: usize,
+    number: usize,
+    /// The number of the first cell of the run.
+    first: i64,
+    /// The positions, counted from where the run begins.
+    strided: StridedFactor,
+}
+
 struct ListedFactor {
     /// The axes that move together, in the order of `coords`.
     axes: Vec<usize>,
@@ -49,25 +70,33 @@ struct ListedFactor {
     /// Cells, `axes.len()` numbers each, and the points in each.
     cells: Vec<i64>,
     rows: Vec<Range<usize>>,
-    /// Size of a cell along each of `axes`, and where the parent cell begins.
-    sizes: Vec<i64>,
+    /// The cells along each of `axes`, and where the parent cell begins.
+    sides: Vec<Side>,
     origin: Vec<i64>,
 }
 
 impl Split {
     /// Splits `region` along the grid of cells of `shape` that begins at the region's cell's first element.
     pub fn new(region: &Region, shape: &[usize]) -> Result<Self> {
-        let mut factors = Vec::with_capacity(shape.len());
+        Self::along(region, shape)
+    }
+
+    /// The same along any grid.
+    pub fn along(region: &Region, grid: &(impl Grid + ?Sized)) -> Result<Self> {
+        let mut factors = Vec::with_capacity(grid.rank());
         for (axis, wanted) in region.axes.iter().enumerate() {
             if let Axis::Strided { start, step, count, stride } = *wanted {
-                factors.push(Factor::Strided(StridedFactor::new(axis, start, step, count, stride, shape[axis] as i64)));
+                factors.push(match grid.side(axis) {
+                    Side::Even(size) => Factor::Strided(StridedFactor::new(axis, start, step, count, stride, size)),
+                    Side::Uneven(runs) => Factor::Runs(RunsFactor::new(axis, start, step, count, stride, &runs)?),
+                });
             }
         }
         for (group, points) in region.groups.iter().enumerate() {
-            factors.push(Factor::Listed(listed_factor(region, group, points, shape)?));
+            factors.push(Factor::Listed(listed_factor(region, group, points, grid)?));
         }
         let count = factors.iter().map(Factor::len).product();
-        Ok(Split { factors, base: region.base, rank: shape.len(), count })
+        Ok(Split { factors, base: region.base, rank: grid.rank(), count })
     }
 
     /// Cell number `index`: its place in the grid goes to `place`, what is wanted of it to `region`.
@@ -85,6 +114,7 @@ impl Split {
             rest /= factor.len();
             match factor {
                 Factor::Strided(strided) => strided.cell(row, place, region),
+                Factor::Runs(runs) => runs.cell(row, place, region),
                 Factor::Listed(listed) => listed.cell(row, place, region),
             }
         }
@@ -105,6 +135,7 @@ impl Factor {
     fn len(&self) -> usize {
         match self {
             Factor::Strided(strided) => strided.rows,
+            Factor::Runs(runs) => runs.rows,
             Factor::Listed(listed) => listed.rows.len(),
         }
     }
@@ -157,6 +188,37 @@ impl StridedFactor {
     }
 }
 
+impl RunsFactor {
+    fn new(axis: usize, start: i64, step: i64, count: usize, stride: isize, runs: &[Run]) -> Result<Self> {
+        let (mut parts, mut rows, mut number) = (Vec::new(), 0usize, 0usize);
+        while number < count {
+            let position = start + step * number as i64;
+            let index = run_at(runs, position);
+            let run = runs[index];
+            // How many positions there are from this one to where the run ends, or to where it begins.
+            let more = match (step, runs.get(index + 1)) {
+                (1.., Some(next)) => (next.start - position).unsigned_abs().div_ceil(step.unsigned_abs()),
+                (..=-1, _) => (position - run.start).unsigned_abs() / step.unsigned_abs() + 1,
+                _ => u64::MAX,
+            };
+            let part = (count - number).min(usize::try_from(more).unwrap_or(usize::MAX));
+            let strided = StridedFactor::new(axis, position - run.start, step, part, stride, run.size);
+            let before = rows;
+            rows += strided.rows;
+            scratch::push(&mut parts, RunPart { row: before, number, first: run.first, strided })?;
+            number += part;
+        }
+        Ok(RunsFactor { parts, rows })
+    }
+
+    fn cell(&self, row: usize, place: &mut [i64], region: &mut Region) {
+        let part = &self.parts[self.parts.partition_point(|part| part.row <= row) - 1];
+        part.strided.cell(row - part.row, place, region);
+        place[part.strided.axis] += part.first;
+        region.base += part.number as isize * part.strided.stride;
+    }
+}
+
 impl ListedFactor {
     fn cell(&self, row: usize, place: &mut [i64], region: &mut Region) {
         let members = self.axes.len();
@@ -166,7 +228,7 @@ impl ListedFactor {
         for (member, (&axis, &cell)) in self.axes.iter().zip(cells).enumerate() {
             place[axis] = cell;
             region.axes[axis] = Axis::Listed { group, member };
-            origin.push(self.origin[member] + cell * self.sizes[member]);
+            origin.push(self.origin[member] + self.sides[member].bounds(cell).0);
         }
         region.groups.push(Points {
             coords: self.coords.clone(),
@@ -177,7 +239,7 @@ impl ListedFactor {
     }
 }
 
-fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]) -> Result<ListedFactor> {
+fn listed_factor(region: &Region, group: usize, points: &Points, grid: &(impl Grid + ?Sized)) -> Result<ListedFactor> {
     let members = points.coords.len();
     let mut axes = vec![0usize; members];
     for (axis, wanted) in region.axes.iter().enumerate() {
@@ -186,22 +248,22 @@ fn listed_factor(region: &Region, group: usize, points: &Points, shape: &[usize]
             _ => {}
         }
     }
-    let sizes: Vec<i64> = axes.iter().map(|&axis| shape[axis] as i64).collect();
+    let sides: Vec<Side> = axes.iter().map(|&axis| grid.side(axis)).collect();
     let mut factor = ListedFactor {
         axes,
         coords: points.coords.clone(),
         offsets: points.offsets.clone(),
         cells: Vec::new(),
         rows: Vec::new(),
-        sizes,
+        sides,
         origin: points.origin.clone(),
     };
     // Small numbers take half the memory.
-    match cells_of::<u32>(points, &factor.sizes)? {
+    match cells_of::<u32>(points, &factor.sides)? {
         Some(cells) => factor.divide(points, cells)?,
-        None => match cells_of::<u64>(points, &factor.sizes)? {
+        None => match cells_of::<u64>(points, &factor.sides)? {
             Some(cells) => factor.divide(points, cells)?,
-            None => factor.divide(points, ranks(points, &factor.sizes)?)?,
+            None => factor.divide(points, ranks(points, &factor.sides)?)?,
         },
     }
     Ok(factor)
@@ -277,8 +339,8 @@ impl ListedFactor {
 
     /// One more cell: that of these points.
     fn add(&mut self, points: Range<usize>) -> Result<()> {
-        for (member, &size) in self.sizes.iter().enumerate() {
-            scratch::push(&mut self.cells, (self.coords[member][points.start] - self.origin[member]) / size)?;
+        for (member, side) in self.sides.iter().enumerate() {
+            scratch::push(&mut self.cells, side.cell(self.coords[member][points.start] - self.origin[member]))?;
         }
         scratch::push(&mut self.rows, points)
     }
@@ -309,40 +371,50 @@ impl Divisor {
 }
 
 /// One number per point, the same for points of one cell and ordered like the cells; `None` if that takes larger numbers.
-fn cells_of<T: Number>(points: &Points, sizes: &[i64]) -> Result<Option<Vec<T>>> {
-    let Some(bounds) = bounds(points, sizes, T::MOST) else { return Ok(None) };
+fn cells_of<T: Number>(points: &Points, sides: &[Side]) -> Result<Option<Vec<T>>> {
+    let Some(bounds) = bounds(points, sides, T::MOST) else { return Ok(None) };
     let mut cells = scratch::filled(T::of(0), points.range.len())?;
-    for (member, (first, count, size)) in bounds.iter().enumerate() {
+    for (member, (first, count, most)) in bounds.iter().enumerate() {
         let origin = points.origin[member];
-        let list = &points.coords[member][points.range.clone()];
-        for (cell, &position) in cells.iter_mut().zip(list) {
-            *cell = T::of(cell.get() * count + (size.divide(position - origin) - first));
+        let pairs = cells.iter_mut().zip(&points.coords[member][points.range.clone()]);
+        match &sides[member] {
+            Side::Even(size) => {
+                let size = Divisor::new(*size, *most);
+                for (cell, &position) in pairs {
+                    *cell = T::of(cell.get() * count + (size.divide(position - origin) - first));
+                }
+            }
+            side @ Side::Uneven(_) => {
+                for (cell, &position) in pairs {
+                    *cell = T::of(cell.get() * count + (side.cell(position - origin) as u64 - first));
+                }
+            }
         }
     }
     Ok(Some(cells))
 }
 
-/// Of each member axis the first cell that is touched, how many are from there to the last, and how to find the cell of a
-/// position; `None` if there are more cells, or more points, than numbers up to `limit`.
-fn bounds(points: &Points, sizes: &[i64], limit: u64) -> Option<Vec<(u64, u64, Divisor)>> {
-    let mut bounds = Vec::with_capacity(sizes.len());
+/// Of each member axis the first cell that is touched, how many are from there to the last, and the last position;
+/// `None` if there are more cells, or more points, than numbers up to `limit`.
+fn bounds(points: &Points, sides: &[Side], limit: u64) -> Option<Vec<(u64, u64, i64)>> {
+    let mut bounds = Vec::with_capacity(sides.len());
     let mut all = 1u64;
-    for (member, &size) in sizes.iter().enumerate() {
+    for (member, side) in sides.iter().enumerate() {
         let list = &points.coords[member][points.range.clone()];
         let origin = points.origin[member];
         let (least, most) = (list.iter().min()? - origin, list.iter().max()? - origin);
-        let first = least / size;
-        let count = (most / size - first) as u64 + 1;
+        let first = side.cell(least);
+        let count = (side.cell(most) - first) as u64 + 1;
         all = all.checked_mul(count).filter(|&all| all.max(list.len() as u64) <= limit)?;
-        bounds.push((first as u64, count, Divisor::new(size, most)));
+        bounds.push((first as u64, count, most));
     }
     Some(bounds)
 }
 
 /// The same where there are more cells than can be numbered.
-fn ranks(points: &Points, sizes: &[i64]) -> Result<Vec<u64>> {
-    let cell = |member: usize, point: usize| (points.coords[member][point] - points.origin[member]) / sizes[member];
-    let place = |point: usize| (0..sizes.len()).map(move |member| cell(member, points.range.start + point));
+fn ranks(points: &Points, sides: &[Side]) -> Result<Vec<u64>> {
+    let cell = |member: usize, point: usize| sides[member].cell(points.coords[member][point] - points.origin[member]);
+    let place = |point: usize| (0..sides.len()).map(move |member| cell(member, points.range.start + point));
     let mut cells = scratch::filled(0u64, points.range.len())?;
     let mut order: Vec<usize> = scratch::listed(0..cells.len())?;
     order.sort_unstable_by(|&a, &b| place(a).cmp(place(b)));

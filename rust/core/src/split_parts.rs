@@ -23,9 +23,12 @@ struct Touch {
 }
 
 impl Cells {
-    /// Divides the regions along a grid of cells of `shape`.
-    pub fn new<'r>(regions: impl Iterator<Item = &'r Region>, shape: &[usize]) -> Result<Self> {
-        let splits = regions.map(|region| Split::new(region, shape)).collect::<Result<Vec<_>>>()?;
+    /// Divides the regions, each by itself as `split` does.
+    pub fn new<'r>(
+        regions: impl Iterator<Item = &'r Region>,
+        split: impl Fn(&Region) -> Result<Split>,
+    ) -> Result<Self> {
+        let splits = regions.map(split).collect::<Result<Vec<_>>>()?;
         let (mut touches, mut of_cells) = (Vec::new(), Vec::new());
         if splits.len() > 1 {
             let mut region = Region::default();

@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::array::{clipped, Array, Options};
+use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer};
 use crate::codec::element::Swap;
 use crate::document::Comparing;
@@ -90,7 +90,7 @@ fn write_chunks(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>, wa
         return Ok(());
     }
     let regions: Vec<&Region> = parts.iter().map(|(region, _)| *region).collect();
-    let cells = Cells::new(regions.iter().copied(), &array.chain.shape)?;
+    let cells = Cells::new(regions.iter().copied(), |region| array.split(region))?;
     let threads = options.writers_for(cells.count(), array.chain.length, array.store.as_ref());
     let inside = options.inside(cells.count(), threads);
     let comparing = Comparing::new(array, &regions);
@@ -178,11 +178,11 @@ fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], 
 fn encode_chunk<'a>(array: &Array, place: &[i64], update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
     let chain = array.chain_at(place)?;
     out.clear();
-    let encoded = encode_cell(chain, update, out);
+    let encoded = encode_cell(&chain, update, out);
     let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
-    if damaged && update.covers(&clipped(&array.chain.shape, &array.shape, place)) {
+    if damaged && update.covers(&array.inside(place)) {
         out.clear();
-        return encode_cell(chain, &Update { existing: None, ..*update }, out);
+        return encode_cell(&chain, &Update { existing: None, ..*update }, out);
     }
     encoded
 }

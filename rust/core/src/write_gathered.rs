@@ -28,7 +28,7 @@ pub fn write_gathered(
     parts: &[Part<'_, '_>],
     options: &Options<'_>,
 ) -> Result<()> {
-    let split = |(region, _): &(&Region, &Origin<'_>)| Split::new(region, &array.chain.shape);
+    let split = |(region, _): &(&Region, &Origin<'_>)| array.split(region);
     let splits: Vec<Split> = parts.iter().map(split).collect::<Result<_>>()?;
     let mut shards: BTreeMap<u64, Vec<Job>> = BTreeMap::new();
     let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
@@ -118,7 +118,7 @@ impl Shard<'_> {
         let existing = if region.covers(&chain.shape) { None } else { existing };
         let mut out = Vec::new();
         let update = Update { parts: &[(region, origin)], existing, options: self.options };
-        Ok(match encode_cell(chain, &update, &mut out)? {
+        Ok(match encode_cell(&chain, &update, &mut out)? {
             Encoded::Fill => None,
             Encoded::Appended => Some(out),
             Encoded::Verbatim(bytes) => Some(scratch::listed(bytes.iter().copied())?),

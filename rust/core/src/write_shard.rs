@@ -16,6 +16,7 @@ use crate::read_shard::linear;
 use crate::region::Region;
 use crate::scratch;
 use crate::source::Window;
+use crate::split::Split;
 use crate::split_parts::Cells;
 use crate::store::Reader;
 use crate::write::{encode_cell, with_serialized, Encoded, Part, Update};
@@ -64,7 +65,8 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         Some(index) => index,
         None => Index::empty(shard)?,
     };
-    let cells = Cells::new(update.parts.iter().map(|(region, _)| *region), &shard.inner.shape)?;
+    let cells =
+        Cells::new(update.parts.iter().map(|(region, _)| *region), |region| Split::new(region, &shard.inner.shape))?;
     let count = cells.count();
     let mut place = Vec::new();
     let mut touched: HashMap<usize, usize> = HashMap::new();

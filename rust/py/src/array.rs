@@ -4,8 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use blizzarr_core::array::{Array, Interval, Keys, Options, Places};
+use blizzarr_core::chain::Chain;
+use blizzarr_core::chains::Chains;
 use blizzarr_core::check::{check, Checked, Depth};
 use blizzarr_core::error::Result;
+use blizzarr_core::grid::Side;
 use blizzarr_core::memory::Origin;
 use blizzarr_core::pool;
 use blizzarr_core::region::Region;
@@ -47,7 +50,7 @@ pub struct ArrayHandle {
 #[pymethods]
 impl ArrayHandle {
     #[new]
-    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, edges=Vec::new(), shards=None, named=None, document=None))]
+    #[pyo3(signature = (store, array, prefix, lock_key, shape, chain, head, separator, scalar_key, place=String::new(), locks=None, cache=None, scalar=None, axes=None, intervals=None, morton=None, chains=None, sides=None, shards=None, named=None, document=None))]
     #[allow(clippy::too_many_arguments)] // One call per open array; each is a plain value.
     fn new(
         store: &Bound<'_, PyAny>,
@@ -66,7 +69,8 @@ impl ArrayHandle {
         axes: Option<usize>,
         intervals: Option<Vec<(i64, i64, i64)>>,
         morton: Option<Vec<u32>>,
-        edges: Vec<PyRef<'_, PyChain>>,
+        chains: Option<Py<PyAny>>,
+        sides: Option<Sides<'_>>,
         shards: Option<Shards>,
         named: Option<Py<PyAny>>,
         document: Option<PyRef<'_, PyDocument>>,
@@ -95,7 +99,14 @@ impl ArrayHandle {
                 None => array,
                 Some(given) => sharded(array, given).map_err(|error| raise(py, error, Some(&place)))?,
             };
-            let array = array.with_edges(edges.iter().map(|chain| Arc::clone(&chain.chain)).collect());
+            let array = match chains {
+                None => array,
+                Some(prepare) => {
+                    let sides = sides.map(|sides| sides_of(py, sides, &array.shape)).transpose()?;
+                    let chains = Arc::new(Chains::new(Box::new(move |shape| prepared(&prepare, shape))));
+                    array.with_chains(chains, sides).map_err(|error| raise(py, error, Some(&place)))?
+                }
+            };
             let array = Array { document: document.map(|document| Arc::clone(&document.document)), ..array };
             let array = match cache {
                 Some(given) => with_pool(array, given)?,
@@ -284,21 +295,56 @@ impl ArrayHandle {
     /// The same array, whose elements may lie beyond the stored shape.
     fn beyond(&self, py: Python<'_>) -> PyResult<Self> {
         entry(py, "look beyond the shape of an array", Some(&self.place), || {
-            let mut handle = self.resized(py, self.array.shape.clone())?;
+            let mut handle = self.resized(py, self.array.shape.clone(), None)?;
             handle.array.beyond = true;
             Ok(handle)
         })
     }
 
-    /// The same array with another shape, sharing everything else.
-    fn resized(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
+    /// The same array with another shape, and perhaps with other chunks outside of the old one, sharing everything else.
+    #[pyo3(signature = (shape, sides=None))]
+    fn resized(&self, py: Python<'_>, shape: Vec<usize>, sides: Option<Sides<'_>>) -> PyResult<Self> {
         entry(py, "resize", Some(&self.place), || {
+            let sides = sides.map(|sides| sides_of(py, sides, &shape)).transpose()?;
             let mut array = self.shaped(py, shape)?;
+            array.sides = sides.or(array.sides);
             array.cache.clone_from(&self.array.cache);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
             Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar, warned: Arc::clone(&self.warned) })
         })
     }
+}
+
+/// The chunks along each axis: their length if they all have one, else lists of the lengths in runs, of the first chunk of
+/// each run, and of the first element of that.
+type Sides<'py> = Vec<(Option<i64>, Bound<'py, PyTuple>)>;
+
+fn sides_of(py: Python<'_>, given: Sides<'_>, shape: &[usize]) -> PyResult<Arc<[Side]>> {
+    let side = |(length, runs): (Option<i64>, Bound<'_, PyTuple>)| {
+        if let Some(length) = length.filter(|&length| length > 0) {
+            return Ok(Side::Even(length));
+        }
+        let (sizes, firsts, starts) = runs.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+        let side = Side::uneven(&numbers(&sizes)?, &numbers(&firsts)?, &numbers(&starts)?);
+        side.map_err(|error| raise(py, error, None))
+    };
+    if given.len() != shape.len() {
+        return Err(PyValueError::new_err(format!(
+            "expected chunks along {} axes, found {}",
+            shape.len(),
+            given.len()
+        )));
+    }
+    given.into_iter().map(side).collect()
+}
+
+/// The chain for chunks of a shape, from the Python function that makes it.
+fn prepared(prepare: &Py<PyAny>, shape: &[usize]) -> Result<Arc<Chain>> {
+    ending::attach(|py| {
+        let made = PyTuple::new(py, shape).and_then(|shape| call(prepare.bind(py), (shape,), None));
+        let chain = made.and_then(|made| Ok(Arc::clone(&made.cast::<PyChain>()?.get().chain)));
+        chain.map_err(|raised| foreign(py, raised))
+    })
 }
 
 /// The bits that are shifted out, those of minishards and of shards, whether numbers are hashed and indices compressed.
@@ -318,10 +364,11 @@ fn sharded(array: Array, given: Shards) -> Result<Array> {
 impl ArrayHandle {
     /// The chunks of this array under a shape, without a pool.
     fn shaped(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Array> {
-        let Array { store, keys, lock_key, chain, edges, shards, document, .. } = &self.array;
+        let Array { store, keys, lock_key, chain, chains, sides, shards, document, .. } = &self.array;
         let made = Array::new(Arc::clone(store), keys.clone(), lock_key.clone(), shape, Arc::clone(chain));
         let mut array = made.map_err(|error| raise(py, error, Some(&self.place)))?;
-        array.edges.clone_from(edges);
+        array.chains.clone_from(chains);
+        array.sides.clone_from(sides);
         array.shards.clone_from(shards);
         array.document.clone_from(document);
         array.beyond = self.array.beyond;

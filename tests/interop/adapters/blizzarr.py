@@ -15,6 +15,7 @@ from interop.message import Message, all_values, array_answer, box_of, values_of
 
 ZARR_FORMATS = {"draft": "v3_draft_zarr_python"}
 # The pickles of these tests are our own.
+LENGTHS = {"regular": "chunk_shape", "rectilinear": "chunk_shapes"}
 TRUSTED = {"allowed_codecs": ("pickle",)}
 
 
@@ -88,7 +89,7 @@ def _create(root: str, path: str, document: Any) -> Any:
             root,
             **options,
             dtype=document["data_type"],
-            chunks=tuple(document["chunk_grid"]["configuration"]["chunk_shape"]),
+            chunks=document["chunk_grid"]["configuration"][LENGTHS[document["chunk_grid"]["name"]]],
             codecs=document["codecs"],
             chunk_key_encoding=document["chunk_key_encoding"],
             dimension_names=document.get("dimension_names"),

@@ -40,6 +40,7 @@ def document(
     codecs: tuple[Json, ...] = (LITTLE,),
     fill_value: Json = 0,
     keys: Json = None,
+    edges: Json = None,
     **members: Json,
 ) -> Json:
     """Write out the document of an array; what is not given is the plainest choice."""
@@ -48,7 +49,9 @@ def document(
         "node_type": "array",
         "shape": list(shape),
         "data_type": data_type,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}}
+        if edges is None
+        else {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": edges}},
         "chunk_key_encoding": keys or {"name": "default", "configuration": {"separator": "/"}},
         "fill_value": fill_value,
         "codecs": list(codecs),
@@ -203,6 +206,19 @@ BOXES: dict[str, Box] = {
     "last row": ((19, 20), (0, 15)),
 }
 
+GRIDS: dict[str, list[Json]] = {
+    "a list": [[4, 12, 4], [3, 6, 6]],
+    "runs": [[[4, 3], 8], [[3, 5]]],
+    "a list and one length": [[4, 16], 6],
+    "beyond the array": [[8, 16], [[9, 2]]],
+    "chunks beyond the array": [[8, 16, 4, 4], [6, 12, [3, 4]]],
+}
+GRID_CHAINS: dict[str, tuple[Json, ...]] = {
+    "raw": (LITTLE,),
+    "zstd crc32c": (LITTLE, ZSTD, CRC),
+    "transposed blosc": (transpose(1, 0), BIG, blosc()),
+    "shards": (shards([4, 3], LITTLE, ZSTD),),
+}
 NAMES: dict[str, list[str | None]] = {
     "named": ["y", "x"],
     "one without a name": ["y", None],
@@ -256,6 +272,15 @@ def _rows() -> Iterator[tuple[str, str, Json, Box | None]]:
     for shape, (extent, chunks, inner) in SHAPES.items():
         for chain, codecs in SHAPE_CHAINS.items():
             yield "shape", f"{shape} {chain}", document("int32", extent, chunks, codecs(inner)), None
+    for grid, listed in GRIDS.items():
+        for chain, codecs in GRID_CHAINS.items():
+            yield "grid", f"{grid} {chain}", document(edges=listed, codecs=codecs, fill_value=7), None
+            yield (
+                "grid",
+                f"{grid} {chain} part",
+                document(edges=listed, codecs=codecs, fill_value=7),
+                BOXES["across chunks"],
+            )
     for kind, names in NAMES.items():
         yield "names", kind, document(dimension_names=names), None
     for kind, value in ATTRIBUTES.items():
@@ -263,7 +288,7 @@ def _rows() -> Iterator[tuple[str, str, Json, Box | None]]:
 
 
 # How many cases of a family one stands for in the quick set.
-QUICK_EVERY = {"type": 3, "codec": 2, "blosc": 3, "shards": 1, "box": 4, "keys": 3, "fill": 3, "shape": 4}
+QUICK_EVERY = {"type": 3, "codec": 2, "blosc": 3, "shards": 1, "box": 4, "keys": 3, "fill": 3, "shape": 4, "grid": 3}
 
 
 CASES: tuple[Case, ...] = tuple(every(_rows(), QUICK_EVERY))

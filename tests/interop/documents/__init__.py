@@ -31,8 +31,14 @@ def dtype_of(document: Document) -> np.dtype[Any]:
 
 
 def chunks_of(document: Document) -> list[int]:
-    """Return the shape of what is stored as one."""
-    return document["chunk_grid"]["configuration"]["chunk_shape"] if "data_type" in document else document["chunks"]
+    """Return the shape of what is stored as one, the first of them if there are several."""
+    if "data_type" not in document:
+        return document["chunks"]
+    configuration = document["chunk_grid"]["configuration"]
+    if "chunk_shape" in configuration:
+        return configuration["chunk_shape"]
+    first = [axis if isinstance(axis, int) else axis[0] for axis in configuration["chunk_shapes"]]
+    return [axis if isinstance(axis, int) else axis[0] for axis in first]
 
 
 def type_name(document: Document) -> Any:

@@ -42,6 +42,8 @@ def tags(document: Mapping[str, Any]) -> Iterator[str]:
         yield "raw bits"
     if document["data_type"] in COMPLEX_PARTS:
         yield "complex"
+    if document["chunk_grid"]["name"] != "regular":
+        yield f"grid {document['chunk_grid']['name']}"
     keys = document["chunk_key_encoding"]
     yield f"keys {keys['name']}"
     if "configuration" not in keys:

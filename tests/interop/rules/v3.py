@@ -21,8 +21,10 @@ SHARDS_HERE = (
     *neither("fails at shards of raw bits", "raw bits", "sharding_indexed"),
 )
 # Beside us is the newest zarr-python for this Python: tests/interop/peers.txt.
-ZARR_PYTHON_HERE = (*ZARR_PYTHON, SNAPPY, *(SHARDS_HERE if sys.version_info < (3, 12) else ()))
+GRIDS_HERE = neither("has regular grids only", "grid rectilinear")
+ZARR_PYTHON_HERE = (*ZARR_PYTHON, SNAPPY, *((*SHARDS_HERE, *GRIDS_HERE) if sys.version_info < (3, 12) else ()))
 ZARRS_PYTHON = (
+    *(GRIDS_HERE if sys.version_info < (3, 12) else ()),
     *ZARR_PYTHON,
     *neither("knows no raw_bytes, as zarr-python names them", "raw bits"),
     cannot("reads", "hands its metadata on through zarr-python, which loses the payload of a NaN", "fill hex"),
@@ -33,6 +35,7 @@ ZARRS_PYTHON = (
 )
 TENSORSTORE = (
     *neither("has arrays only", "group"),
+    *neither("has regular grids only", "grid rectilinear"),
     cannot("writes", "ends the process with a failed check", "raw bits", fatal=True),
     cannot("reads", "reads raw bytes as numbers along one more dimension", "raw bits"),
     cannot("writes", "has no codecs of bytes after sharding", "codecs after sharding"),
@@ -57,6 +60,7 @@ ZARRITA_DATA_TYPES = tuple(
 )
 ALL_MISSING = ("nothing written",)
 ZARRITA = (
+    *neither("has regular grids only", "grid rectilinear"),
     cannot("writes", "writes no consolidated metadata", "consolidated"),
     *ZARRITA_DATA_TYPES,
     cannot("writes", "writes no shards", "sharding_indexed"),
@@ -87,6 +91,7 @@ ZARR_JAVA: tuple[Rule, ...] = (
     cannot("reads", "expects a text for consolidated metadata", "v3", "consolidated"),
     cannot("writes", "leaves null out of attributes of groups", "group", "v3", "attribute none"),
     cannot("writes", "leaves null out of attributes of groups", "group", "v3", "attribute deep"),
+    *neither("has regular grids only", "grid rectilinear"),
     *neither("has no such data type", "float16"),
     *neither("has no such data type", "complex"),
     *neither("has no such data type", "raw bits"),

@@ -13,7 +13,7 @@ from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.display.chunk_grid import draw
 from blizzarr.display.html import array_html, group_html
 from blizzarr.hierarchy.place import place_node
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store
 
 EVIL = '<script>alert("&")</script>'
@@ -164,13 +164,25 @@ def cuts(svg: str, kind: str) -> int:
 def test_grid_is_drawn_with_a_line_for_each_cut(
     shape: tuple[int, ...], chunks: tuple[int, ...], shards: tuple[int, ...] | None, thin: int, thick: int
 ) -> None:
-    svg = draw(shape, chunks, shards)
+    svg = draw(shape, RegularGrid(chunks).edges, RegularGrid(shards).edges if shards else None)
     elements(svg)
     assert (cuts(svg, "chunk"), cuts(svg, "shard")) == (thin, thick)
 
 
 def test_leading_axes_are_named_under_the_drawing() -> None:
-    assert "\xd7 9 time \xd7 5</text>" in draw((9, 5, 8, 8, 8), (1, 1, 4, 4, 4), None, ("time", None, None, None, None))
+    edges = RegularGrid((1, 1, 4, 4, 4)).edges
+    assert "\xd7 9 time \xd7 5</text>" in draw((9, 5, 8, 8, 8), edges, None, ("time", None, None, None, None))
+
+
+def test_uneven_chunks_are_drawn_where_they_are() -> None:
+    array = blizzarr.create_array({}, shape=(100, 20), dtype="int8", chunks=[[10, 60, 30], 10])
+    svg = array._repr_html_()
+    assert facts_of(svg)["Chunks"] == "(10, 60, 30) \xd7 10 (6 of up to 600 bytes)"
+    grid = draw((100, 20), array.metadata.chunk_grid.edges)
+    assert cuts(grid, "chunk") == 3
+    heights = re.findall(r"L[0-9.]+ ([0-9.]+)", re.search(r'bzr-chunk" d="([^"]*)', grid)[1])  # type: ignore[index]
+    top = min(map(float, heights))
+    assert {round((float(height) - top) / 170, 2) for height in heights} >= {0.1, 0.7}
 
 
 def test_notebooks_ask_arrays_and_groups_themselves() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing import basic, block, coordinate, mask, numpy_style, orthogonal
+from blizzarr.model import RegularGrid
 
 SHAPE = (4, 40)
 
@@ -92,8 +93,8 @@ def test_orthogonal_masks_name_their_axis() -> None:
 @pytest.mark.parametrize(
     ("key", "text"),
     [
-        (2, "block 2 is out of bounds for axis 0 with 2 blocks of length 3"),
-        ((0, -5), "block -5 is out of bounds for axis 1 with 4 blocks of length 10"),
+        (2, "block 2 is out of bounds for axis 0 with 2 blocks"),
+        ((0, -5), "block -5 is out of bounds for axis 1 with 4 blocks"),
         (slice(None, None, 2), "expected a slice of blocks with step 1 for axis 0, found step 2"),
         ([0, 1], "expected an integer or a slice to pick blocks along axis 0, found array([0, 1])"),
         ((0, 0, 0), "expected at most 2 indices for an array with 2 axes, found 3"),
@@ -101,5 +102,5 @@ def test_orthogonal_masks_name_their_axis() -> None:
 )
 def test_bad_blocks_are_explained(key: Any, text: str) -> None:
     with pytest.raises(SelectionError) as caught:
-        block(key, SHAPE, (3, 10))
+        block(key, SHAPE, RegularGrid((3, 10)).edges)
     assert text in str(caught.value)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from blizzarr.indexing import block, lower_basic, numpy_style, orthogonal, vectorised
+from blizzarr.model import RegularGrid
 
 
 @pytest.mark.parametrize(
@@ -86,4 +87,4 @@ def test_arrays_of_any_number_of_dimensions_pick_orthogonally() -> None:
     ],
 )
 def test_blocks_are_slices_that_end_with_the_array(key: Any, axes: Any, shape: Any) -> None:
-    assert block(key, (10, 4), (3, 3)) == (shape, axes, False)
+    assert block(key, (10, 4), RegularGrid((3, 3)).edges) == (shape, axes, False)

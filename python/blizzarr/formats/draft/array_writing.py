@@ -16,6 +16,7 @@ from blizzarr.formats.draft.codecs_zarr_python import FILTERS
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.formats.draft.transformers import Stored
 from blizzarr.formats.respelled import respelled
+from blizzarr.formats.shapes import common_shape
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
@@ -25,7 +26,7 @@ def encode(meta: ArrayMeta, spelling: Spelling, name: str, problems: Problems) -
 
     If the array came from a document of this format, each member whose meaning has not changed keeps its spelling.
     """
-    stored = transformers.unfold(Stored(meta.write_shape, meta.codecs, meta.storage_transformers), problems)
+    stored = transformers.unfold(Stored(common_shape(meta, problems), meta.codecs, meta.storage_transformers), problems)
     keys = chunk_keys(meta.chunk_keys.separator, spelling)
     position = (1, 2)[: len(meta.shape)]
     if keys.key(position) != meta.chunk_keys.key(position):

@@ -41,7 +41,7 @@ _NAMES: Final = {
     "indexing": {"array": "Selector", "awaitable": "AsyncOIndex AsyncVIndex"},
     "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},
     "metadata.v2": {"metadata": "ArrayV2Metadata"},
-    "metadata.v3": {"metadata": "ArrayV3Metadata"},
+    "metadata.v3": {"metadata": "ArrayV3Metadata RectilinearChunkGridMetadata"},
     "sync": {"sync": "SyncError SyncMixin sync"},
     "_info": {"info": "ArrayInfo GroupInfo"},
 }

@@ -7,6 +7,7 @@ use super::pool::CachePool;
 use super::{cost_of, Id, Recheck};
 use crate::array::Keys;
 use crate::chain::{Chain, Serializer};
+use crate::grid::Side;
 use crate::store::Store;
 
 /// The pool of one array.
@@ -49,10 +50,17 @@ impl Cached {
         Some(Cached { pool: Arc::clone(pool), recheck, words: [(place >> 64) as u64, place as u64, chain.number] })
     }
 
-    /// The number of the root of the chunk at this place.
-    pub fn id(&self, place: &[i64]) -> Id {
-        let words = self.words.iter().copied();
-        self.pool.id(words.chain(place.iter().map(|&index| index as u64)))
+    /// The number of the root of the chunk at this place. Of the shapes that chunks between `sides` have, too: the same
+    /// place had another one before the array was replaced.
+    pub fn id(&self, place: &[i64], sides: Option<&[Side]>) -> Id {
+        let words = self.words.iter().copied().chain(place.iter().map(|&index| index as u64));
+        match sides {
+            None => self.pool.id(words),
+            Some(sides) => {
+                let sizes = sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell).1 as u64);
+                self.pool.id(words.chain(sizes))
+            }
+        }
     }
 
     /// The number of an inner chunk of a shard with this root.

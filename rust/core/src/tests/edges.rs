@@ -7,6 +7,7 @@ use crate::array::{morton, Array, Interval, Keys, Options, Places};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer};
+use crate::chains::Chains;
 use crate::check::{check, Depth};
 use crate::codec::element::Swap;
 use crate::interrupt::never;
@@ -38,22 +39,9 @@ fn array(store: &Arc<MemoryStore>, shape: [usize; 2], chunk: [usize; 2]) -> Arra
         axes: 2,
         places: Places::Intervals(vec![interval(0, -3), interval(1, 10)]),
     };
-    let ends = |axis: usize| {
-        let rest = shape[axis] % chunk[axis];
-        if rest == 0 {
-            vec![chunk[axis]]
-        } else {
-            vec![chunk[axis].min(shape[axis]), rest]
-        }
-    };
-    let mut edges = Vec::new();
-    for rows in ends(0) {
-        for columns in ends(1) {
-            edges.push(chain(vec![rows, columns]));
-        }
-    }
+    let chains = Chains::new(Box::new(|shape| Ok(chain(shape.to_vec()))));
     let array = Array::new(store.clone(), keys, "a/info".into(), shape.to_vec(), chain(chunk.to_vec()));
-    array.unwrap().with_edges(edges)
+    array.unwrap().with_chains(Arc::new(chains), None).unwrap()
 }
 
 fn all_of(array: &Array) -> Vec<u8> {

@@ -1,8 +1,12 @@
 //! Splitting and copying, against enumeration of every element.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::random::{elements, Random};
+use crate::chain::{Chain, Elements, Serializer};
+use crate::chains::Chains;
+use crate::codec::element::Swap;
+use crate::grid::Side;
 use crate::memory::{Origin, Target};
 use crate::region::{c_strides, Axis, Region};
 use crate::split::Split;
@@ -37,6 +41,123 @@ fn a_split_keeps_every_element_and_its_place() {
         found.sort();
         assert_eq!(found, expected, "seed {seed}");
     }
+}
+
+/// Random runs of cells that cover `size`, and where each cell begins and ends.
+fn uneven(random: &mut Random, size: usize) -> (Side, Vec<(i64, i64)>) {
+    let (mut runs, mut cells, mut start) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new(), 0);
+    while runs.0.is_empty() || start < size as i64 {
+        let (length, count) = (random.range(1, 4) as i64, random.range(1, 3) as i64);
+        runs.0.push(length);
+        runs.1.push(cells.len() as i64);
+        runs.2.push(start);
+        cells.extend((0..count).map(|cell| (start + cell * length, start + (cell + 1) * length)));
+        start += length * count;
+    }
+    (Side::uneven(&runs.0, &runs.1, &runs.2).unwrap(), cells)
+}
+
+/// The same where cells have several lengths, for every kind of selection; a cell comes once, and none is empty.
+#[test]
+fn a_split_of_uneven_cells_keeps_every_element_and_its_place() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let rank = random.range(0, 4);
+        let shape: Vec<usize> = (0..rank).map(|_| random.range(0, 12)).collect();
+        let (sides, cells): (Vec<Side>, Vec<_>) = shape.iter().map(|&size| uneven(&mut random, size)).unzip();
+        let (region, _) = random.region(&shape, 2);
+        let mut expected = elements(&region);
+        let split = Split::along(&region, sides.as_slice()).unwrap();
+        let (mut place, mut part) = (Vec::new(), Region::default());
+        let (mut found, mut places) = (Vec::new(), Vec::new());
+        for number in 0..split.count {
+            split.cell(number, &mut place, &mut part);
+            places.push(place.clone());
+            let inside = elements(&part);
+            assert!(region.is_empty() || !inside.is_empty(), "seed {seed}: an empty cell");
+            for (position, offset) in inside {
+                let cell = |axis: usize| cells[axis][place[axis] as usize];
+                let whole =
+                    position.iter().enumerate().map(|(axis, &within)| cell(axis).0 + within).collect::<Vec<_>>();
+                let right = whole.iter().enumerate().all(|(axis, &at)| (cell(axis).0..cell(axis).1).contains(&at));
+                assert!(right, "seed {seed}: outside its cell");
+                found.push((whole, offset));
+            }
+        }
+        let count = places.len();
+        places.sort();
+        places.dedup();
+        assert_eq!(places.len(), count, "seed {seed}: a cell comes twice");
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "seed {seed}");
+    }
+}
+
+/// The place of a cell follows from the runs alone, however many cells there are.
+#[test]
+fn runs_of_very_many_cells_are_no_table() {
+    let many = 1i64 << 40;
+    let side = Side::uneven(&[3, 1, 5], &[0, many, 2 * many], &[0, 3 * many, 4 * many]).unwrap();
+    for (position, cell, bounds) in [
+        (0, 0, (0, 3)),
+        (3 * many - 1, many - 1, (3 * many - 3, 3)),
+        (3 * many, many, (3 * many, 1)),
+        (4 * many + 7, 2 * many + 1, (4 * many + 5, 5)),
+        // Behind the last run that was given: cells go on.
+        (4 * many + 500, 2 * many + 100, (4 * many + 500, 5)),
+    ] {
+        assert_eq!((side.cell(position), side.bounds(cell)), (cell, bounds));
+    }
+    for (step, start) in [(1, 0), (-1, 4 * many - 1)] {
+        let axis = Axis::Strided { start, step, count: 4 * many as usize, stride: 0 };
+        let region = Region { base: 0, axes: vec![axis], groups: Vec::new() };
+        assert_eq!(Split::along(&region, [side.clone()].as_slice()).unwrap().count, 2 * many as usize);
+    }
+}
+
+/// Runs that overlap, leave a gap, overflow or have no length are refused: the border takes them from anybody.
+#[test]
+fn runs_that_do_not_follow_each_other_are_refused() {
+    let most = i64::MAX;
+    for (sizes, firsts, starts) in [
+        (vec![], vec![], vec![]),
+        (vec![1, 2], vec![0], vec![0, 1]),
+        (vec![0], vec![0], vec![0]),
+        (vec![-1], vec![0], vec![0]),
+        (vec![1], vec![1], vec![0]),
+        (vec![1], vec![0], vec![1]),
+        (vec![2, 1], vec![0, 2], vec![0, 3]),
+        (vec![2, 1], vec![0, 0], vec![0, 0]),
+        (vec![2, 1], vec![0, -1], vec![0, -2]),
+        (vec![most, 1], vec![0, 2], vec![0, -2]),
+        (vec![most, 1, 1], vec![0, 1, most], vec![0, most, most]),
+    ] {
+        assert!(Side::uneven(&sizes, &firsts, &starts).is_err(), "{sizes:?} {firsts:?} {starts:?}");
+    }
+}
+
+/// However many shapes chunks have, only some of their chains are in memory at a time.
+#[test]
+fn chains_of_many_shapes_are_not_all_kept() {
+    let made = Arc::new(Mutex::new(Vec::new()));
+    let chains = Chains::new(Box::new({
+        let made = Arc::clone(&made);
+        move |shape| {
+            let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
+            let chain = Chain::new(shape.to_vec(), elements, vec![0], None, Serializer::Elements, vec![])?;
+            let chain = Arc::new(chain);
+            made.lock().unwrap().push(Arc::downgrade(&chain));
+            Ok(chain)
+        }
+    }));
+    for length in 1..=5000 {
+        assert_eq!(chains.of(&[length]).unwrap().length, length);
+    }
+    assert_eq!(chains.of(&[5000]).unwrap().length, 5000);
+    let made = made.lock().unwrap();
+    assert_eq!(made.len(), 5000, "one that was kept is made again");
+    assert!(made.iter().filter(|chain| chain.upgrade().is_some()).count() <= 1024);
 }
 
 /// A packed region has the same elements, one after the other in memory from the start.
