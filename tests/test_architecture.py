@@ -239,7 +239,9 @@ def test_public_names() -> None:
     promised = """
         Array CachePool Group __version__ array check codecs config consolidate_metadata copy create create_array
         create_group diff dtypes durable empty empty_like errors full full_like group load ones ones_like open
-        open_array open_consolidated open_group save save_array save_group show stores tree upgrade zeros zeros_like
+        open_array open_consolidated open_group register_chunk_grid register_chunk_key_encoding register_codec
+        register_data_type register_storage_transformer register_store save save_array save_group show stores
+        tree upgrade zeros zeros_like
     """
     assert blizzarr.__all__ == promised.split()
     for name in blizzarr.__all__:

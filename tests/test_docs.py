@@ -24,8 +24,13 @@ from typing import Any
 import pytest
 
 from blizzarr.cli import main
+from blizzarr.codecs import CATALOGUE
+from blizzarr.dtypes.table import OWN as DATA_TYPES
 from blizzarr.formats.table import UNSOUGHT
+from blizzarr.model.chunk_grids import CHUNK_GRIDS
 from blizzarr.spec.driver_table import DRIVERS
+from blizzarr.stores.urls import OWN as STORES
+from blizzarr.transformers import KEY_ENCODINGS
 
 ROOT = Path(__file__).parents[1]
 # The demo downloads what it shows; `make demo` runs it.
@@ -46,7 +51,7 @@ def settings_of_zarr_python() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page registers is not there for other pages."""
-    for table in (DRIVERS, UNSOUGHT):
+    for table in (CATALOGUE, CHUNK_GRIDS, DATA_TYPES, DRIVERS, KEY_ENCODINGS, STORES, UNSOUGHT):
         monkeypatch.setattr(table, "places", dict(table.places))
         monkeypatch.setattr(table, "_here", dict(table._here))
 

@@ -121,7 +121,7 @@ CODECS: Final[Mapping[str, str]] = {
     "ShardingCodecIndexLocation": "use 'start' or 'end'",
     "VLenBytesCodec": "use VlenBytesCodec",
     "VLenUTF8Codec": "use VlenUtf8Codec",
-    "register_codec": "see blizzarr.codecs.CATALOGUE",
+    "register_codec": "use blizzarr.register_codec",
 } | dict.fromkeys(
     (
         *("Adler32", "AsType", "BZ2", "BitRound", "Blosc", "CRC32", "CRC32C", "Delta", "FixedScaleOffset"),

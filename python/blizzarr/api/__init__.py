@@ -22,6 +22,14 @@ from blizzarr.api.create import (
 )
 from blizzarr.api.diff import diff
 from blizzarr.api.open import open, open_array, open_consolidated, open_group
+from blizzarr.api.register import (
+    register_chunk_grid,
+    register_chunk_key_encoding,
+    register_codec,
+    register_data_type,
+    register_storage_transformer,
+    register_store,
+)
 from blizzarr.api.save import load, save, save_array, save_group
 from blizzarr.api.show import show
 from blizzarr.api.tree import tree
@@ -48,6 +56,12 @@ __all__ = [
     "open_array",
     "open_consolidated",
     "open_group",
+    "register_chunk_grid",
+    "register_chunk_key_encoding",
+    "register_codec",
+    "register_data_type",
+    "register_storage_transformer",
+    "register_store",
     "save",
     "save_array",
     "save_group",

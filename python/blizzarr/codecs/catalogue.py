@@ -8,7 +8,7 @@ from blizzarr.codecs.codec import Codec
 from blizzarr.codecs.numcodecs import ROWS
 from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.codecs.objects import NAMED
-from blizzarr.lazy_imports import LazyTable
+from blizzarr.open_table import OpenTable
 
 if TYPE_CHECKING:
     # What `blizzarr.codecs` exports; it is imported when it is first needed.
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from blizzarr.codecs.cast_value import CastValueCodec as CastValueCodec
     from blizzarr.codecs.crc32c import Crc32cCodec as Crc32cCodec
     from blizzarr.codecs.gzip import GzipCodec as GzipCodec
+    from blizzarr.codecs.in_numpy import ArrayArrayCodec as ArrayArrayCodec
+    from blizzarr.codecs.in_numpy import ArrayBytesCodec as ArrayBytesCodec
+    from blizzarr.codecs.in_numpy import BytesBytesCodec as BytesBytesCodec
     from blizzarr.codecs.n5 import N5Codec as N5Codec
     from blizzarr.codecs.n5_default import N5DefaultCodec as N5DefaultCodec
     from blizzarr.codecs.numcodecs.compressors import ZlibCodec as ZlibCodec
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
     from blizzarr.codecs.transpose import TransposeCodec as TransposeCodec
     from blizzarr.codecs.zstd import ZstdCodec as ZstdCodec
 
-CATALOGUE: Final = LazyTable[type[Codec]](
+CATALOGUE: Final = OpenTable[type[Codec]](
+    "blizzarr.codecs",
     {
         "bitround": "blizzarr.codecs.bitround:BitroundCodec",
         "blosc": "blizzarr.codecs.blosc:BloscCodec",
@@ -50,7 +54,8 @@ CATALOGUE: Final = LazyTable[type[Codec]](
         "zstd": "blizzarr.codecs.zstd:ZstdCodec",
         **ROWS.places,
         **NAMED,
-    }
+    },
+    of_others=("zarr.codecs", "blizzarr.codecs.zarr_python:adapted"),
 )
 """The codecs by name. Each is imported when it is first needed: most arrays have two or three of them."""
 
@@ -58,6 +63,9 @@ EXPORTED: Final = {
     # `categorize` is also a codec of numcodecs.
     *(place for name, place in CATALOGUE.places.items() if not name.startswith(PREFIX) and name != "categorize"),
     # Documents of v3 do not name these, or do so with a prefix.
+    "blizzarr.codecs.in_numpy:ArrayArrayCodec",
+    "blizzarr.codecs.in_numpy:ArrayBytesCodec",
+    "blizzarr.codecs.in_numpy:BytesBytesCodec",
     "blizzarr.codecs.n5:N5Codec",
     "blizzarr.codecs.numcodecs.compressors:ZlibCodec",
     "blizzarr.codecs.sharding:MAX_INDEX_BYTES",

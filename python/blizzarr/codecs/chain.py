@@ -252,6 +252,11 @@ def _remember(
     return None if problems.limits else chain, tuple(problems.notices)
 
 
+def forget() -> None:
+    """Decode the lists of codecs anew that were decoded before."""
+    _remember.cache_clear()
+
+
 def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChain | None:
     """Return the chain that a document lists; None if a problem was added."""
     if type(value) is not list:

@@ -12,7 +12,7 @@ differ in their table of options and in up to four methods:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -177,6 +177,20 @@ class Codec:
                     right = False
                     problems.add(f"{path}.configuration.{name}", f"no such option of {cls.name}", configuration[name])
         return values if right else None
+
+    @classmethod
+    def given(cls, options: Mapping[str, Any], problems: Problems) -> Self | None:
+        """Return the codec with the options that a user gives; None if a problem was added.
+
+        Unlike in a document, options that have a default may be left out.
+        """
+        allowed = [part.name for part in fields(cls)]  # type: ignore[arg-type]
+        before = len(problems.items)
+        for option, setting in options.items():
+            if option not in allowed:
+                there = f"an option of {', '.join(allowed)}" if allowed else "no options"
+                problems.add(cls.name, there, f"{option}={setting}")
+        return cls(**options) if len(problems.items) == before else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         """Return whether the codec can encode such chunks; if not, add a problem."""

@@ -117,15 +117,11 @@ def codec_of(value: Any) -> Codec:
         problems.unknown("codec", "codec", name, f"{supplier(name)}; {advice}")
         problems.raise_any()
         raise AssertionError
-    # Unlike in a document, options may be left out: they have defaults.
     given = {option: _plain(setting) for option, setting in configuration.items() if setting is not None}
-    allowed = [field.name for field in fields(row)]  # type: ignore[arg-type]
-    for option, setting in given.items():
-        if option not in allowed:
-            there = f"an option of {', '.join(allowed)}" if allowed else "no options"
-            problems.add(name, there, f"{option}={setting}")
+    codec = row.given(given, problems)
     problems.raise_any()
-    return row(**given)
+    assert codec is not None
+    return codec
 
 
 def _refuse_options_behind_colon(name: str, problems: Problems) -> None:

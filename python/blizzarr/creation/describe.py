@@ -26,6 +26,7 @@ from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import Format, arranged, format_named
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkGrid, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.problems import Problems
 
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
@@ -123,16 +124,22 @@ def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptio
     # In arrays of arbitrary objects, None is a value.
     undefined = fill_value is None and form.has_null_fill and kind.name != "object"
     fill = zero(kind) if undefined else kind.fill(None if fill_value is ... else fill_value)
+    transformers = _transformers(given["storage_transformers"], len(lengths))
+    encoding = _key_encoding(given["chunk_key_encoding"], len(lengths))
+    # An encoding of a package renames the default keys, which only v3 has.
+    if encoding is not None and form.chunk_keys(ChunkKeys.default()).name != ChunkKeys.default().name:
+        expected = f"an encoding that {form.name} has"
+        raise MetadataError(problems=[Problem("chunk_key_encoding", expected, encoding.name)])
     return ArrayMeta(
         shape=lengths,
         dtype=kind,
         chunk_grid=grid,
-        chunk_keys=form.chunk_keys(_chunk_keys(given["chunk_key_encoding"])),
+        chunk_keys=form.chunk_keys(_chunk_keys(given["chunk_key_encoding"]) if encoding is None else None),
         fill_value=check_fill(fill, chain, kind),
         codecs=chain,
         attributes=check_attributes(given["attributes"]),
         dimension_names=_names(given["dimension_names"], len(lengths)),
-        storage_transformers=_transformers(given["storage_transformers"], len(lengths)),
+        storage_transformers=transformers if encoding is None else (encoding, *transformers),
         format=form.name,
         fill_undefined=undefined,
     )
@@ -165,6 +172,27 @@ def _transformers(given: Any, rank: int) -> tuple[StorageTransformer, ...]:
     from blizzarr.transformers import transformers_of
 
     return transformers_of(given, rank)
+
+
+def _key_encoding(given: Any, rank: int) -> StorageTransformer | None:
+    """Return a chunk key encoding that is not of the specification; None for those that are."""
+    name = given.get("name") if isinstance(given, Mapping) else given
+    if isinstance(name, str) and name in ("default", "v2"):
+        return None
+    from blizzarr.transformers import KEY_ENCODINGS, ChunkKeyEncoding
+
+    if isinstance(given, ChunkKeyEncoding):
+        given.check(rank, "chunk_key_encoding", problems := Problems())
+        problems.raise_any()
+        return given
+    row = KEY_ENCODINGS.get(name) if isinstance(name, str) else None
+    if row is None:
+        return None
+    options = given.get("configuration", {}) if isinstance(given, Mapping) else {}
+    problems = Problems()
+    encoding = row.from_configuration({**row.defaults(), **options}, "chunk_key_encoding", problems, rank)
+    problems.raise_any()
+    return encoding
 
 
 def check_option_names(names: Collection[str], name: str = "create_array") -> None:

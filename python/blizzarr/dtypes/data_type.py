@@ -169,7 +169,7 @@ class DataType:
             return {"name": "struct", "configuration": {"fields": fields}}
         if self.configuration:
             return {"name": self.name, "configuration": dict(self.configuration)}
-        if self.kind is Kind.RAW:
+        if self.kind is Kind.RAW and self.name == f"r{self.itemsize * 8}":
             # zarr-python does not know the r24 of the specification, and TensorStore reads both.
             return {"name": "raw_bytes", "configuration": {"length_bytes": self.itemsize}}
         return self.name

@@ -14,12 +14,16 @@ null_terminated_bytes                  zarr-python                              
 fixed_length_utf32                     zarr-extensions                              `blizzarr.dtypes.fixed`
 struct, structured                     zarr-extensions                              `blizzarr.dtypes.struct`
 string, bytes                          zarr-extensions                              `blizzarr.dtypes.variable`
+any other                              users and other packages                     `OWN`
 variable_length_bytes                  zarr-python, another name of bytes           `_ALIASES`
 =====================================  ===========================================  ==========================
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +31,8 @@ import numpy as np
 from blizzarr.dtypes import fixed, ml, narrow_complex, struct, time, variable
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
-from blizzarr.errors import Problem
+from blizzarr.errors import BlizzarrError, Problem
+from blizzarr.open_table import OpenTable
 from blizzarr.problems import Problems, extension
 
 _KNOWN: Final[dict[str, str]] = {
@@ -96,6 +101,10 @@ def _row(name: str, kind: Kind, swap_unit: int) -> DataType:
     return DataType(name, dtype, kind, swap_unit, _limits(dtype, kind))
 
 
+OWN: Final = OpenTable[Any](
+    "blizzarr.data_types", {}, of_others=("zarr.data_type", "blizzarr.dtypes.zarr_python:adapted")
+)
+"""The data types of users and other packages by name; or functions that make one of the options."""
 _CONFIGURED: Final = {*time.NAMES, *fixed.NAMES, *struct.NAMES}
 _TABLE: Final[dict[str, DataType]] = {row[0]: _row(*row) for row in _ROWS}
 _TABLE.update({dtype.name: dtype for dtype in (variable.STRING, variable.BYTES)})
@@ -119,11 +128,10 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
     if name == "raw_bytes" and len(configuration) == 1 and type(size := configuration.get("length_bytes")) is int:
         # Not registered, but zarr-python writes it.
         return _raw(size * 8, size, f"{path}.configuration.length_bytes", problems)
+    if not _is_ours(name):
+        return _own(name, configuration, path, problems)
     if configuration:
-        if _is_ours(name):
-            problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
-        else:
-            problems.unknown(path, "data type", name, supplier(name))
+        problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
         return None
     if (found := _TABLE.get(name)) is not None:
         return found
@@ -137,13 +145,40 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         else:
             _TABLE[name] = found
         return found
-    if name in narrow_complex.PARTS:
-        part = from_json(narrow_complex.PARTS[name], path, problems)
-        if part is not None:
-            _TABLE[name] = narrow_complex.data_type(name, part)
-        return _TABLE.get(name)
-    problems.unknown(path, "data type", name, supplier(name))
-    return None
+    part = from_json(narrow_complex.PARTS[name], path, problems)
+    if part is not None:
+        _TABLE[name] = narrow_complex.data_type(name, part)
+    return _TABLE.get(name)
+
+
+def _own(name: str, configuration: Mapping[str, Any], path: str, problems: Problems) -> DataType | None:
+    """Return the data type of a user or of another package; `None` if a problem was added."""
+    row = OWN.get(name)
+    if row is None:
+        problems.unknown(path, "data type", name, supplier(name))
+        return None
+    try:
+        return own(name, row(**configuration) if callable(row) else row, configuration)
+    except BlizzarrError:
+        raise
+    except Exception as error:
+        # What a function raises for options that it does not take is up to it.
+        problems.items.append(Problem(f"{path}.configuration", f"options that {name} takes", repr(error)))
+        return None
+
+
+def own(name: str, made: Any, configuration: Mapping[str, Any] = MappingProxyType({})) -> DataType:
+    """Return the data type of this name for a data type, or for what stands for one; it has the same elements."""
+    dtype = DataType.parse(made)
+    if dtype.name == name and dtype.configuration == configuration:
+        return dtype
+    return replace(dtype, name=name, configuration=dict(configuration))
+
+
+def check_free(name: Any) -> None:
+    """Raise `ValueError` if a name is one of a data type that is always there."""
+    if isinstance(name, str) and (_is_ours(name) or name in ("raw_bytes", *_KNOWN)):
+        raise ValueError(f"expected a name that no data type has, found {name!r}; choose another")
 
 
 def _is_ours(name: str) -> bool:
@@ -175,6 +210,8 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
             raise TypeError("NumPy would take it for float64")
         dtype = np.dtype(value)
     except (TypeError, ValueError, SyntaxError, RecursionError) as error:
+        if isinstance(value, str) and value in OWN:
+            return from_json(value, "data_type", problems)
         if isinstance(value, str) and is_known(value):
             problems.unknown("data_type", "data type", value, supplier(value))
         else:
@@ -200,6 +237,11 @@ def from_numpy(dtype: np.dtype[Any], problems: Problems, path: str = "data_type"
         return struct.from_numpy(dtype, path, problems, depth)
     if dtype.name in _TABLE or dtype.name in ml.ROWS:
         return from_json(dtype.name, path, problems)
+    if dtype.type.__module__ != "numpy":
+        # Of those that are imported: a NumPy dtype comes from a package that is.
+        for row in OWN.imported():
+            if isinstance(row, DataType) and row.numpy == dtype:
+                return row
     if kind == "V" and dtype.subdtype is None:
         return from_json(f"r{dtype.itemsize * 8}", path, problems)
     problems.unknown(path, "data type", str(dtype), "no Zarr data type holds it")

@@ -73,6 +73,10 @@ class RememberedNodes(Generic[N]):
         own = meta.attributes if packed is None else unpack(packed)
         return meta.with_attributes(own)  # type: ignore[return-value]  # of the same class
 
+    def forget(self) -> None:
+        """Decode all documents anew from now on."""
+        self._kept.clear()
+
     def put(self, documents: Documents, meta: N, notices: Sequence[Notice] = ()) -> None:
         """Remember the node of documents that is known without decoding them."""
         if all(raw is None or len(raw) <= _SMALL for raw in documents):

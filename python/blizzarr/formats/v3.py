@@ -87,6 +87,11 @@ def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMe
 _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)
 
 
+def forget() -> None:
+    """Decode the documents anew that were decoded before."""
+    _remember.forget()
+
+
 TAG: Final = "v3_implicit"
 """The value of `GroupMeta.format` for a group without a document."""
 

@@ -60,7 +60,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     elif value is MISSING:
         problems.add("fill_value", "a value of the data type", MISSING)
     grid = _chunk_grid(get("chunk_grid", MISSING), shape, dtype, problems)
-    chunk_keys = _chunk_keys(get("chunk_key_encoding", MISSING), problems)
+    chunk_keys, encoding = _chunk_keys(get("chunk_key_encoding", MISSING), rank, problems)
     codecs = _codecs(get("codecs", MISSING), shape, grid, dtype, problems)
     if dtype is not None and dtype.fields and type(value) is str and fill_value is not None and codecs is not None:
         # Fill values given as the bytes of an element have the byte order of the elements.
@@ -71,6 +71,10 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     dimension_names = None if names is None else _dimension_names(names, rank, problems)
     listed = get("storage_transformers", MISSING)
     transformers = () if listed is MISSING or listed == [] else _transformers(listed, rank, problems)
+    if encoding is not None:
+        if transformers:
+            problems.add("storage_transformers", f"none beside the chunk key encoding {encoding.name}", listed)
+        transformers = (encoding,)
     extra = unknown_members(document, _MEMBERS, problems)
     if len(problems.items) > before:
         return None
@@ -128,24 +132,29 @@ def _codecs(
     return CodecChain.from_json(value, dtype=dtype, chunk_shape=largest, problems=problems)
 
 
-def _chunk_keys(value: Any, problems: Problems) -> ChunkKeys | None:
-    """Decode the chunk key encoding."""
+def _chunk_keys(value: Any, rank: int | None, problems: Problems) -> tuple[ChunkKeys | None, StorageTransformer | None]:
+    """Decode the chunk key encoding; one that is not of the specification renames the default keys."""
     named = extension(value, "chunk_key_encoding", problems, "chunk key encoding")
     if named is None:
-        return None
+        return None, None
     name, configuration = named
     usual = _SEPARATORS.get(name)
     if usual is None:
+        from blizzarr.transformers import KEY_ENCODINGS
+
+        row = KEY_ENCODINGS.get(name)
+        if row is not None:
+            return ChunkKeys.default(), row.from_configuration(configuration, "chunk_key_encoding", problems, rank)
         path = "chunk_key_encoding.name" if type(value) is dict else "chunk_key_encoding"
         problems.unknown(path, "chunk key encoding", name, _NOT_HERE)
-        return None
+        return None, None
     separator = configuration.get("separator", usual)
     if len(configuration) > 1 or (configuration and "separator" not in configuration):
         members(configuration, "chunk_key_encoding", problems, ("separator",))
     if type(separator) is str and (keys := _KEYS.get((name, separator))) is not None:
-        return keys
+        return keys, None
     problems.add("chunk_key_encoding.configuration.separator", '"/" or "."', separator)
-    return None
+    return None, None
 
 
 def _dimension_names(value: Any, rank: int | None, problems: Problems) -> tuple[str | None, ...] | None:
@@ -199,25 +208,36 @@ def encode(meta: ArrayMeta) -> dict[str, Any]:
     If the array came from a document, each member whose meaning has not changed keeps its spelling, and unknown members
     are kept.
     """
-    keys = meta.chunk_keys
+    keys, transformers = meta.chunk_keys, meta.storage_transformers
+    encoding = _encoding(transformers)
     document: dict[str, Any] = {
         "zarr_format": 3,
         "node_type": "array",
         "shape": list(meta.shape),
         "data_type": meta.dtype.to_json(),
         "chunk_grid": {"name": meta.chunk_grid.name, "configuration": meta.chunk_grid.to_configuration()},
-        "chunk_key_encoding": {"name": keys.name, "configuration": {"separator": keys.separator}},
+        "chunk_key_encoding": {"name": keys.name, "configuration": {"separator": keys.separator}}
+        if encoding is None
+        else encoding.to_json(),
         "fill_value": meta.dtype.fill_to_json(meta.fill_value),
         "codecs": meta.codecs.to_json(),
         "attributes": meta.attributes,
     }
     if meta.dimension_names is not None:
         document["dimension_names"] = list(meta.dimension_names)
-    document["storage_transformers"] = [transformer.to_json() for transformer in meta.storage_transformers]
+    document["storage_transformers"] = [item.to_json() for item in transformers if item is not encoding]
     document.update(meta.extra)
     if meta.source is None or meta.format != "v3":
         return document
     return _respelled(document, meta)
+
+
+def _encoding(transformers: tuple[StorageTransformer, ...]) -> StorageTransformer | None:
+    if not transformers:
+        return None
+    from blizzarr.transformers import encoding_of
+
+    return encoding_of(transformers)
 
 
 def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
@@ -231,7 +251,8 @@ def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
         # A chunk length of 0 stands for the length of the array.
         "chunk_grid": original.chunk_grid == meta.chunk_grid
         and (original.shape == meta.shape or 0 not in _configuration(meta.source["chunk_grid"]).get("chunk_shape", ())),
-        "chunk_key_encoding": original.chunk_keys == meta.chunk_keys,
+        "chunk_key_encoding": original.chunk_keys == meta.chunk_keys
+        and _encoding(original.storage_transformers) == _encoding(meta.storage_transformers),
         "fill_value": original.dtype == meta.dtype
         and meta.dtype.fill_identity(original.fill_value) == meta.dtype.fill_identity(meta.fill_value),
         "codecs": original.codecs == meta.codecs and not _has_letter_order(meta.source["codecs"]),

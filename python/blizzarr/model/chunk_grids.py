@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from blizzarr.lazy_imports import LazyTable
 from blizzarr.model.chunk_grid import ChunkGrid
+from blizzarr.open_table import OpenTable
 
-CHUNK_GRIDS: Final = LazyTable[type[ChunkGrid]](
+CHUNK_GRIDS: Final = OpenTable[type[ChunkGrid]](
+    "blizzarr.chunk_grids",
     {
         "regular": "blizzarr.model.chunk_grid:RegularGrid",
         "rectilinear": "blizzarr.model.rectilinear_grid:RectilinearGrid",
-    }
+    },
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from blizzarr.errors import NodeNotFoundError
+from blizzarr.open_table import OpenTable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_key
@@ -36,6 +37,13 @@ _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 ZIP_ENDINGS: Final = (".zip", ".ozx")
 """The endings of the names of zip files; ``.ozx`` is that of OME-Zarr in a zip file."""
 _ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)), re.IGNORECASE)
+
+BUILT_IN: Final = (
+    *("file", "memory", "s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https"),
+)
+"""The schemes that always mean the same."""
+OWN: Final = OpenTable[Callable[[str], Any]]("blizzarr.stores", {})
+"""The functions of users and other packages that make a store of a URL, by its scheme."""
 
 _shared_memory: dict[str, MemoryStore] = {}
 
@@ -161,13 +169,18 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         inner = text[scheme.end() :].strip("/")
         return (read_only(store) if mode == "r" else store), check_key(inner) if inner else ""
     remote = _from_url(text, name)
-    return (read_only(remote) if mode == "r" else remote), ""
+    return resolve(remote, mode)
 
 
-def _from_url(text: str, scheme: str) -> Store:
+def _from_url(text: str, scheme: str) -> Any:
     """Return the store of the URL of something far away; errors do not show the URL, which may hold credentials."""
     from blizzarr.stores.object_settings import SCHEMES
 
+    if "::" not in text and scheme not in SCHEMES and (make := OWN.get(scheme)) is not None:
+        made = make(text)
+        if made is None or isinstance(made, str | os.PathLike):
+            raise TypeError(f"expected a store from the function for {scheme}://, found {type(made).__name__}")
+        return made
     if "::" in text or scheme not in SCHEMES:
         from blizzarr.stores.fsspec_store import FsspecStore
 

@@ -1,6 +1,7 @@
 """Storage transformers, which change the keys and bytes of chunks between an array and its store.
 
 - `StorageTransformer` is the base class; `register` makes a subclass known by its name;
+- `ChunkKeyEncoding` is the base class of chunk key encodings of other packages;
 - `HashedTransformer` spreads chunks over sub-directories; `ShardingTransformer` is the one of the draft of Zarr v3;
 - `StoreInterface` gives any of our stores the abstract store interface of that draft.
 """
@@ -10,6 +11,7 @@ from blizzarr.transformers.base import StorageTransformer, wrap
 from blizzarr.transformers.encoding import EncodingStore
 from blizzarr.transformers.hashed import HashedTransformer
 from blizzarr.transformers.interface import StoreWithPartialAccess
+from blizzarr.transformers.key_encoding import KEY_ENCODINGS, ChunkKeyEncoding, encoding_of
 from blizzarr.transformers.partial import KeyRange, KeyStartValue
 from blizzarr.transformers.registry import MAX_TRANSFORMERS, decode, decode_draft, register, transformers_of
 from blizzarr.transformers.renaming import RenamingStore, stored_key
@@ -17,8 +19,10 @@ from blizzarr.transformers.sharding import ShardingTransformer
 from blizzarr.transformers.store_interface import PartialAccessStore, StoreInterface
 
 __all__ = [
+    "KEY_ENCODINGS",
     "MAX_TRANSFORMERS",
     "ArrayKeys",
+    "ChunkKeyEncoding",
     "EncodingStore",
     "HashedTransformer",
     "KeyRange",
@@ -31,6 +35,7 @@ __all__ = [
     "StoreWithPartialAccess",
     "decode",
     "decode_draft",
+    "encoding_of",
     "register",
     "stored_key",
     "transformers_of",

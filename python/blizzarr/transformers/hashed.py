@@ -26,14 +26,12 @@ from blizzarr.problems import MISSING, Problems
 from blizzarr.stores import Store
 from blizzarr.transformers.array_keys import ArrayKeys
 from blizzarr.transformers.base import StorageTransformer
-from blizzarr.transformers.registry import register
 from blizzarr.transformers.renaming import RenamingStore
 
 _DIGITS: Final = 8
 """The number of hexadecimal digits of a CRC-32."""
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class HashedTransformer(StorageTransformer):
     """A transformer that stores chunks in sub-directories named by a hash: `levels` levels, of `width` digits each.

@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from blizzarr.open_table import OpenTable
 from blizzarr.problems import MISSING, Problems, describe, extension
 from blizzarr.transformers.base import StorageTransformer
+from blizzarr.transformers.key_encoding import ChunkKeyEncoding
 
 MAX_TRANSFORMERS: Final = 16
 """The most storage transformers of one array."""
 
-_REGISTRY: Final[dict[str, type[StorageTransformer]]] = {}
+_HASHED: Final = "blizzarr.transformers.hashed:HashedTransformer"
+_SHARDING: Final = "blizzarr.transformers.sharding:ShardingTransformer"
+_REGISTRY: Final = OpenTable[type[StorageTransformer]](
+    "blizzarr.storage_transformers",
+    {
+        "blizzarr.hashed": _HASHED,
+        "https://purl.org/blizzarr/storage-transformers/hashed/1.0": _HASHED,
+        "sharding": _SHARDING,
+        "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0": _SHARDING,
+        # The document has its own URI in two spellings; zarr-python 2.14 to 2.18 wrote a third.
+        "https://purl.org/zarr/spec/extensions/storage-transformers/sharding/1.0": _SHARDING,
+        "https://purl.org/zarr/spec/storage_transformers/sharding/1.0": _SHARDING,
+    },
+)
+"""The storage transformers by name and by URI."""
 _POINT: Final = "storage transformer"
 _NOT_HERE: Final = (
     "nobody has registered it; import the package that does, or ask whoever wrote the array: without it the chunks "
@@ -53,7 +69,8 @@ def register(transformer: type[T]) -> type[T]:
                 f"expected a name of its own for {transformer.__qualname__}, found {name!r}, "
                 f"which is {there.__module__}.{there.__qualname__}"
             )
-    _REGISTRY.update(dict.fromkeys(names, transformer))
+    for name in names:
+        _REGISTRY.register(name, transformer)
     return transformer
 
 
@@ -127,7 +144,7 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
         transformer = item if isinstance(item, StorageTransformer) else _from_user(item, here, problems)
         if transformer is None:
             continue
-        if _REGISTRY.get(transformer.name) is not type(transformer):
+        if not isinstance(transformer, ChunkKeyEncoding) and _REGISTRY.get(transformer.name) is not type(transformer):
             # An array with an unregistered transformer could not be opened again.
             problems.add(here, f"a registered {_POINT} (see blizzarr.transformers.register)", repr(transformer))
         transformer.check(rank, here, problems)

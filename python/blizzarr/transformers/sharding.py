@@ -18,7 +18,6 @@ from blizzarr.problems import MISSING, Problems, lengths
 from blizzarr.stores import Store
 from blizzarr.transformers.array_keys import ArrayKeys
 from blizzarr.transformers.base import StorageTransformer
-from blizzarr.transformers.registry import register
 from blizzarr.transformers.shard import ENTRY
 from blizzarr.transformers.sharded import ShardedStore
 
@@ -26,7 +25,6 @@ MAX_INDEX_BYTES: Final = 2**30
 """The largest index of a shard, in bytes; it is held in memory as a whole."""
 
 
-@register
 @dataclass(frozen=True, slots=True)
 class ShardingTransformer(StorageTransformer):
     """Shards of `chunks_per_shard` chunks along each axis.
@@ -47,11 +45,6 @@ class ShardingTransformer(StorageTransformer):
     """Used in the months before Zarr v3 was final, which has a codec instead."""
     extension: ClassVar[str] = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0"
     type: ClassVar[str] = "indexed"
-    # The document has its own URI in two spellings; zarr-python 2.14 to 2.18 wrote a third.
-    spellings: ClassVar[tuple[str, ...]] = (
-        "https://purl.org/zarr/spec/extensions/storage-transformers/sharding/1.0",
-        "https://purl.org/zarr/spec/storage_transformers/sharding/1.0",
-    )
 
     chunks_per_shard: tuple[int, ...]
 

@@ -160,6 +160,12 @@ impl Chain {
         self.fixed
     }
 
+    /// The bytes that an element takes where elements are stored each by itself, in its place; `None` where they are not.
+    pub fn stored_element(&self) -> Option<usize> {
+        let itemsize = Some(self.elements.itemsize).filter(|_| matches!(self.serializer, Serializer::Elements));
+        self.codecs.iter().fold(itemsize, |size, codec| codec.encoded_element(size?)).filter(|&size| size > 0)
+    }
+
     /// The codec whose decoded elements stand for something that it keeps in memory.
     pub fn keeper(&self) -> Option<&dyn BytesToBytes> {
         self.codecs.first().map(|codec| &**codec).filter(|codec| codec.keeps())

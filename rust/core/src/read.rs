@@ -2,7 +2,7 @@
 //!
 //! 1. The region is split along the grid of outermost chunks; each chunk is one job of a parallel loop.
 //! 2. A chunk is opened once. Missing means fill value; any other trouble is an error that names the chunk.
-//! 3. Plain elements without codecs: only the wanted bytes are read ([`crate::read_raw`]). With codecs: decoded into
+//! 3. Elements that are stored each by itself: only the wanted bytes are read ([`crate::read_raw`]). With other codecs: decoded into
 //!    the target if the region lies there verbatim, else into a buffer of this thread and copied.
 //! 4. A shard: [`crate::read_shard`].
 //!
@@ -160,10 +160,11 @@ pub fn read_cell(
             })
         });
     }
-    let found = if chain.codecs.is_empty() {
-        read_raw(chain, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()))
-    } else {
-        with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target))
+    let found = match chain.stored_element() {
+        Some(stored) => {
+            read_raw(chain, stored, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()))
+        }
+        None => with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target)),
     };
     progress::add(Count::Decoded, region.len() * chain.elements.itemsize);
     found

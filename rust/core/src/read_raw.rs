@@ -1,4 +1,8 @@
-//! Reading cells of plain elements that no codec compressed: only the wanted bytes are fetched.
+//! Reading cells whose elements are stored each by itself, in its place: only the wanted bytes are fetched.
+//!
+//! The elements are plain, or went through codecs that encode every element alone, like `bitround` and `cast_value`.
+
+use std::ops::Range;
 
 use crate::chain::{wrong_length, Chain};
 use crate::error::Result;
@@ -9,79 +13,182 @@ use crate::store::Reader;
 
 /// A separate read costs about as much as reading this many more bytes.
 const PIECE: usize = 4096;
+/// The same of a request to a store with costly ones.
+const REQUEST: usize = 128 << 10;
 
-pub fn read_raw(chain: &Chain, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
-    let itemsize = chain.elements.itemsize;
+/// Reads the region of a cell whose elements take `stored` bytes each; `false` when a lazy reader finds no value.
+pub fn read_raw(
+    chain: &Chain,
+    stored: usize,
+    reader: &dyn Reader,
+    region: &Region,
+    target: &Target<'_>,
+) -> Result<bool> {
+    let cell = Cell { chain, stored };
     if let Some(bytes) = reader.bytes() {
-        if bytes.len() != chain.length {
-            return Err(wrong_length(chain.length, bytes.len()));
-        }
-        return from_memory(chain, bytes, region, target).map(|()| true);
+        cell.check(bytes.len() as u64)?;
+        return cell.decode_into(bytes, region, target).map(|()| true);
     }
-    let Some(length) = reader.len() else {
-        // A lazy reader: one request for everything is what it can check the length of.
-        return scratch::with_vec(|bytes| {
-            if !reader.read_all(bytes, chain.length as u64)? {
+    let Some(length) = reader.len() else { return cell.read_lazily(reader, region, target) };
+    cell.check(length)?;
+    if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
+        return cell.read_part(reader, 0..chain.length, bytes);
+    }
+    let mut found = true;
+    cell.pieces(region, PIECE, &mut |region, span| {
+        found = found && cell.read_piece(reader, region, span, target)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A stored cell, and the bytes that an element takes there.
+struct Cell<'a> {
+    chain: &'a Chain,
+    stored: usize,
+}
+
+impl Cell<'_> {
+    /// The stored bytes of a span of decoded ones.
+    fn stored(&self, span: &Range<usize>) -> Range<usize> {
+        let itemsize = self.chain.elements.itemsize;
+        span.start / itemsize * self.stored..span.end / itemsize * self.stored
+    }
+
+    /// The length of the stored cell.
+    fn length(&self) -> usize {
+        self.stored(&(0..self.chain.length)).end
+    }
+
+    fn check(&self, length: u64) -> Result<()> {
+        match length == self.length() as u64 {
+            true => Ok(()),
+            false => Err(wrong_length(self.length(), length as usize)),
+        }
+    }
+
+    fn decode(&self, encoded: &[u8], bytes: &mut [u8]) -> Result<()> {
+        self.chain.decode_exact(encoded, bytes)?;
+        self.chain.elements.decode(bytes);
+        Ok(())
+    }
+
+    fn decode_into(&self, encoded: &[u8], region: &Region, target: &Target<'_>) -> Result<()> {
+        let (chain, itemsize) = (self.chain, self.chain.elements.itemsize);
+        if chain.codecs.is_empty() && chain.elements.is_native() {
+            return target.scatter(region, encoded, 0, &chain.strides, itemsize);
+        }
+        if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
+            return self.decode(encoded, bytes);
+        }
+        let Some(span) = region.span(&chain.strides, itemsize) else { return Ok(()) };
+        scratch::with_bytes(span.len(), |part| {
+            self.decode(&encoded[self.stored(&span)], part)?;
+            target.scatter(region, part, span.start, &chain.strides, itemsize)
+        })
+    }
+
+    /// Reads a span of decoded bytes into `bytes`.
+    fn read_part(&self, reader: &dyn Reader, span: Range<usize>, bytes: &mut [u8]) -> Result<bool> {
+        let stored = self.stored(&span);
+        if self.chain.codecs.is_empty() {
+            let found = reader.read_at(stored.start as u64, bytes)?;
+            self.chain.elements.decode(bytes);
+            return Ok(found);
+        }
+        scratch::with_bytes(stored.len(), |encoded| {
+            if !reader.read_at(stored.start as u64, encoded)? {
                 return Ok(false);
             }
-            if bytes.len() != chain.length {
-                return Err(wrong_length(chain.length, bytes.len()));
+            self.decode(encoded, bytes).map(|()| true)
+        })
+    }
+
+    fn read_piece(
+        &self,
+        reader: &dyn Reader,
+        region: &Region,
+        span: Range<usize>,
+        target: &Target<'_>,
+    ) -> Result<bool> {
+        let (start, itemsize) = (span.start, self.chain.elements.itemsize);
+        scratch::with_bytes(span.len(), |bytes| {
+            if !self.read_part(reader, span, bytes)? {
+                return Ok(false);
             }
-            chain.elements.decode(bytes);
-            target.scatter(region, bytes, 0, &chain.strides, itemsize).map(|()| true)
-        });
-    };
-    if length != chain.length as u64 {
-        return Err(wrong_length(chain.length, length as usize));
+            target.scatter(region, bytes, start, &self.chain.strides, itemsize).map(|()| true)
+        })
     }
-    if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
-        let found = reader.read_at(0, bytes)?;
-        chain.elements.decode(bytes);
-        return Ok(found);
-    }
-    read_pieces(chain, reader, region, target)
-}
 
-fn from_memory(chain: &Chain, bytes: &[u8], region: &Region, target: &Target<'_>) -> Result<()> {
-    let itemsize = chain.elements.itemsize;
-    let Some(span) = region.span(&chain.strides, itemsize) else { return Ok(()) };
-    if chain.elements.is_native() {
-        return target.scatter(region, bytes, 0, &chain.strides, itemsize);
-    }
-    scratch::with_bytes(span.len(), |part| {
-        part.copy_from_slice(&bytes[span.clone()]);
-        chain.elements.decode(part);
-        target.scatter(region, part, span.start, &chain.strides, itemsize)
-    })
-}
-
-/// Reads the span between the first and the last wanted byte at once, or goes through the outermost factor of the
-/// region one position at a time when that fetches so much less that the extra reads pay.
-fn read_pieces(chain: &Chain, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
-    let itemsize = chain.elements.itemsize;
-    let Some(span) = region.span(&chain.strides, itemsize) else { return Ok(true) };
-    if span.len() > PIECE {
-        if let Some(factor) = outermost(chain, region) {
-            let count = factor.count(region);
-            let part = factor.narrowed(region, 0);
-            let part_len = part.span(&chain.strides, itemsize).map_or(0, |span| span.len());
-            if count.saturating_mul(PIECE + part_len) < span.len() {
-                for position in 0..count {
-                    if !read_pieces(chain, reader, &factor.narrowed(region, position), target)? {
-                        return Ok(false);
-                    }
+    /// Reads from a store with costly requests: all pieces in one call, or everything where that is hardly more, which
+    /// also tells whether the value has the right length.
+    fn read_lazily(&self, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
+        let (chain, itemsize) = (self.chain, self.chain.elements.itemsize);
+        let mut pieces: Vec<(Region, Range<usize>)> = Vec::new();
+        let mut wanted = 0_usize;
+        self.pieces(region, REQUEST, &mut |region, span| {
+            wanted = wanted.saturating_add(self.stored(&span).len().saturating_add(REQUEST));
+            scratch::push(&mut pieces, (region.clone(), span))
+        })?;
+        if wanted >= self.length() {
+            return scratch::with_vec(|encoded| {
+                if !reader.read_all(encoded, self.length() as u64)? {
+                    return Ok(false);
                 }
-                return Ok(true);
+                self.check(encoded.len() as u64)?;
+                self.decode_into(encoded, region, target).map(|()| true)
+            });
+        }
+        let total = pieces.iter().map(|(_, span)| self.stored(span).len()).sum();
+        scratch::with_bytes(total, |encoded| {
+            let mut ranges: Vec<(i64, &mut [u8])> = scratch::list(pieces.len())?;
+            let mut rest = &mut *encoded;
+            for (_, span) in &pieces {
+                let stored = self.stored(span);
+                let (piece, behind) = rest.split_at_mut(stored.len());
+                ranges.push((stored.start as i64, piece));
+                rest = behind;
+            }
+            if !reader.read_ranges(&mut ranges)? {
+                return Ok(false);
+            }
+            let mut rest = &*encoded;
+            for (region, span) in &pieces {
+                let (piece, behind) = rest.split_at(self.stored(span).len());
+                rest = behind;
+                scratch::with_bytes(span.len(), |bytes| {
+                    self.decode(piece, bytes)?;
+                    target.scatter(region, bytes, span.start, &chain.strides, itemsize)
+                })?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Calls `each` with the region and the span between the first and the last wanted byte; or goes through the outermost
+    /// factor of the region one position at a time when that fetches so much less that the extra reads pay, each of
+    /// which costs about as much as `cost` more bytes.
+    fn pieces(
+        &self,
+        region: &Region,
+        cost: usize,
+        each: &mut dyn FnMut(&Region, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let (strides, itemsize) = (&self.chain.strides, self.chain.elements.itemsize);
+        let Some(span) = region.span(strides, itemsize) else { return Ok(()) };
+        if span.len() > cost {
+            if let Some(factor) = outermost(self.chain, region) {
+                let count = factor.count(region);
+                let part = factor.narrowed(region, 0);
+                let part_len = part.span(strides, itemsize).map_or(0, |span| span.len());
+                if count.saturating_mul(cost + part_len) < span.len() {
+                    return (0..count)
+                        .try_for_each(|position| self.pieces(&factor.narrowed(region, position), cost, each));
+                }
             }
         }
+        each(region, span)
     }
-    scratch::with_bytes(span.len(), |bytes| {
-        if !reader.read_at(span.start as u64, bytes)? {
-            return Ok(false);
-        }
-        chain.elements.decode(bytes);
-        target.scatter(region, bytes, span.start, &chain.strides, itemsize).map(|()| true)
-    })
 }
 
 /// What a region is a product of: an evenly spaced axis, or a group of listed ones.

@@ -327,7 +327,10 @@ fn there(found: bool) -> Result<()> {
 /// Whether an inner chunk is better left where it is: without compression, or as a shard of its own, only the
 /// wanted bytes of it are read.
 fn reads_parts(inner: &Chain) -> bool {
-    inner.codecs.is_empty() && (matches!(inner.serializer, Serializer::Shard(_)) || inner.length > 64 << 10)
+    match inner.serializer {
+        Serializer::Shard(_) => inner.codecs.is_empty(),
+        Serializer::Elements => inner.length > 64 << 10 && inner.stored_element().is_some(),
+    }
 }
 
 /// Position in C order.

@@ -12,6 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
+use crate::capsule::of_capsule;
 use crate::elements::ElementTable;
 use crate::errors::raise;
 use crate::foreign::PythonCodec;
@@ -31,6 +32,7 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
             Box::new(CompressedSegmentation::new(shape, itemsize, block).map_err(fail)?)
         }
         "python" => python(step.get_item(1)?),
+        "capsule" => of_capsule(&step.get_item(1)?.extract::<String>()?, &step.get_item(2)?)?,
         "bug" => Box::new(Bug),
         _ => {
             let options = step.iter().skip(1).map(|option| value(&option)).collect::<PyResult<Vec<_>>>()?;

@@ -9,6 +9,7 @@
 mod array;
 mod buffer;
 mod caching;
+mod capsule;
 mod chain;
 mod codecs;
 mod document;

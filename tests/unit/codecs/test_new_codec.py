@@ -59,7 +59,7 @@ def test_the_steps_suffice(tmp_path: Path) -> None:
     (tmp_path / files[0][0].replace("<name>", "xor")).write_text(module)
     catalogue = tmp_path / files[1][0]
     after_import = insert(catalogue.read_text(), "if TYPE_CHECKING:\n", name)
-    catalogue.write_text(insert(after_import, "LazyTable[type[Codec]](\n    {\n", row))
+    catalogue.write_text(insert(after_import, '"blizzarr.codecs",\n    {\n', row))
     assert eval(f"{{{dedent(options)}}}") == {"xor": {"key": 7}}
 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "python"), "PYTHONDONTWRITEBYTECODE": "1"}

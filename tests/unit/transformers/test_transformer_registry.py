@@ -67,10 +67,9 @@ class WordTransformer(StorageTransformer):
 
 @pytest.fixture
 def words() -> Iterator[type[WordTransformer]]:
-    before = dict(registry._REGISTRY)
+    places, here = dict(registry._REGISTRY.places), dict(registry._REGISTRY._here)
     yield register(WordTransformer)
-    registry._REGISTRY.clear()
-    registry._REGISTRY.update(before)
+    registry._REGISTRY.places, registry._REGISTRY._here = places, here
 
 
 def problems_of(read: Any, listed: Any, rank: int | None = 2) -> list[str]:

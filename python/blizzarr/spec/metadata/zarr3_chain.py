@@ -15,8 +15,8 @@ from blizzarr.spec.constraint import MAX_RANK, braces
 from blizzarr.spec.members import Members, as_integer, as_list, as_text, one_of
 from blizzarr.spec.metadata.reading import whole
 
-_OURS: Final = CATALOGUE.keys() - {"transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c"}
-"""The codecs that TensorStore lacks take any options, which are checked when they are used."""
+_THEIRS: Final = ("transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c")
+"""The codecs that TensorStore has. Others take any options, which are checked when they are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def _name(value: Any) -> str:
 
 def _options(name: str, value: Any) -> dict[str, Any]:
     members = Members(value)
-    if name in _OURS:
+    if name not in _THEIRS:
         return members.left
     found = {option: members.take(option, parse) for option, parse in _PARSERS.items() if option in members.left}
     if (name == "transpose" and "order" not in found) or (name != "transpose" and "order" in found):

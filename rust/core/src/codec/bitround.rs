@@ -66,6 +66,10 @@ impl BytesToBytes for Bitround {
         Some(decoded)
     }
 
+    fn encoded_element(&self, size: usize) -> Option<usize> {
+        (size % self.bytes == 0).then_some(size)
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         if src.len() != dst.len() {
             return Err(report::wrong_size(NAME, dst.len(), src.len()));

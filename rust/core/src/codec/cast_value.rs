@@ -218,6 +218,10 @@ impl BytesToBytes for CastValue {
         self.encoding.length(decoded)
     }
 
+    fn encoded_element(&self, size: usize) -> Option<usize> {
+        self.encoding.length(size)
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         if self.decoding.length(src.len()) != Some(dst.len()) {
             let expected = self.encoding.length(dst.len()).unwrap_or(dst.len());

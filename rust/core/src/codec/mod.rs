@@ -9,6 +9,7 @@ pub mod crc32c;
 mod deflate;
 pub mod element;
 pub mod foreign;
+pub mod function;
 pub mod gzip;
 pub mod lz4;
 pub mod n5;
@@ -75,6 +76,11 @@ pub trait BytesToBytes: Send + Sync {
 
     /// The exact encoded length, for codecs whose output size does not depend on the values (crc32c).
     fn fixed_encoded_len(&self, _decoded: usize) -> Option<usize> {
+        None
+    }
+
+    /// The encoded bytes of an element of `size` bytes, when each element is encoded by itself and stays in its place.
+    fn encoded_element(&self, _size: usize) -> Option<usize> {
         None
     }
 

@@ -133,6 +133,10 @@ impl BytesToBytes for ScaleOffset {
         Some(decoded)
     }
 
+    fn encoded_element(&self, size: usize) -> Option<usize> {
+        (size % self.format.bytes() == 0).then_some(size)
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.run(src, dst, Direction::Decode)
     }

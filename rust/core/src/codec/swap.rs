@@ -32,6 +32,10 @@ impl BytesToBytes for Swapped {
         Some(decoded)
     }
 
+    fn encoded_element(&self, size: usize) -> Option<usize> {
+        (size % self.0.size() == 0).then_some(size)
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         if src.len() != dst.len() {
             return Err(report::wrong_size(NAME, dst.len(), src.len()));

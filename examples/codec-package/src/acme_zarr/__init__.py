@@ -1,0 +1,1 @@
+"""A codec and a data type for Zarr."""
