@@ -56,6 +56,14 @@ class MappingStore(BaseStore):
         self.read_only = state["read_only"]
         self.only_readable = COPIED if state["copied"] else None
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MappingStore):
+            return False
+        return (type(self), id(self.mapping), self.read_only) == (type(other), id(other.mapping), other.read_only)
+
+    def __hash__(self) -> int:
+        return hash((type(self), id(self.mapping)))
+
     def __repr__(self) -> str:
         return f"<MappingStore over {type(self.mapping).__name__} at {id(self.mapping):#x}>"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import blizzarr
 from blizzarr import indexing
 from blizzarr.array.fields import take_fields, write_field
+from blizzarr.errors import SelectionError
 from blizzarr.model import ArrayMeta, ChunkGrid
 from blizzarr.zarr.arguments import ArrayConfig
 from blizzarr.zarr.awaitable import AsyncArray
@@ -21,7 +22,16 @@ from blizzarr.zarr.configured import Configured
 from blizzarr.zarr.dtype import of_engine
 from blizzarr.zarr.errors import ArrayNotFoundError, translating
 from blizzarr.zarr.info import ArrayInfo
-from blizzarr.zarr.keys import checked_fields, is_orthogonal, picks_one, single_field, split_fields
+from blizzarr.zarr.keys import (
+    check_fields,
+    check_items,
+    checked_fields,
+    is_orthogonal,
+    of_way,
+    picks_one,
+    single_field,
+    split_fields,
+)
 from blizzarr.zarr.metadata import ArrayMetadata, metadata_of
 from blizzarr.zarr.node import Node, described
 from blizzarr.zarr.storage.store_path import engine_place
@@ -228,7 +238,7 @@ class Array(Node):
         """
         fields, selection = split_fields(selection)
         found = self._read(self._usual(selection), selection, fields)
-        return np.asarray(found) if self.engine.ndim and picks_one(selection) else found
+        return self._as_array(found) if self.engine.ndim and picks_one(selection) else found
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:
@@ -244,15 +254,21 @@ class Array(Node):
         return partial(lower, edges=self.engine.metadata.chunk_grid.edges) if way == "block" else lower
 
     def _read(self, way: str, selection: Any, fields: Any = None, out: Any = None) -> Any:
+        check_items(selection, way)
+        if fields is not None:
+            check_fields(fields, self.engine.dtype)
         into = out if out is None or isinstance(out, np.ndarray) else getattr(out, "as_numpy_array", lambda: None)()
         if into is None and out is not None:
             raise TypeError(f"expected a NumPy array, or an NDBuffer, as out=, found {type(out).__name__}")
         # Elements that are to be converted are read first.
         is_same = into is not None and fields is None and into.dtype == self.engine.dtype
-        if way == "numpy_style":
-            found = self.engine[selection]
-        else:
-            found = self.engine._get(self._lower(way), selection, into if is_same else None)
+        try:
+            if way == "numpy_style":
+                found = self.engine[selection]
+            else:
+                found = self.engine._get(self._lower(way), selection, into if is_same else None)
+        except SelectionError as error:
+            raise of_way(error, way, selection) from None
         if fields is not None:
             found = take_fields(found, checked_fields(fields))
         if into is not None and not is_same:
@@ -260,28 +276,47 @@ class Array(Node):
                 raise ValueError(f"expected out= of shape {np.shape(found)}, found {into.shape}")
             into[...] = found
             return into
-        if self.engine.metadata.dtype.name == "string":
+        if self._is_text:
             found = np.asarray(found, self.dtype)
-        if self._config.order == "F" and isinstance(found, np.ndarray) and out is None:
-            found = np.asfortranarray(found)
-        # As in zarr-python, the element of an array without axes is no array.
-        return np.asarray(found)[()] if not self.engine.ndim and way in ("basic", "numpy_style") else found
+        if np.ndim(found):
+            return np.asfortranarray(found) if self._config.order == "F" and out is None else found
+        if way not in ("basic", "numpy_style"):
+            # A point is one of several, but for arrays without axes.
+            is_point = way in ("coordinate", "vectorised") and self.engine.ndim
+            return self._as_array(found).reshape((1,) if is_point else ())
+        # As in zarr-python, an element is no array.
+        return np.asarray(found)[()] if isinstance(found, np.ndarray) or not self.engine.ndim else found
+
+    @property
+    def _is_text(self) -> bool:
+        return self.engine.metadata.dtype.name == "string"
+
+    def _as_array(self, found: Any) -> npt.NDArray[Any]:
+        """Return what may be a scalar as an array, with the length of texts that the array has."""
+        is_scalar = not isinstance(found, np.ndarray) and (self._is_text or self.engine.dtype.kind in "SU")
+        return np.asarray(found, self.dtype if is_scalar else None)
 
     def _write(self, way: str, selection: Any, value: Any, fields: Any = None) -> None:
+        check_items(selection, way)
         lower, given = self._lower(way), self._given(value)
-        if fields is None:
-            self.engine._set(lower, selection, given)
-        else:
-            write_field(self.engine, lower, selection, single_field(fields), given)
+        try:
+            if fields is None:
+                self.engine._set(lower, selection, given)
+            else:
+                write_field(self.engine, lower, selection, single_field(fields), given)
+        except SelectionError as error:
+            raise of_way(error, way, selection) from None
 
     def _given(self, value: Any) -> Any:
         """Return elements as blizzarr takes them: objects in the place of NumPy's texts."""
         if isinstance(value, Array):
             return value.engine[...]
+        if self._is_text and not isinstance(value, str | bytes):
+            value = np.asarray(value)
+            if value.dtype.kind not in "TUS":
+                # What is no text becomes one, as the NaN of pandas.
+                value = value.astype(self.dtype)
         kind = getattr(getattr(value, "dtype", None), "kind", "")
-        if kind == "O" and self.dtype.kind == "T":
-            # What is no text becomes one, as the NaN of pandas.
-            value, kind = np.asarray(value).astype(self.dtype), "T"
         return np.asarray(value).astype(object) if kind == "T" else value
 
     get_basic_selection = _reader("basic", "the elements that integers and slices select")
@@ -328,9 +363,6 @@ class Array(Node):
 
     def __bool__(self) -> bool:
         return True
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[index] for index in range(len(self)))
 
     # Changing it
 
@@ -390,8 +422,7 @@ class Selector:
     @translating()
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = split_fields(selection)
-        found = self.array._read(self._way, selection, fields)
-        return np.asarray(found) if self.array.engine.ndim else found
+        return self.array._read(self._way, selection, fields)
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:

@@ -195,6 +195,9 @@ class Group(Node):
             raise (absent if found is None else other)(self.store, join_paths([self.engine.path, normalize_path(path)]))
         return found
 
+    def __len__(self) -> int:
+        return len(self.engine)
+
     def __contains__(self, member: object) -> bool:
         return isinstance(member, str) and normalize_path(member) in self.engine
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from blizzarr.errors import SelectionError
+from blizzarr.errors import BlizzarrError, OutOfBoundsError, SelectionError
+from blizzarr.zarr.errors import VindexInvalidSelectionError, also
 
 
 def is_orthogonal(key: Any, rank: int) -> bool:
@@ -29,15 +29,51 @@ def is_orthogonal(key: Any, rank: int) -> bool:
 
 
 def picks_one(key: Any) -> bool:
-    """Return whether a key has nothing but integers, so that it picks a single element.
+    """Return whether a key has nothing but integers of Python: zarr-python makes arrays of elements that these pick.
 
     Examples
     --------
-    >>> picks_one((1, 2)), picks_one(...), picks_one((1, slice(2)))
-    (True, False, False)
+    >>> picks_one((1, 2)), picks_one(...), picks_one((1, slice(2))), picks_one(np.int64(1))
+    (True, False, False, False)
     """
     items = key if isinstance(key, tuple) else (key,)
-    return bool(items) and all(isinstance(item, Integral) for item in items)
+    return bool(items) and all(isinstance(item, int) for item in items)
+
+
+def of_way(error: BlizzarrError, way: str, key: Any) -> BlizzarrError:
+    """Return an error about a key, which is of zarr-python's class for selecting points, too, if the key does that."""
+    items = key if isinstance(key, tuple) else (key,)
+    is_of_points = way == "vectorised" or (
+        way == "numpy_style" and any(isinstance(item, list | np.ndarray) for item in items)
+    )
+    is_other = not is_of_points or isinstance(error, OutOfBoundsError)
+    return error if is_other else also(error, VindexInvalidSelectionError)
+
+
+def check_items(key: Any, way: str) -> None:
+    """Check that a key has neither None nor a single boolean, with which NumPy adds axes.
+
+    Raises
+    ------
+    SelectionError
+        If it has.
+    """
+    for item in key if isinstance(key, tuple) else (key,):
+        if item is None or isinstance(item, bool | np.bool_):
+            reason = f"expected integers, slices and arrays to select, found {item}; NumPy's expand_dims adds axes"
+            raise of_way(SelectionError(reason), way, key)
+
+
+def check_fields(fields: Any, dtype: np.dtype[Any]) -> None:
+    """Check that the elements have fields.
+
+    Raises
+    ------
+    SelectionError
+        If they have none.
+    """
+    if dtype.names is None:
+        raise SelectionError(f"expected no fields=, as only records have fields, found {fields!r:.80}")
 
 
 def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, Literal, TypeVar, cast
 
 from blizzarr.codecs.numcodecs.library import make
+from blizzarr.dtypes import Kind
 from blizzarr.formats import encode, format_named, format_of
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.zarr.abc.metadata import Metadata
@@ -148,6 +149,12 @@ class ArrayMetadata(_NodeMetadata):
         document: dict[str, Any] = json.loads(documents[key])
         return document
 
+    @property
+    def _fill_in_document(self) -> Any:
+        """The fill value as `to_dict` returns it: a complex number is a tuple."""
+        found = self.document["fill_value"]
+        return tuple(found) if isinstance(found, list) and self.engine.dtype.kind is Kind.COMPLEX else found
+
     shape = _of_engine("shape", "The length of each axis.")
     chunks = _of_engine("chunk_shape", "The shape of a chunk.")
     shards = _of_engine("shard_shape", "The shape of a shard.")
@@ -234,9 +241,8 @@ class ArrayV3Metadata(ArrayMetadata):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is in the document."""
-        document = {**self.document, "shape": self.shape}
-        document["codecs"] = tuple(document["codecs"])
-        document.setdefault("attributes", {})
+        attributes = self.document.get("attributes", {})
+        document = {**_with_tuples(self.document), "attributes": attributes, "fill_value": self._fill_in_document}
         document.setdefault("storage_transformers", ())
         return document
 
@@ -269,6 +275,7 @@ class ArrayV2Metadata(ArrayMetadata):
     def to_dict(self) -> dict[str, Any]:
         """Return what is in the document, with the attributes."""
         document = {**self.document, "shape": self.shape, "chunks": self.chunks, "attributes": self.attributes}
+        document["fill_value"] = self._fill_in_document
         document["dimension_separator"] = self.dimension_separator
         return document
 
@@ -415,6 +422,23 @@ def _json(value: Any) -> Any:
     if hasattr(value, "get_config"):
         return value.get_config()  # of numcodecs
     return value.to_dict() if hasattr(value, "to_dict") else value.tolist()
+
+
+def _with_tuples(value: Any) -> Any:
+    """Return JSON in which those arrays are tuples of which zarr-python makes some."""
+    if isinstance(value, dict):
+        return {
+            name: tuple(map(_with_tuples, inner))
+            if name in _TUPLES and isinstance(inner, list)
+            else _with_tuples(inner)
+            for name, inner in value.items()
+        }
+    return [*map(_with_tuples, value)] if isinstance(value, list) else value
+
+
+_TUPLES = frozenset(
+    ("shape", "chunk_shape", "codecs", "index_codecs", "order", "dimension_names", "storage_transformers")
+)
 
 
 def _members(node: Any) -> str:

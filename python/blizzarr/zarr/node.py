@@ -70,14 +70,8 @@ class Node:
             raise AttributeError(name) if name.startswith("_") or name == "engine" else missing_attribute(self, name)
         return getattr(self.engine, name)
 
-    def __len__(self) -> int:
-        return len(self.engine)
-
     def __eq__(self, other: object) -> bool:
         return self.engine == other.engine if isinstance(other, type(self)) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.engine)
 
     def _repr_html_(self) -> Any:
         return self.engine._repr_html_()

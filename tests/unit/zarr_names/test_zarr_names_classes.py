@@ -1,0 +1,138 @@
+"""Classes of results and of errors as zarr-python 3.1.6 and 3.4.2 have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blizzarr import zarr
+from blizzarr.zarr.errors import BoundsCheckError, VindexInvalidSelectionError
+
+
+def array(shape: tuple[int, ...] = (4,), dtype: Any = "i4", **options: Any) -> Any:
+    return zarr.create_array({}, shape=shape, dtype=dtype, chunks=(2,) * len(shape), **options)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "U3", "S2", "<M8[s]"])
+def test_elements_are_scalars_or_arrays(dtype: str) -> None:
+    """Integers of Python make arrays without axes, those of NumPy scalars, and points arrays of one element."""
+    z = array(dtype=dtype)
+    one = np.int64(0)
+    scalars = (z[one], z.get_basic_selection(0), z.get_basic_selection(one))
+    assert all(type(found) is np.dtype(dtype).type for found in scalars)
+    for found, shape in (
+        (z[0], ()),
+        (z[-1,], ()),
+        (z.oindex[0], ()),
+        (z.get_orthogonal_selection(0), ()),
+        (z.vindex[0], (1,)),
+        (z.vindex[[0]], (1,)),
+        (z.get_coordinate_selection(0), (1,)),
+        (z.blocks[0], (2,)),
+    ):
+        assert (type(found), found.shape, found.dtype) == (np.ndarray, shape, np.dtype(dtype))
+    plane = array((4, 5), dtype)
+    assert type(plane[one, 1]) is np.dtype(dtype).type
+    assert (plane[one].shape, plane.oindex[0, 0].shape, plane.vindex[0, 0].shape) == ((5,), (), (1,))
+
+
+def test_texts_are_scalars_or_arrays() -> None:
+    z = zarr.create_array({}, data=np.array(["a", "bc"], dtype="T"))
+    assert [type(found) for found in (z[np.int64(1)], z.get_basic_selection(1))] == [str, str]
+    assert (z[1].shape, z[1].dtype.kind, z.vindex[1].tolist()) == ((), "T", ["bc"])
+    z[0] = 5
+    z[1:] = [None]
+    assert z[:].tolist() == ["5", "None"]
+
+
+MASK = np.ones(3, bool)
+REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception]]] = {
+    "a new axis": (lambda z: z[None], IndexError),
+    "a new axis and all": (lambda z: z[None, ...], IndexError),
+    "a new axis of oindex": (lambda z: z.oindex[None], IndexError),
+    "a new axis of vindex": (lambda z: z.vindex[None], VindexInvalidSelectionError),
+    "a new axis of blocks": (lambda z: z.blocks[None], IndexError),
+    "a boolean": (lambda z: z[True], IndexError),
+    "a boolean of oindex": (lambda z: z.oindex[True], IndexError),
+    "a boolean that is written to": (lambda z: z.__setitem__(True, 1), IndexError),
+    "a number": (lambda z: z[1.5], IndexError),
+    "a number of vindex": (lambda z: z.vindex[1.5], VindexInvalidSelectionError),
+    "a mask": (lambda z: z[MASK], VindexInvalidSelectionError),
+    "a mask that is written to": (lambda z: z.__setitem__(MASK, 1), VindexInvalidSelectionError),
+    "a mask of vindex": (lambda z: z.vindex[MASK], VindexInvalidSelectionError),
+    "a mask of oindex": (lambda z: z.oindex[MASK], IndexError),
+    "a mask as a method": (lambda z: z.get_mask_selection(MASK), IndexError),
+    "an index outside": (lambda z: z[[9]], BoundsCheckError),
+    "a point outside": (lambda z: z.vindex[[9]], BoundsCheckError),
+    "fields": (lambda z: z.get_basic_selection(0, fields="f"), IndexError),
+    "fields of a mask": (lambda z: z.get_mask_selection(np.ones(4, bool), fields="f"), IndexError),
+    "a field that is written to": (lambda z: z.set_basic_selection(0, 1, fields="f"), IndexError),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_selections_that_are_refused(what: str) -> None:
+    select, expected = REFUSED[what]
+    with pytest.raises(expected) as caught:
+        select(array())
+    assert isinstance(caught.value, VindexInvalidSelectionError) == (expected is VindexInvalidSelectionError)
+
+
+@pytest.mark.parametrize("dtype", ["str", "i4", "U3"])
+def test_an_array_without_axes_has_no_fields_and_no_elements(dtype: str) -> None:
+    z = array((), dtype)
+    with pytest.raises(IndexError, match="only records have fields"):
+        z.get_basic_selection((), fields="f")
+    with pytest.raises(IndexError):
+        z.blocks[None]
+    assert list(z) == []
+    assert (z.oindex[()].shape, type(z.oindex[()])) == ((), np.ndarray)
+
+
+def test_arrays_have_no_length_and_no_hash() -> None:
+    z = array()
+    group = zarr.create_group({})
+    group.create_array("a", shape=1, dtype="i4")
+    for node in (z, group):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(node)
+    with pytest.raises(TypeError, match="no len"):
+        len(z)
+    assert len(group) == 1
+    assert [int(element) for element in zarr.create_array({}, data=np.arange(3))] == [0, 1, 2]
+
+
+def test_arrays_of_one_place_are_equal() -> None:
+    values: dict[str, Any] = {}
+    made = zarr.create_array(values, name="a", shape=3, dtype="i4")
+    same = zarr.open_array(values, path="a")
+    also = zarr.open_array(zarr.storage.MemoryStore(values), path="a")
+    assert made == same == also
+    assert zarr.open_group(values) == zarr.open_group(values)
+    assert made != zarr.create_array({}, name="a", shape=3, dtype="i4")
+    assert made != zarr.create_array(values, name="b", shape=3, dtype="i4")
+    assert same != zarr.open_array(values, path="a", mode="r")
+
+
+@pytest.mark.filterwarnings("ignore:Consolidated metadata")
+def test_to_dict_has_tuples_where_zarr_python_has_them() -> None:
+    group = zarr.create_group({})
+    transpose = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    options: dict[str, Any] = {"filters": [transpose], "dimension_names": ["x", None], "attributes": {"codecs": [1]}}
+    made = group.create_array("a", shape=(4, 4), chunks=(2, 2), shards=(4, 4), dtype="c8", **options)
+    bytes_codec = {"name": "bytes", "configuration": {"endian": "little"}}
+    shown = made.metadata.to_dict()
+    assert shown["chunk_grid"] == {"name": "regular", "configuration": {"chunk_shape": (4, 4)}}
+    sharding = shown["codecs"][0]["configuration"]
+    assert (sharding["chunk_shape"], sharding["index_codecs"]) == ((2, 2), (bytes_codec, {"name": "crc32c"}))
+    assert sharding["codecs"][0] == {"name": "transpose", "configuration": {"order": (1, 0)}}
+    members = ("shape", "dimension_names", "storage_transformers", "fill_value", "attributes")
+    assert [shown[name] for name in members] == [(4, 4), ("x", None), (), (0.0, 0.0), {"codecs": [1]}]
+    zarr.consolidate_metadata(group.store)
+    below = zarr.open_consolidated(group.store).metadata.to_dict()["consolidated_metadata"]["metadata"]["a"]
+    assert below == shown
+    old = array((2, 2), "c8", zarr_format=2).metadata.to_dict()
+    assert [old[name] for name in ("shape", "chunks", "fill_value")] == [(2, 2), (2, 2), (0.0, 0.0)]
