@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/object/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
-.PHONY: help demo test lint types rust unit interop downstream fixtures soak fuzz miri model bench docs wheel clean
+.PHONY: help demo test lint types rust unit interop downstream fixtures soak fuzz miri model bench docs site wheel clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -94,6 +94,16 @@ bench: $(VENV)/built  ## every implementation in turn, with ratios to each other
 
 docs: $(VENV)/tested  ## the code of every page runs
 	$(BIN)/python -m pytest tests/test_docs.py
+
+# What makes the site, in an environment of its own: nothing of blizzarr is built or imported.
+.envs/docs/made: pyproject.toml
+	$(PYTHON) -m venv .envs/docs
+	.envs/docs/bin/python -m pip install --quiet $$($(PYTHON) -c \
+	  'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	@touch $@
+
+site: .envs/docs/made  ## the pages and the reference, into target/site; links are checked
+	NO_MKDOCS_2_WARNING=1 .envs/docs/bin/mkdocs build --strict --quiet
 
 wheel: $(VENV)/made  ## one wheel for every Python from 3.11 on
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from bench import plot
+from bench import plot, speed
 from bench.peers.base import Peer
 from bench.results import Result
 from bench.rows import Row
@@ -59,10 +59,11 @@ def text_row(result: Result, peers: Sequence[Peer]) -> str:
 
 
 def write(out: Path, facts: dict[str, str], results: Sequence[Result], peers: Sequence[Peer]) -> None:
-    """Write results.md, results.json and results.png."""
+    """Write results.md, results.json, results.png and speed.svg."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.md").write_text(_markdown(facts, results, peers))
     (out / "results.json").write_text(json.dumps(_json(facts, results), indent=1) + "\n")
+    (out / "speed.svg").write_text(speed.drawing(results))
     plot.draw(out / "results.png", results, [peer.name for peer in peers if peer.name != LIMIT])
 
 

@@ -6,12 +6,13 @@ Each page is one program in an empty directory. Its blocks run in order:
 - ``console`` lines that begin with ``$ blizzarr`` run, and what is shown under them is compared (a line ``...`` stands
   for any lines); other commands are for people. ``# exit status 1`` behind a command is compared, too.
 
-A page with a line ``<!-- needs package -->`` is skipped where the package is not installed.
+What stands below a line ``<!-- needs package -->`` is skipped where the package is not installed.
 """
 
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import shlex
 import subprocess
@@ -56,8 +57,12 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")
     text = page.read_text(encoding="utf-8")
-    for package in re.findall(r"^<!-- needs (\w+) -->$", text, re.MULTILINE):
-        pytest.importorskip(package, reason=f"{package} is not installed")
+    for needs in re.finditer(r"^<!-- needs (\w+) -->$", text, re.MULTILINE):
+        if importlib.util.find_spec(needs[1]) is None:
+            text = text[: needs.start()]
+            if not BLOCK.search(text):
+                pytest.skip(f"{needs[1]} is not installed")
+            break
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for found in BLOCK.finditer(text):
         language, source = found.groups()
@@ -67,6 +72,15 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
         elif language == "console":
             for command, expected, status in commands(source):
                 run_command(command, expected, status, capfd)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    """Each relative link and picture exists, and the site has each page; `make site` checks anchors, too."""
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        assert re.match(r"[a-z]+:", target) or (page.parent / target).exists(), target
+    assert page.name == "README.md" or f": {page.name}\n" in (ROOT / "mkdocs.yml").read_text()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])

@@ -15,6 +15,8 @@ class InternalError(BlizzarrError, RuntimeError):
     can go on. `operation` says what was asked for, `location` where in the engine it happened, `version` in which
     release.
 
+    What to do: report it, with its text; your program can carry on.
+
     Examples
     --------
     >>> print(InternalError("index out of bounds", array="/a", operation="read", version="1.2.3", location="a.rs:7:9"))

@@ -38,6 +38,8 @@ class MetadataError(BlizzarrError, ValueError):
     the node itself is not. `wanted_format` is the format that something could not be converted to, for errors about
     that: then nothing is wrong with what is stored.
 
+    What to do: correct the document or the arguments; `problems` lists everything that is wrong, each with its place.
+
     Examples
     --------
     >>> print(MetadataError(key="a/zarr.json", problems=[Problem("shape[0]", "an integer >= 0", "-1"),
@@ -92,6 +94,9 @@ class UnknownExtensionError(MetadataError):
     """The document conforms, but needs a codec, data type, grid or key encoding that is not supported here.
 
     `extensions` holds the names; the problems say what would supply each of them.
+
+    What to do: the text names the extra or the package that supplies it, if there is one; otherwise use the program
+    that wrote it.
     """
 
     fields = (*MetadataError.fields, "extensions")
