@@ -81,7 +81,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
-    """The target of each relative link and picture exists, and the site has each page; `make site` also checks anchors."""
+    """Each relative link and picture exists, and the site has each page; `make site` checks anchors, too."""
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         assert re.match(r"[a-z]+:", target) or (page.parent / target).exists(), target
