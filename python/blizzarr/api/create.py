@@ -56,7 +56,9 @@ def create_array(
         part. Lists of text become text of any length.
     chunks
         The shape of a chunk, which is compressed and read as one: a size like ``"8MB"``, one length for all axes, or
-        one length per axis, where -1 is the whole axis. ``"auto"`` halves the longest axis of the array until a chunk
+        one length per axis, where -1 is the whole axis. A list in the place of a length has the length of each chunk
+        along that axis, where ``[length, count]`` stands for several: ``[[10, 20, [5, 6]], 100]``. This makes a
+        rectilinear chunk grid, which only v3 has. ``"auto"`` halves the longest axis of the array until a chunk
         has at most `config.chunk_bytes` (1 MiB); if `shards` are lengths, it divides these.
     shards
         The shape of a shard, which holds whole chunks and is stored and written as one object: None for no shards,

@@ -39,7 +39,7 @@ class Edges:
     (3, (2, 1), None)
     """
 
-    __slots__ = ("_chunks", "_firsts", "_lengths", "_starts", "is_open", "stop")
+    __slots__ = ("_chunks", "_even", "_firsts", "_lengths", "_starts", "is_open", "stop")
 
     def __init__(self, runs: Iterable[tuple[int, int]], *, is_open: bool = False) -> None:
         lengths, firsts, starts = array("q"), array("q"), array("q")
@@ -54,6 +54,8 @@ class Edges:
             start += length * count
         self._lengths, self._firsts, self._starts, self._chunks = lengths, firsts, starts, first
         self.is_open = is_open
+        # For the quick ways of the most frequent kind.
+        self._even = lengths[0] if is_open and len(lengths) == 1 else 0
         self.stop: int | None = None if is_open else start
         """Where the last chunk ends; None if there is no last one."""
 
@@ -66,7 +68,7 @@ class Edges:
     @property
     def is_even(self) -> bool:
         """True if all chunks have one length, without end."""
-        return self.is_open and len(self._lengths) == 1
+        return bool(self._even)
 
     @property
     def runs(self) -> Iterator[tuple[int, int]]:
@@ -90,6 +92,8 @@ class Edges:
 
     def locate(self, index: int) -> tuple[int, int]:
         """Return the chunk that holds an element, and the position of the element in that chunk."""
+        if self._even:
+            return divmod(index, self._even)
         if not self._lengths:
             return 0, index
         run = max(0, bisect_right(self._starts, index) - 1)
@@ -98,8 +102,8 @@ class Edges:
 
     def start(self, chunk: int) -> int:
         """Return the first element of a chunk; for the number of chunks, where the last one ends."""
-        if not self._lengths:
-            return 0
+        if self._even or not self._lengths:
+            return chunk * self._even
         run = max(0, bisect_right(self._firsts, chunk) - 1)
         return self._starts[run] + (chunk - self._firsts[run]) * self._lengths[run]
 
@@ -109,6 +113,8 @@ class Edges:
 
     def count(self, size: int) -> int:
         """Return the number of chunks that hold elements of an axis of this size."""
+        if self._even:
+            return -(-size // self._even)
         return self.locate(size - 1)[0] + 1 if size else 0
 
     def longest(self, size: int) -> int:

@@ -1,5 +1,6 @@
 //! Regions taken apart along a grid.
 
+use blizzarr_core::grid::Side;
 use blizzarr_core::region::{Axis, Region};
 use blizzarr_core::split::Split;
 
@@ -11,6 +12,9 @@ pub fn plan(data: &[u8]) {
     let mut input = Input(data);
     if input.one_in(4) {
         return far(&mut input);
+    }
+    if input.one_in(3) {
+        return uneven(&mut input);
     }
     let rank = input.range(0..=3);
     let (longest, widest) = if input.one_in(8) { (9, 6) } else { ([0, 12, 6, 4][rank], [0, 6, 4, 3][rank]) };
@@ -47,6 +51,58 @@ pub fn plan(data: &[u8]) {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), cells, "a cell comes twice");
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+/// The same along cells of several lengths; runs that do not follow each other are refused.
+fn uneven(input: &mut Input<'_>) {
+    let rank = input.range(0..=3);
+    let longest = [0, 12, 6, 4][rank];
+    let shape: Vec<usize> = (0..rank).map(|_| input.range(0..=longest)).collect();
+    let (mut sides, mut cells) = (Vec::new(), Vec::new());
+    for &size in &shape {
+        let (mut runs, mut bounds, mut start) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new(), 0);
+        while runs.0.is_empty() || start < size as i64 {
+            let (length, count) = (input.range(1..=4) as i64, input.range(1..=3) as i64);
+            runs.0.push(length);
+            runs.1.push(bounds.len() as i64);
+            runs.2.push(start);
+            bounds.extend((0..count).map(|cell| (start + cell * length, start + (cell + 1) * length)));
+            start += length * count;
+        }
+        sides.push(Side::uneven(&runs.0, &runs.1, &runs.2).unwrap());
+        cells.push(bounds);
+        // Whatever numbers are given: an error, or runs that can be asked for any cell.
+        let list = [0; 3].map(|_| input.u64() as i64 >> input.range(0..=63));
+        if let Ok(side) = Side::uneven(&[list[0], 2], &[0, list[1]], &[0, list[2]]) {
+            let at = (input.u64() >> 1) as i64;
+            let (first, length) = side.bounds(side.cell(at));
+            assert!(first <= at && at - first < length);
+        }
+    }
+    let (region, _) = region(input, &shape, 2);
+    let mut expected: Vec<u64> = elements(&region).iter().map(|(place, offset)| numbered(place, *offset)).collect();
+    let split = Split::along(&region, sides.as_slice()).unwrap();
+    let (mut place, mut part) = (Vec::new(), Region::default());
+    let (mut found, mut places) = (Vec::new(), Vec::new());
+    for number in 0..split.count {
+        split.cell(number, &mut place, &mut part);
+        places.push(place.clone());
+        for (mut whole, offset) in elements(&part) {
+            for ((at, &cell), bounds) in whole.iter_mut().zip(&place).zip(&cells) {
+                let (start, stop) = bounds[cell as usize];
+                *at += start;
+                assert!((start..stop).contains(at), "outside its cell");
+            }
+            found.push(numbered(&whole, offset));
+        }
+    }
+    let count = places.len();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), count, "a cell comes twice");
     expected.sort_unstable();
     found.sort_unstable();
     assert_eq!(found, expected);

@@ -17,6 +17,7 @@ import pytest
 
 import blizzarr
 from blizzarr.dask import from_zarr, to_zarr
+from blizzarr.dask.writing import _aligned
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, ReadOnlyError, UnsupportedOperationError
 from blizzarr.stores import FsspecStore, LocalStore, MemoryStore, ObjectStore
 from support.object_servers import OPTIONS, new_bucket, s3_server
@@ -37,6 +38,25 @@ def test_chunks(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Chunks do not add up"):
         from_zarr(plain, chunks=((8,), (17,)))
     assert (from_zarr(sharded)[::-2, [3, 0]].compute(scheduler="sync") == VALUES[::-2, [3, 0]]).all()
+
+
+def test_chunks_of_several_lengths(tmp_path: Path) -> None:
+    """Those of Dask are the stored ones; asked for, the stored ones are those of Dask; writes end where they do."""
+    uneven: Any = ((4, 20, 7), (10, 7))
+    plain = blizzarr.create_array(tmp_path / "a.zarr", data=VALUES, chunks=[[4, 20, 10], 10])
+    sharded = blizzarr.create_array({}, data=VALUES, chunks=(2, 1), shards=[[4, 20, 10], [10, 7]])
+    for array in (plain, sharded):
+        assert from_zarr(array).chunks == uneven
+        assert (from_zarr(array)[::-2, [3, 0]].compute(scheduler="sync") == VALUES[::-2, [3, 0]]).all()
+    to_zarr(da.from_array(VALUES, chunks=uneven), tmp_path / "b.zarr", chunks=uneven)
+    stored = blizzarr.open_array(tmp_path / "b.zarr")
+    assert stored.chunks == uneven
+    assert (stored[...] == VALUES).all()
+    to_zarr(da.from_array(-VALUES, chunks=(9, 5)), FsspecStore(fsspec.filesystem("memory"), "uneven"), chunks=uneven)
+    remote = blizzarr.open_array(FsspecStore(fsspec.filesystem("memory"), "uneven"))
+    assert _aligned(da.from_array(VALUES, chunks=(9, 5)), remote, [(0, 31), (0, 17)]) == ((4, 20, 7), (10, 7))
+    assert _aligned(da.from_array(VALUES, chunks=(26, 5)), remote, [(2, 31), (3, 3)]) == ((22, 7), (0,))
+    assert (remote[...] == -VALUES).all()
 
 
 def test_targets(tmp_path: Path) -> None:

@@ -360,3 +360,18 @@ def test_without_xarray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(ImportError, match=r"pip install 'blizzarr\[xarray\]'"):
         import blizzarr.xarray  # noqa: F401
+
+
+def test_chunks_of_several_lengths() -> None:
+    """As with xarray's own engine and zarr-python 3.4: lengths as they are, and preferred by Dask."""
+    store, data = MemoryStore(), np.arange(60 * 13).reshape(60, 13)
+    group = blizzarr.create_group(store)
+    group.create_array("a", data=data, chunks=[[10, 20, 30], 5], dimension_names=("y", "x"))
+    group.create_array("b", data=data, chunks=(5, 4), shards=[[10, 20, 30], [4, 12]], dimension_names=("y", "x"))
+    found = xr.open_dataset(store, engine="blizzarr", chunks={})
+    assert found.a.chunks == ((10, 20, 30), (5, 5, 3))
+    assert found.b.chunks == ((10, 20, 30), (4, 9))
+    assert (found.a.encoding["chunks"], found.a.encoding["shards"]) == (((10, 20, 30), 5), None)
+    assert (found.b.encoding["chunks"], found.b.encoding["shards"]) == ((5, 4), ((10, 20, 30), (4, 9)))
+    np.testing.assert_array_equal(found.a[::-7, 2:].values, data[::-7, 2:])
+    np.testing.assert_array_equal(found.b.values, data)

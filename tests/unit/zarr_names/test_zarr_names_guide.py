@@ -308,3 +308,38 @@ def test_codecs_of_numbers() -> None:
             },
         },
     ]
+
+
+def test_chunks_of_several_lengths() -> None:
+    """What zarr-python 3.4.2 says of rectilinear chunks and shards, also after changes of the shape."""
+    data = np.arange(60 * 13).reshape(60, 13)
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        z = zarr.create_array({}, shape=(60, 13), dtype="i8", chunks=[[10, 20, 30], 5])
+    z[:] = data
+    np.testing.assert_array_equal(z.oindex[[59, 3], [0, 12]], data[np.ix_([59, 3], [0, 12])])
+    assert z.read_chunk_sizes == z.write_chunk_sizes == ((10, 20, 30), (5, 5, 3))
+    assert (z.shards, z.cdata_shape, z.nchunks_initialized) == (None, (3, 3), 9)
+    with pytest.raises(NotImplementedError, match="read_chunk_sizes"):
+        z.chunks  # noqa: B018
+    assert "Chunk shape        : <variable>" in str(z.info)
+    grid = z.metadata.chunk_grid
+    assert grid == zarr.core.metadata.v3.RectilinearChunkGridMetadata(((10, 20, 30), 5))
+    assert grid.to_dict()["configuration"] == {"kind": "inline", "chunk_shapes": ([10, 20, 30], 5)}
+    s = zarr.create_array({}, shape=(60, 13), dtype="i8", chunks=(5, 5), shards=[[10, 20, 30], [5, 10]])
+    s[:] = data
+    assert (s.chunks, s.nchunks_initialized) == ((5, 5), 36)
+    assert (s.write_chunk_sizes, s.read_chunk_sizes[1]) == (((10, 20, 30), (5, 8)), (5, 5, 3))
+    with pytest.raises(NotImplementedError, match="write_chunk_sizes"):
+        s.shards  # noqa: B018
+    for source in (z, s):
+        copied = zarr.from_array({}, data=source)
+        assert copied.write_chunk_sizes == source.write_chunk_sizes
+        np.testing.assert_array_equal(copied[:], data)
+    assert zarr.zeros_like(z).read_chunk_sizes == z.read_chunk_sizes
+    z.append(np.ones((5, 13), int))
+    assert (z.write_chunk_sizes[0], z.blocks[3].shape) == ((10, 20, 30, 5), (5, 13))
+    z.resize((12, 13))
+    assert z.write_chunk_sizes[0] == (10, 2)
+    z.resize((70, 13))
+    assert z.write_chunk_sizes[0] == (10, 20, 30, 5, 5)
+    assert not z[12:].any()
