@@ -30,6 +30,7 @@ FLOORS: list[set[str]] = [
         "bounded_cache",
         "lazy_imports",
         "open_table",
+        "suppliers",
         "fork",
         "equality",
         "futures",

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from blizzarr.array import Array
-from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError
+from blizzarr.array import Array, without_data
+from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, UnknownExtensionError
 from blizzarr.formats import Child, format_of, read_node, with_separator
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
@@ -43,7 +43,7 @@ class GroupMembers(Node, ABC):
         NodeNotFoundError
             If there is none; the text says what is there.
         MetadataError
-            If its document does not conform.
+            If its document does not conform. What is not supported here is no error: all but the data is there.
         PathError
             If the path may not be used.
         TypeError
@@ -53,7 +53,10 @@ class GroupMembers(Node, ABC):
         """
         full = join(self._path, member_path(path, self._metadata))
         if self._metadata.consolidated is None:
-            return self._node(path, read_node(self._store, full))
+            try:
+                return self._node(path, read_node(self._store, full))
+            except UnknownExtensionError as error:
+                return without_data(self._store, full, error)
         if path not in self._metadata.consolidated:
             above = path.rpartition("/")[0]
             names = [repr(name) for name in self._metadata.consolidated if name.rpartition("/")[0] == above]

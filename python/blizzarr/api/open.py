@@ -6,10 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal, Never, TypeAlias
 
-from blizzarr.array import Array
+from blizzarr.array import Array, without_data
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
-from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, NodeTypeError, Problem
+from blizzarr.errors import (
+    MetadataError,
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
+    Problem,
+    UnknownExtensionError,
+)
 from blizzarr.formats import Format, detect, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
@@ -78,6 +85,8 @@ def open(
             return node_of(found, place, read_node(found, place))
         except NodeNotFoundError as error:
             return _of_a_root_above(found, place, None, error)
+        except UnknownExtensionError as unknown:
+            return without_data(found, place, unknown)
 
     def find() -> Array | Group | None:
         return _existing(found, place, mode, options.get("zarr_format"))
@@ -215,6 +224,13 @@ def open_consolidated(
 def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> Array | Group | None:
     """Return the node to open; None if the mode says that one is to be created."""
     form = None if zarr_format is None else format_named(zarr_format)
+    try:
+        return _found(store, path, mode, form)
+    except UnknownExtensionError as error:
+        return without_data(store, path, error)
+
+
+def _found(store: Store, path: str, mode: Mode, form: Format | None) -> Array | Group | None:
     if mode == "a":
         metadata = detect(store, path, form)
         implied = find_implied(store, path, form) if metadata is None else None

@@ -71,24 +71,3 @@ EXPORTED: Final = {
     "blizzarr.codecs.sharding:MAX_INDEX_BYTES",
 }
 """The places of what `blizzarr.codecs` has by the name of its class."""
-
-_KNOWN: Final[dict[str, str]] = {
-    "conditional": "chooses codecs by the data; registered, no reader is known",
-    "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
-    "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
-    "vlen-array": "arrays of variable length; zarrs reads it",
-    "zfp": "lossy floating-point compression; zarrs reads it",
-}
-
-
-def supplier(name: str) -> str:
-    """Return a text about a codec that is not in the catalogue: what it does, and which library reads it.
-
-    >>> supplier("zarrs.gdeflate")
-    'an experimental codec of zarrs; zarrs reads it'
-    """
-    if name.startswith("numcodecs."):
-        return "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it"
-    if name.startswith("zarrs."):
-        return "an experimental codec of zarrs; zarrs reads it"
-    return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")

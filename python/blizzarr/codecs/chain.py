@@ -14,12 +14,13 @@ from operator import index
 from typing import Any, Final, Literal
 
 from blizzarr.codecs.bytes import BytesCodec
-from blizzarr.codecs.catalogue import CATALOGUE, supplier
+from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Notice, Problems, describe, extension
+from blizzarr.suppliers import supplier
 
 MAX_CODECS: Final = 64
 """The largest number of codecs in one chain."""
@@ -281,7 +282,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
         name, configuration = named
         row = CATALOGUE.get(name)
         if row is None:
-            problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier(name))
+            problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier("codec", name))
             complete = False
             chunk = chunk._replace(dtype=None, shape=None)
             continue

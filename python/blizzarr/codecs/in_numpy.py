@@ -98,6 +98,8 @@ class ArrayArrayCodec(OwnCodec):
 
     Set `elementwise = True` if each element is encoded by itself and stays in its place.
 
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/core/#codecs
+
     Examples
     --------
     >>> import blizzarr
@@ -160,6 +162,8 @@ class ArrayBytesCodec(OwnCodec):
     If a chunk can take more than four times as many bytes as it has in memory, a method ``encoded_size(decoded)``
     returns the most that `decoded` bytes can take.
 
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/core/#codecs
+
     Examples
     --------
     >>> import blizzarr
@@ -209,6 +213,8 @@ class BytesBytesCodec(OwnCodec):
     ``encoded_size(decoded)``, which returns their greatest length; with ``fixed_size = True``, always their length.
 
     A codec in C or Rust has a method ``capsule()`` in place of `encode` and `decode`; see ``docs/extending.md``.
+
+    Specification: https://zarr-specs.readthedocs.io/en/latest/v3/core/#codecs
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr.codecs.bytes import BytesCodec
-from blizzarr.codecs.catalogue import CATALOGUE, supplier
+from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
@@ -21,6 +21,7 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.keywords import nearest
 from blizzarr.problems import Problems, extension
+from blizzarr.suppliers import supplier
 
 
 def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype: DataType | None = None) -> list[Codec]:
@@ -114,7 +115,7 @@ def codec_of(value: Any) -> Codec:
         known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})
         close = nearest(name, known)
         advice = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
-        problems.unknown("codec", "codec", name, f"{supplier(name)}; {advice}")
+        problems.unknown("codec", "codec", name, f"{supplier('codec', name)}; {advice}")
         problems.raise_any()
         raise AssertionError
     given = {option: _plain(setting) for option, setting in configuration.items() if setting is not None}

@@ -34,28 +34,7 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import BlizzarrError, Problem
 from blizzarr.open_table import OpenTable
 from blizzarr.problems import Problems, extension
-
-_KNOWN: Final[dict[str, str]] = {
-    "swapped": "fields of both byte orders in one struct; a copy of the array has one",
-    "subarray": "a field of several elements, which only v1, v2 and the draft have",
-    "object": "any objects of Python, which only v2 has (zarr_format=2), and the draft as zarr-python spelled it; "
-    "for texts and bytes there are string and bytes",
-}
-
-
-def supplier(name: str) -> str:
-    """Return advice about a data type that is not supported: where support for it comes from.
-
-    >>> supplier("swapped")
-    'fields of both byte orders in one struct; a copy of the array has one'
-    """
-    return _KNOWN.get(name, "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling")
-
-
-def is_known(name: str) -> bool:
-    """Return whether a data type of this name is registered."""
-    return name in _KNOWN
-
+from blizzarr.suppliers import SUPPLIERS, supplier
 
 MAX_RAW_BYTES: Final = 2**31 - 1
 """The size in bytes of the widest element that NumPy can hold."""
@@ -155,7 +134,7 @@ def _own(name: str, configuration: Mapping[str, Any], path: str, problems: Probl
     """Return the data type of a user or of another package; `None` if a problem was added."""
     row = OWN.get(name)
     if row is None:
-        problems.unknown(path, "data type", name, supplier(name))
+        problems.unknown(path, "data type", name, supplier("data type", name))
         return None
     try:
         return own(name, row(**configuration) if callable(row) else row, configuration)
@@ -177,7 +156,7 @@ def own(name: str, made: Any, configuration: Mapping[str, Any] = MappingProxyTyp
 
 def check_free(name: Any) -> None:
     """Raise `ValueError` if a name is one of a data type that is always there."""
-    if isinstance(name, str) and (_is_ours(name) or name in ("raw_bytes", *_KNOWN)):
+    if isinstance(name, str) and (_is_ours(name) or name in ("raw_bytes", *SUPPLIERS["data type"])):
         raise ValueError(f"expected a name that no data type has, found {name!r}; choose another")
 
 
@@ -212,8 +191,8 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
     except (TypeError, ValueError, SyntaxError, RecursionError) as error:
         if isinstance(value, str) and value in OWN:
             return from_json(value, "data_type", problems)
-        if isinstance(value, str) and is_known(value):
-            problems.unknown("data_type", "data type", value, supplier(value))
+        if isinstance(value, str) and value in SUPPLIERS["data type"]:
+            problems.unknown("data_type", "data type", value, supplier("data type", value))
         else:
             expected = "the name of a data type, or a NumPy dtype"
             problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))

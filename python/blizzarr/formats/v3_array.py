@@ -17,6 +17,7 @@ from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys
 from blizzarr.model.chunk_grids import CHUNK_GRIDS
 from blizzarr.problems import MISSING, Problems, extension, members
+from blizzarr.suppliers import supplier
 
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
@@ -43,7 +44,6 @@ _KEYS: Final = {
 _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NESTS: Final = (dict, list)
 _NOTHING: Final[Mapping[str, Any]] = {}
-_NOT_HERE: Final = "not in the registry of Zarr extensions; ask whoever wrote it, or check the spelling"
 
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
@@ -114,7 +114,8 @@ def _chunk_grid(
     name, configuration = named
     row = CHUNK_GRIDS.get(name)
     if row is None:
-        problems.unknown("chunk_grid.name" if type(value) is dict else "chunk_grid", "chunk grid", name, _NOT_HERE)
+        path = "chunk_grid.name" if type(value) is dict else "chunk_grid"
+        problems.unknown(path, "chunk grid", name, supplier("chunk grid", name))
         return None
     return row.from_configuration(configuration, shape, dtype, problems)
 
@@ -146,7 +147,7 @@ def _chunk_keys(value: Any, rank: int | None, problems: Problems) -> tuple[Chunk
         if row is not None:
             return ChunkKeys.default(), row.from_configuration(configuration, "chunk_key_encoding", problems, rank)
         path = "chunk_key_encoding.name" if type(value) is dict else "chunk_key_encoding"
-        problems.unknown(path, "chunk key encoding", name, _NOT_HERE)
+        problems.unknown(path, "chunk key encoding", name, supplier("chunk key encoding", name))
         return None, None
     separator = configuration.get("separator", usual)
     if len(configuration) > 1 or (configuration and "separator" not in configuration):

@@ -94,7 +94,9 @@ class _EncodedKeys(RenamingStore):
         return self.keys.name(tuple(position))
 
 
-KEY_ENCODINGS: Final = OpenTable[type[ChunkKeyEncoding]]("blizzarr.chunk_key_encodings", {})
+KEY_ENCODINGS: Final = OpenTable[type[ChunkKeyEncoding]](
+    "blizzarr.chunk_key_encodings", {"zarrs.default_suffix": "blizzarr.transformers.default_suffix:DefaultSuffix"}
+)
 """The chunk key encodings by name, but for those of the specification."""
 
 

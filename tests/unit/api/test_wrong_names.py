@@ -15,6 +15,7 @@ from blizzarr import renamed
 from blizzarr.model import ArrayMeta, GroupMeta
 
 FUNCTIONS = [name for name in blizzarr.__all__ if inspect.isfunction(getattr(blizzarr, name)) and name != "durable"]
+FUNCTIONS = [name for name in FUNCTIONS if not name.startswith("register_")]  # they have no keywords to mistype
 MEMBERS = {"save", "save_group"}
 """They take arrays under any name."""
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from blizzarr.codecs import CATALOGUE, Codec, CodecChain, Stage, catalogue
-from blizzarr.codecs.catalogue import EXPORTED, supplier
+from blizzarr.codecs.catalogue import EXPORTED
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.problems import Problems
+from blizzarr.suppliers import supplier
 from support.codec_options import OPTIONS
 from support.one_chunk import decoded, encoded
 
@@ -41,7 +42,7 @@ REGISTERED = [
 @pytest.mark.parametrize("name", REGISTERED)
 def test_registered_names_are_known(name: str) -> None:
     """row 53: a registered codec is supported, or the error says what it is and who reads it."""
-    assert (name in CATALOGUE) != ("not in the registry" not in supplier(name))
+    assert (name in CATALOGUE) != ("not in the registry" not in supplier("codec", name))
 
 
 @pytest.mark.parametrize(("name", "codec"), CATALOGUE.items())
@@ -100,6 +101,6 @@ def test_type_checkers_see_what_is_exported() -> None:
 
 def test_names_that_nobody_registered() -> None:
     """The prefix of a name tells whose it is; others are said to be unknown."""
-    assert "numcodecs" in supplier("numcodecs.bz2")
-    assert "zarrs" in supplier("zarrs.gdeflate")
-    assert "not in the registry" in supplier("squash")
+    assert "numcodecs" in supplier("codec", "numcodecs.bz2")
+    assert "zarrs" in supplier("codec", "zarrs.gdeflate")
+    assert "not in the registry" in supplier("codec", "squash")

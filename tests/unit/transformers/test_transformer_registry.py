@@ -157,7 +157,7 @@ def test_d130_an_unknown_transformer_is_refused(also: dict[str, Any]) -> None:
     raw["storage_transformers"] = [document]
     store["zarr.json"] = json.dumps(raw).encode()
     with pytest.raises(UnknownExtensionError, match=r"example\.unknown"):
-        blizzarr.open(store)
+        blizzarr.open(store)[:]
 
 
 def test_d130_an_unknown_transformer_of_the_draft_is_refused() -> None:

@@ -1,0 +1,68 @@
+"""Names in documents that this library does not know: what each is, and which package supplies or reads it.
+
+The names of the registry (https://github.com/zarr-developers/zarr-extensions) are checked against this table by
+`tests/unit/codecs/test_catalogue.py`; others are written by known programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_ZARRS: Final = "an experimental {point} of zarrs, which the packages zarrista (Python) and zarrs (Rust) read"
+_NOT_HERE: Final = (
+    "not in the registry of Zarr extensions, nor in an installed package; ask whoever wrote it, or check the spelling"
+)
+_SUFFIX: Final = "keys with an ending, proposed for the registry; zarrs.default_suffix is read here"
+
+SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "codec": {
+        "conditional": "chooses codecs by the data; registered, no reader is known",
+        "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
+        "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
+        "numcodecs.": "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it",
+        "imagecodecs_": "a codec of the package imagecodecs, whose names are those of v2 documents",
+        "vlen-array": "arrays of variable length; zarrs reads it",
+        "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
+        "zfp": "lossy floating-point compression; zarrs reads it",
+        "zarrs.": _ZARRS.format(point="codec"),
+        "https://codec.zarrs.dev/": _ZARRS.format(point="codec"),
+    },
+    "data type": {
+        "swapped": "fields of both byte orders in one struct; a copy of the array has one",
+        "subarray": "a field of several elements, which only v1, v2 and the draft have",
+        "object": "any objects of Python, which only v2 has (zarr_format=2), and the draft as zarr-python spelled it; "
+        "for texts and bytes there are string and bytes",
+        "zarrs.": _ZARRS.format(point="data type"),
+    },
+    "chunk grid": {
+        "rectilinear": "chunks of different lengths; zarr-python 3.2 reads it",
+        "rectangular": "chunks of different lengths, which was the name of rectilinear before it was registered; "
+        "zarrs reads it",
+        "zarrs.": _ZARRS.format(point="chunk grid"),
+    },
+    "chunk key encoding": {
+        "suffix": _SUFFIX,
+        "default_with_suffix": _SUFFIX,
+        "fanout": "indices spread over directories, proposed for the registry; no installed package has it",
+        "zarrs.": _ZARRS.format(point="chunk key encoding"),
+    },
+}
+"""What is known of a name, by the kind of extension; a name that ends with ``.``, ``_`` or ``/`` begins others."""
+
+
+def supplier(point: str, name: str) -> str:
+    """Return a text about a name that is not known: what it is, and which package supplies or reads it.
+
+    >>> supplier("chunk key encoding", "suffix")
+    'keys with an ending, proposed for the registry; zarrs.default_suffix is read here'
+    >>> supplier("codec", "zarrs.gdeflate")
+    'an experimental codec of zarrs, which the packages zarrista (Python) and zarrs (Rust) read'
+    """
+    known = SUPPLIERS[point]
+    if name in known:
+        return known[name]
+    for begin, text in known.items():
+        if begin[-1] in "._/" and name.startswith(begin):
+            return text
+    return _NOT_HERE
