@@ -36,7 +36,6 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "zarrs.": _ZARRS.format(point="data type"),
     },
     "chunk grid": {
-        "rectilinear": "chunks of different lengths; zarr-python 3.2 reads it",
         "rectangular": "chunks of different lengths, which was the name of rectilinear before it was registered; "
         "zarrs reads it",
         "zarrs.": _ZARRS.format(point="chunk grid"),

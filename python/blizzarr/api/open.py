@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Literal, Never, TypeAlias
 
-from blizzarr.array import Array, without_data
+from blizzarr.array import Array, reopened, without_data
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
 from blizzarr.creation.make import choose_format, make_array
 from blizzarr.errors import (
@@ -76,17 +76,23 @@ def open(
     dtype('uint8')
     """
     if mode is None:
-        mode = "a" if options.keys() - {"zarr_format"} else "r+"
+        mode = "a" if options and options.keys() - {"zarr_format"} else "r+"
     if options:
         _check_options("open", mode, options)
     found, place = resolve(store, mode, path)
     if mode in _READING and not options:
+        again = reopened(found, place)
+        if isinstance(again, Array):
+            return again
         try:
-            return node_of(found, place, read_node(found, place))
+            node = node_of(found, place, read_node(found, place))
         except NodeNotFoundError as error:
             return _of_a_root_above(found, place, None, error)
         except UnknownExtensionError as unknown:
             return without_data(found, place, unknown)
+        if again is not None:
+            again.remember(node)
+        return node
 
     def find() -> Array | Group | None:
         return _existing(found, place, mode, options.get("zarr_format"))
@@ -240,10 +246,16 @@ def _found(store: Store, path: str, mode: Mode, form: Format | None) -> Array | 
         return None if metadata is None else node_of(store, path, metadata)
     if mode not in _READING:
         return None
+    again = None if form is not None else reopened(store, path)
+    if isinstance(again, Array):
+        return again
     try:
-        return node_of(store, path, read_node(store, path, form))
+        node = node_of(store, path, read_node(store, path, form))
     except NodeNotFoundError as error:
         return _of_a_root_above(store, path, form, error)
+    if again is not None:
+        again.remember(node)
+    return node
 
 
 def _of_a_root_above(store: Store, path: str, form: Format | None, missing: NodeNotFoundError) -> Array | Group:

@@ -18,6 +18,7 @@ from blizzarr.formats.finding import (
     find_one,
     get_many,
     is_complete,
+    is_doubtful,
     listed,
     read_node,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "get_many",
     "has_consolidated",
     "is_complete",
+    "is_doubtful",
     "is_implicit",
     "listed",
     "lock_key",

@@ -18,6 +18,7 @@ from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
+from blizzarr.formats.stored import Stored
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
@@ -292,10 +293,7 @@ def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> d
 def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[str, bytes] | None) -> None:
     """Warn of documents of formats of Zarr older than that of a node at the same path, which may be out of date."""
     newest = FORMATS.get(found.meta.format) or format_of(found.meta)
-    keys: list[str] = []
-    for form in FORMATS.values():
-        if newest.zarr_format and form.zarr_format and form.zarr_format < newest.zarr_format:
-            keys += form.node_keys(path)
+    keys = _older_keys(path, newest)
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return
@@ -304,6 +302,25 @@ def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[s
         f"{', '.join(there)} is ignored; remove what is out of date",
         stacklevel=4,
     )
+
+
+def _older_keys(path: str, newest: Format) -> list[str]:
+    """Return the keys of documents that make a node in older formats of Zarr."""
+    keys: list[str] = []
+    for form in FORMATS.values():
+        if newest.zarr_format and form.zarr_format and form.zarr_format < newest.zarr_format:
+            keys += form.node_keys(path)
+    return keys
+
+
+def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
+    """Return whether `find` may have warned of an array in a local directory; False for some arrays of v3 only."""
+    if meta.format != V3.name or not isinstance(meta.source, Stored):
+        return True
+    notices: list[Notice] = []
+    (key,) = V3.document_keys(path)
+    V3.decode(path, {key: meta.source.raw[key.rpartition("/")[2]]}, notices)
+    return bool(notices or store.present(_older_keys(path, V3)))  # type: ignore[attr-defined]
 
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:

@@ -83,21 +83,17 @@ class LocalStore(NativeStore):
         # Most paths begin at the root and are normal already; the functions of `os.path` take longer to say so.
         is_normal = path.startswith(os.sep) and not ("//" in path or "/." in path or path.endswith("/") or os.altsep)
         self._root = path if is_normal else os.path.abspath(os.path.expanduser(path))
-        try:
-            is_file = not stat.S_ISDIR(os.stat(self._root).st_mode)
-        except NotADirectoryError:
-            is_file = True
-        except OSError:
-            is_file = False
-        if is_file:
-            from blizzarr.stores.other_files import as_no_directory
-
-            raise StoreError(f"expected a directory, found {as_no_directory(self._root)}", errno=errno.ENOTDIR)
         self.read_only = read_only
         self.durability: Durability | None = durability
         self._locking: Literal["required", "threads"] = config.locking if locking is None else locking
         self._links: Links = links
+        self.facts: tuple[str, str, str] = (self._root, self._locking, links)
+        """What tells two stores apart, besides `read_only`."""
         self.native = _native.LocalStore(self._root, durability, self._locking, links)
+        if self.native.is_blocked:
+            from blizzarr.stores.other_files import as_no_directory
+
+            raise StoreError(f"expected a directory, found {as_no_directory(self._root)}", errno=errno.ENOTDIR)
 
     @property
     def root(self) -> Path:
@@ -205,16 +201,13 @@ class LocalStore(NativeStore):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LocalStore):
             return NotImplemented
-        return self._facts() == other._facts()
+        return self.facts == other.facts and self.read_only == other.read_only
 
     def __hash__(self) -> int:
-        return hash((LocalStore, *self._facts()))
+        return hash((LocalStore, *self.facts, self.read_only))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _open_local, (self._root, self.read_only, self.durability, self._locking, self._links)
-
-    def _facts(self) -> tuple[str, bool, str, str]:
-        return self._root, self.read_only, self._locking, self._links
 
 
 def _open_local(

@@ -36,7 +36,7 @@ _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 
 ZIP_ENDINGS: Final = (".zip", ".ozx")
 """The endings of the names of zip files; ``.ozx`` is that of OME-Zarr in a zip file."""
-_ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)), re.IGNORECASE)
+_ZIP: Final = re.compile("|".join(map(re.escape, ZIP_ENDINGS)))
 
 BUILT_IN: Final = (
     *("file", "memory", "s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "http", "https"),
@@ -228,7 +228,7 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if not text:
         raise ValueError("expected a path or URL, found an empty string; '.' is the current directory")
     # Most paths name a directory: only the others are split.
-    archive, inner = _split_zip(text) if _ZIP.search(text) else (None, "")
+    archive, inner = _split_zip(text) if _ZIP.search(text.lower()) else (None, "")
     if archive is None:
         return LocalStore(text, read_only=mode == "r"), ""
     from blizzarr.stores.zip import ZipStore

@@ -97,26 +97,10 @@ impl Document {
         self.near
     }
 
-    /// The shape that is stored now. `now` is the document's version, where the caller has looked at it.
-    pub fn shape(&self, now: Option<Version>) -> Result<Arc<[usize]>> {
-        let (version, bytes, shape) =
-            self.change(|known| (known.version, known.bytes.clone(), Arc::clone(&known.shape)));
-        if let Some(version) = version {
-            let now = now.map_or_else(|| self.store.status(&self.key), |now| Ok(Status::Is(now)))?;
-            if matches!(now, Status::Is(now) if version.still(&now)) {
-                return Ok(shape);
-            }
-        }
-        if let Some(bytes) = bytes {
-            let (is_same, version) = scratch::with_vec(|stored| self.is_still(&bytes, stored))?;
-            if is_same {
-                self.change(|known| {
-                    if known.bytes.as_ref().is_some_and(|known| Arc::ptr_eq(known, &bytes)) {
-                        known.version = version.filter(Version::is_settled);
-                    }
-                });
-                return Ok(shape);
-            }
+    /// The shape that is stored now. `locked` is the guard of a chunk, where the caller has one.
+    pub fn shape(&self, locked: Option<&dyn Guard>) -> Result<Arc<[usize]>> {
+        if let Some(shape) = self.shape_if_unchanged(locked)? {
+            return Ok(shape);
         }
         let stored = (self.decode)()?;
         let shape: Arc<[usize]> = stored.shape.into();
@@ -124,6 +108,38 @@ impl Document {
             (known.bytes, known.shape, known.version) = (Some(stored.bytes), Arc::clone(&shape), None);
         });
         Ok(shape)
+    }
+
+    /// The known shape, if the stored document is the known one, byte for byte.
+    fn shape_if_unchanged(&self, locked: Option<&dyn Guard>) -> Result<Option<Arc<[usize]>>> {
+        let (version, bytes, shape) =
+            self.change(|known| (known.version, known.bytes.clone(), Arc::clone(&known.shape)));
+        let now = locked.and_then(Guard::document);
+        if let Some(version) = version {
+            let now = now.map_or_else(|| self.store.status(&self.key), |now| Ok(Status::Is(now)))?;
+            if matches!(now, Status::Is(now) if version.still(&now)) {
+                return Ok(Some(shape));
+            }
+        }
+        let Some(bytes) = bytes else { return Ok(None) };
+        let (is_same, version) = match locked.and_then(|guard| guard.holds_document(&bytes)) {
+            Some(is_same) => (is_same.map_err(|cause| Error::io(&self.key, "read", &cause))?, now),
+            None => scratch::with_vec(|stored| self.is_still(&bytes, stored))?,
+        };
+        if !is_same {
+            return Ok(None);
+        }
+        self.change(|known| {
+            if known.bytes.as_ref().is_some_and(|known| Arc::ptr_eq(known, &bytes)) {
+                known.version = version.filter(Version::is_settled);
+            }
+        });
+        Ok(Some(shape))
+    }
+
+    /// Whether the stored document is still the one that is known, byte for byte.
+    pub fn is_unchanged(&self) -> Result<bool> {
+        self.shape_if_unchanged(None).map(|shape| shape.is_some())
     }
 
     /// Whether these bytes are stored, and in which version.
@@ -148,8 +164,8 @@ impl Document {
     }
 
     /// Compares, and refuses regions that reach beyond the shape that is stored now.
-    fn compare(&self, array: &Array, regions: &[&Region], now: Option<Version>) -> Result<()> {
-        let shape = self.shape(now)?;
+    fn compare(&self, array: &Array, regions: &[&Region], locked: Option<&dyn Guard>) -> Result<()> {
+        let shape = self.shape(locked)?;
         // Bytes of elements are an axis that the document does not have.
         let is_shorter = shape.iter().zip(&array.shape).any(|(now, known)| now < known);
         let mut refused = regions.iter().filter(|_| is_shorter && !array.beyond);
@@ -262,7 +278,7 @@ impl<'a> Comparing<'a> {
         if compared.is_some_and(|version| version.equals(&now)) {
             return Ok(());
         }
-        document.compare(self.array, self.regions, Some(now))?;
+        document.compare(self.array, self.regions, Some(guard))?;
         *compared = Some(now);
         Ok(())
     }

@@ -55,6 +55,13 @@ impl PyDocument {
         })
     }
 
+    /// Whether the stored document is still the known one.
+    fn is_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
+        entry(py, "look at an array", None, || {
+            py.detach(|| self.document.is_unchanged()).map_err(|error| raise(py, error, None))
+        })
+    }
+
     /// Takes over a document that was just read or stored.
     fn learn(&self, known: &Bound<'_, PyBytes>, shape: Vec<usize>) -> PyResult<()> {
         entry(known.py(), "learn a document", None, || {

@@ -34,6 +34,9 @@ pub struct NativeStore {
 #[pyclass(name = "LocalStore", module = "blizzarr._native", extends = NativeStore, frozen)]
 pub struct PyLocalStore {
     local: Arc<LocalStore>,
+    /// Whether there was a file in place of the directory, or of one above it, when the store was made.
+    #[pyo3(get)]
+    is_blocked: bool,
 }
 
 /// Values in memory; see `blizzarr.stores.MemoryStore`.
@@ -86,10 +89,11 @@ impl PyLocalStore {
                 }
             };
             let options = LocalOptions { durability: durability.map(level).transpose()?, locking, links };
-            let local = LocalStore::with(root, options).map_err(|error| raise(py, error, None))?;
-            let local = Arc::new(local);
+            let found =
+                py.detach(|| LocalStore::with(root, options).map(|local| (local.is_blocked(), Arc::new(local))));
+            let (is_blocked, local) = found.map_err(|error| raise(py, error, None))?;
             let native = NativeStore { store: local.clone(), root: Some(root.to_owned()) };
-            Ok(PyClassInitializer::from(native).add_subclass(PyLocalStore { local }))
+            Ok(PyClassInitializer::from(native).add_subclass(PyLocalStore { local, is_blocked }))
         })
     }
 
@@ -102,6 +106,16 @@ impl PyLocalStore {
             let local = &*self.local;
             let opened = py.detach(|| local.open_directory(prefix)).map_err(|error| raise(py, error, None))?;
             Ok(opened.map(IntoRawFd::into_raw_fd))
+        })
+    }
+
+    /// Bytes that differ between two versions of the directory under a prefix, of which another one follows when a name
+    /// appears in it or goes; `None` when there is none.
+    fn directory_version<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        entry(py, "look up a directory", None, || {
+            let local = &*self.local;
+            let version = py.detach(|| local.directory_version(prefix)).map_err(|error| raise(py, error, None))?;
+            Ok(version.map(|version| PyBytes::new(py, &version.name())))
         })
     }
 

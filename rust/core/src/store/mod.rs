@@ -245,6 +245,11 @@ pub trait Guard {
     fn document(&self) -> Option<Version> {
         None
     }
+
+    /// Whether the metadata document is these bytes; `None` where the lock does not have it open for reading.
+    fn holds_document(&self, _expected: &[u8]) -> Option<std::io::Result<bool>> {
+        None
+    }
 }
 
 /// One version of one value: every read through one reader sees the same bytes where the store can promise it

@@ -167,15 +167,12 @@ pub struct DocumentLock {
     version: Option<Version>,
 }
 
-impl DocumentLock {
-    /// Whether the document is these bytes; `None` where it is not open for reading anyway.
-    pub fn holds(&self, expected: &[u8]) -> Option<io::Result<bool>> {
-        self.processes.as_ref().and_then(|lock| lock.holds(expected))
-    }
-}
-
 impl Guard for DocumentLock {
     fn document(&self) -> Option<Version> {
         self.version
+    }
+
+    fn holds_document(&self, expected: &[u8]) -> Option<io::Result<bool>> {
+        self.processes.as_ref().and_then(|lock| lock.holds(expected))
     }
 }

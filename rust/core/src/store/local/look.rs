@@ -5,8 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Component, Path};
 
 use super::super::key;
+use super::super::version::Version;
 use super::path::has_nothing_below;
 use super::place::{Access, Place};
+use super::times::Times;
 use super::{failed, LocalStore};
 use crate::error::{Error, Kind, Result};
 
@@ -18,6 +20,25 @@ impl LocalStore {
             Ok(opened) => Ok(Some(opened)),
             Err(cause) if has_nothing_below(&cause) => Ok(None),
             Err(cause) => Err(failed(prefix, "open the directory", &cause)),
+        })
+    }
+
+    /// Whether something else is in place of the root, or of a directory above it.
+    pub fn is_blocked(&self) -> bool {
+        match std::fs::metadata(&self.root) {
+            Ok(found) => !found.is_dir(),
+            Err(cause) => cause.kind() == ErrorKind::NotADirectory,
+        }
+    }
+
+    /// The version of the directory under a prefix, which another one follows when a name appears in it, goes, or is given
+    /// to another file; `None` when there is no directory.
+    pub fn directory_version(&self, prefix: &str) -> Result<Option<Version>> {
+        let prefix = key::check_prefix(prefix)?;
+        self.at_prefix(prefix, |place| match place.metadata() {
+            Ok(found) => Ok(Times::new(&found).version(found.len()).filter(|_| found.is_dir())),
+            Err(cause) if has_nothing_below(&cause) => Ok(None),
+            Err(cause) => Err(failed(prefix, "look up the directory", &cause)),
         })
     }
 

@@ -95,6 +95,9 @@ pub struct LocalStore {
     /// This file system has no unnamed temporary files: use named ones.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     named_only: AtomicBool,
+    /// Whether the last value that was set, of whatever key, has replaced another one.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    replacing: AtomicBool,
     /// What is replaced must be held until its directory is on the device; asked when it first matters.
     reuses_blocks: OnceLock<bool>,
     locking: Locking,
@@ -116,8 +119,9 @@ impl LocalStore {
             Links::Follow => None,
             Links::WithinRoot => Some(Arc::new(Beneath::new(&root)?)),
         };
-        let (named_only, reuses_blocks, real_root) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
-        Ok(LocalStore { root, durability, named_only, reuses_blocks, locking, within, real_root })
+        let (named_only, replacing) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (reuses_blocks, real_root) = (OnceLock::new(), OnceLock::new());
+        Ok(LocalStore { root, durability, named_only, replacing, reuses_blocks, locking, within, real_root })
     }
 
     pub fn root(&self) -> &Path {
@@ -326,7 +330,7 @@ impl ListableStore for LocalStore {
             Err(error) => return Err(error),
         };
         // Through the file that is locked, which is the one that has the name.
-        let same = match guard.holds(expected) {
+        let same = match guard.holds_document(expected) {
             Some(same) => same.map_err(|cause| Error::io(key, "read", &cause))?,
             None => self.get(key)?.as_deref() == Some(expected),
         };

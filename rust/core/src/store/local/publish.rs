@@ -2,7 +2,8 @@
 //!
 //! On Linux the file is unnamed (`O_TMPFILE`) and linked to its key: nothing is left behind by a process that dies. Where
 //! the key has a value already, the link gets a temporary name first and is renamed over it, as `link` never replaces. On other
-//! systems, and on file systems without unnamed files (NFS), the file has a temporary name from the start.
+//! systems, on file systems without unnamed files (NFS), and for small values that replace others, the file has a temporary
+//! name from the start: without the link, that takes a fifth less time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
@@ -16,6 +17,7 @@ use super::place::Place;
 use super::unnamed;
 use super::{temporary, LocalStore};
 use crate::error::{Error, Result};
+use crate::fork::PerProcess;
 use crate::progress::{self, Count};
 
 /// What to do with a value that is there already.
@@ -29,6 +31,9 @@ pub enum Existing {
 
 /// Deleting a key also removes its emptied directory, perhaps just before a file is to be put there: then again.
 const ATTEMPTS: usize = 100;
+
+/// Up to this length in bytes, what is written takes less time than a link.
+const SMALL: usize = 64 << 10;
 
 /// Where `/proc` is missing and links by descriptor are not permitted, a link fails as if the directory were missing.
 #[cfg(target_os = "linux")]
@@ -84,15 +89,42 @@ impl LocalStore {
         sync: bool,
     ) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
-        if attempt <= ATTEMPTS_UNNAMED && !self.named_only.load(Ordering::Relaxed) {
+        if attempt <= ATTEMPTS_UNNAMED
+            && !self.named_only.load(Ordering::Relaxed)
+            && !self.replaces(path, parts, existing)
+        {
             match unnamed::publish(path, parts, existing, sync)? {
-                Some(set) => return Ok(set),
+                Some(unnamed::Published::New) => return Ok(true),
+                Some(unnamed::Published::Over) => {
+                    self.replacing.store(true, Ordering::Relaxed);
+                    return Ok(true);
+                }
+                Some(unnamed::Published::Kept) => return Ok(false),
                 None => self.named_only.store(true, Ordering::Relaxed),
             }
         }
         #[cfg(not(target_os = "linux"))]
         let _ = attempt;
         publish_named(path, parts, existing, sync)
+    }
+
+    /// Whether a small value is to replace another one.
+    #[cfg(target_os = "linux")]
+    fn replaces(&self, path: &Path, parts: &[&[u8]], existing: Existing) -> bool {
+        if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
+            return false;
+        }
+        match existing {
+            Existing::ReplaceSeen => true,
+            Existing::Keep => false,
+            // To look there first would be in vain for most values of a new array.
+            Existing::Replace if !self.replacing.load(Ordering::Relaxed) => false,
+            Existing::Replace => {
+                let found = fs::symlink_metadata(path).is_ok();
+                self.replacing.store(found, Ordering::Relaxed);
+                found
+            }
+        }
     }
 }
 
@@ -199,11 +231,11 @@ pub(super) fn directory_of(path: &Path) -> &Path {
 pub(super) fn temporary_beside(path: &Path) -> PathBuf {
     use std::hash::{BuildHasher, RandomState};
 
+    // Forked siblings, which share the random state, differ in their number.
+    static OWNER: PerProcess<u64> = PerProcess::new(|| RandomState::new().hash_one(std::process::id()));
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    // Differs between forked siblings too, which share the counter and the random state.
-    let owner = RandomState::new().hash_one((std::process::id(), count));
-    directory_of(path).join(format!("{RESERVED}{owner:016x}-{count:x}"))
+    directory_of(path).join(format!("{RESERVED}{:016x}-{count:x}", OWNER.get()))
 }
 
 #[cfg(test)]

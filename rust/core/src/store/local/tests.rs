@@ -163,6 +163,22 @@ fn fault_85_a_file_size_limit_keeps_the_old_value_and_leaves_nothing() {
 }
 
 #[test]
+fn small_values_are_looked_for_only_while_values_replace_others() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let replaces = || store.replacing.load(std::sync::atomic::Ordering::Relaxed);
+    for (key, value, expected) in [("a", "1", false), ("a", "2", true), ("a", "3", true), ("b", "4", false)] {
+        store.set(key, &[value.as_bytes()]).expect("set");
+        assert_eq!(replaces(), expected, "{key} {value}");
+        assert_eq!(store.get(key).expect("get").as_deref(), Some(value.as_bytes()));
+    }
+    store.set_over("a", &[b"5"]).expect("set");
+    assert_eq!(store.get("a").expect("get").as_deref(), Some(&b"5"[..]));
+    assert!(!store.replace("a", None, Some(b"6"), &never).expect("there is a value"));
+    assert_eq!(names(&scratch.0), ["a", "b"]);
+}
+
+#[test]
 fn the_way_of_file_systems_without_unnamed_files_does_the_same() {
     let scratch = Scratch::new();
     let store = scratch.store();

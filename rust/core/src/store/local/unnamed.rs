@@ -15,8 +15,18 @@ use super::temporary;
 /// Before Linux 6.10 only privileged processes may link by descriptor alone; the others go through `/proc`.
 static THROUGH_PROC: AtomicBool = AtomicBool::new(false);
 
+/// What became of a file and its name.
+pub enum Published {
+    /// Nothing had the name.
+    New,
+    /// It has replaced what had the name, if anything.
+    Over,
+    /// Something has the name, and was to keep it.
+    Kept,
+}
+
 /// As [`super::publish::publish_named`]; `None` when this file system has no such files or cannot link them.
-pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<Option<bool>> {
+pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> io::Result<Option<Published>> {
     let mut file = match OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory_of(path)) {
         Err(cause) if is_unsupported(&cause) => return Ok(None),
         opened => opened?,
@@ -30,9 +40,9 @@ pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> 
         Existing::Replace | Existing::Keep => link(&file, path),
     };
     match linked {
-        Ok(()) => Ok(Some(true)),
+        Ok(()) => Ok(Some(Published::New)),
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => match existing {
-            Existing::Keep => Ok(Some(false)),
+            Existing::Keep => Ok(Some(Published::Kept)),
             Existing::Replace | Existing::ReplaceSeen => rename_over(&file, path),
         },
         Err(cause) if is_unsupported(&cause) => Ok(None),
@@ -41,7 +51,7 @@ pub fn publish(path: &Path, parts: &[&[u8]], existing: Existing, sync: bool) -> 
 }
 
 /// Gives the file a temporary name and renames it over what is at `path`; `None` as for [`publish`].
-fn rename_over(file: &File, path: &Path) -> io::Result<Option<bool>> {
+fn rename_over(file: &File, path: &Path) -> io::Result<Option<Published>> {
     temporary::mark_alive(file);
     let temporary = loop {
         let temporary = temporary_beside(path);
@@ -55,7 +65,7 @@ fn rename_over(file: &File, path: &Path) -> io::Result<Option<bool>> {
     fs::rename(&temporary, path).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })?;
-    Ok(Some(true))
+    Ok(Some(Published::Over))
 }
 
 fn link(file: &File, path: &Path) -> io::Result<()> {

@@ -1,0 +1,79 @@
+"""Arrays that are opened again and again, as by the workers of a data loader.
+
+As long as neither the array's directory nor its document has another version than before, nothing is read, decoded and
+prepared again: the new array shares all that with the earlier one. What an array is, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from blizzarr.array.array import Array, binding_of
+from blizzarr.bounded_cache import BoundedCache
+from blizzarr.dtypes import Kind
+from blizzarr.formats import is_doubtful
+from blizzarr.formats.attributes import pack, unpack
+from blizzarr.model import ArrayMeta
+from blizzarr.stores import LocalStore, Store
+from blizzarr.transfer import Binding
+
+
+class _Opened(NamedTuple):
+    """What was found at a place."""
+
+    directory: bytes | None
+    """The version of the directory, from before its documents were read."""
+    metadata: ArrayMeta
+    attributes: bytes | None
+    binding: Binding
+
+
+class Reopening(NamedTuple):
+    """An array that was opened before, and must be read."""
+
+    place: tuple[object, ...]
+    directory: bytes | None
+
+    def remember(self, node: object) -> None:
+        """Remember what was read, if it is an array that nothing was warned of."""
+        if not isinstance(node, Array) or is_doubtful(node._store, node._path, node._metadata):
+            return
+        metadata = node._metadata
+        if metadata.dtype.kind is Kind.OBJECT:
+            return
+        own = metadata.with_attributes(metadata.attributes)
+        _kept.keep(self.place, _Opened(self.directory, own, pack(dict(own.attributes)), binding_of(node)))
+
+
+_kept: Final[BoundedCache[tuple[object, ...], _Opened | None]] = BoundedCache(256)
+"""What was found, by place; None where it is not known, as after the first time: most arrays are opened once only."""
+
+
+def reopened(store: Store, path: str) -> Array | Reopening | None:
+    """Return the array at a path if it was opened before and is unchanged; it must be read otherwise.
+
+    A `Reopening` is to be told what was read then.
+
+    Raise `StoreError` if the store fails. Raise `LimitError` if its elements are longer than `config.element_bytes`.
+    """
+    if type(store) is not LocalStore:
+        return None
+    place = (path, store.facts, store.read_only, store.durability)
+    if place not in _kept:
+        _kept.keep(place, None)
+        return None
+    known = _kept.get(place)
+    directory = store.native.directory_version(path)
+    if known is None:
+        return Reopening(place, directory)
+    document = known.binding.document
+    if known.directory != directory or document is None or not document.is_unchanged():
+        # Others may change it all the time: it is remembered again if it is opened once more.
+        _kept.keep(place, None)
+        return None
+    metadata = known.metadata
+    metadata.dtype.check_length()
+    attributes = metadata.attributes if known.attributes is None else unpack(known.attributes)
+    array = Array(store, path, metadata.with_attributes(attributes))
+    array._binding = known.binding
+    return array
