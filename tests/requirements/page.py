@@ -32,6 +32,7 @@ SECTIONS = {
     "F": "Zarr v3",
     "Z": "ZEP 1",
     "K": "TensorStore's driver zarr3",
+    "R": "The chunk grid rectilinear",
 }
 _ID = re.compile(rf"\b([{''.join(SECTIONS)}])-(\d+)\b(?:\s*(?:to|\.\.|-)\s*(?:\1-)?(\d+)\b)?")
 _RUST_TEST = re.compile(r"(?:\n\s*///[^\n]*)*\n\s*#\[test\]\n\s*fn (\w+)[^\n]*\{")

@@ -34,6 +34,18 @@ class Pictured(Protocol):
     def __getitem__(self, key: Any, /) -> Any: ...
 
 
+def chunk_lengths(array: Pictured) -> tuple[int, ...] | None:
+    """The lengths of the largest chunk of an array; None for one that has no chunks.
+
+    >>> import blizzarr
+    >>> array = blizzarr.create_array({}, shape=(9, 4), dtype="u1", chunks=[[2, 7], 4])
+    >>> chunk_lengths(array), chunk_lengths(np.ones(3))
+    ((7, 4), None)
+    """
+    meta = getattr(array, "metadata", None)
+    return meta.read_grid.inside(meta.shape) if isinstance(meta, ArrayMeta) else getattr(array, "chunks", None)
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """One axis that is shown: its number in the array, its name, and the indices along it."""
@@ -106,7 +118,7 @@ class Region:
 
     def affordable(self, budget: int = BUDGET) -> Self:
         """The region with samples far enough apart that the chunks to be read fit the budget."""
-        lengths = getattr(self.array, "chunks", None) or (1,) * len(self.names)
+        lengths = chunk_lengths(self.array) or (1,) * len(self.names)
         chunk_bytes = math.prod(lengths) * self.array.dtype.itemsize
         region = self
         while True:

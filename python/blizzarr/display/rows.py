@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from blizzarr.display.region import Region
+from blizzarr.display.region import Region, chunk_lengths
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.printable import printable
 
@@ -33,7 +33,7 @@ def blocks(region: Region) -> Iterator[NDArray[Any]]:
         return
     first = region.axes[0]
     row_bytes = math.prod(len(axis) for axis in region.axes[1:]) * region.array.dtype.itemsize
-    chunks = getattr(region.array, "chunks", None)
+    chunks = chunk_lengths(region.array)
     length = chunks[first.number] if chunks else 1
     rows = max(1, _BLOCK_BYTES // max(1, row_bytes))
     # The parts are whole chunks, so that no chunk is decoded twice.

@@ -41,7 +41,9 @@ def url(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 LAYOUTS: dict[str, dict[str, Any]] = {
     "v3": {"chunks": (7, 9)},
+    "uneven": {"chunks": [[7, [20, 2], 13], 9]},
     "shards": {"chunks": (5, 5), "shards": (20, 25)},
+    "uneven shards": {"chunks": (5, 5), "shards": [[15, [20, 2], 5], [10, 40]]},
     "raw shards": {"chunks": (5, 5), "shards": (20, 25), "compressors": None},
     "v2": {"chunks": (7, 9), "zarr_format": 2},
     "v1": {"chunks": (7, 9), "zarr_format": 1},

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.display.region import Region
+from blizzarr.display.rows import blocks
 from blizzarr.errors import CodecError, ConflictError, LimitError, MetadataError, OutOfBoundsError, SpecError
 from blizzarr.model.edges import Edges
 from blizzarr.stores import MemoryStore, ZipStore
@@ -24,7 +26,7 @@ def grid_of(store: Any) -> Any:
 
 
 def test_chunks_are_stored_as_the_document_says() -> None:
-    """The document of the page, and each chunk in its own length, also where it reaches beyond the array."""
+    """R-1, R-9: the document of the page, and each chunk in its own length, also beyond the array."""
     store: dict[str, Any] = {}
     array = blizzarr.create_array(store, data=DATA, chunks=EDGES, compressors=None)
     assert grid_of(store) == {
@@ -179,6 +181,27 @@ def test_a_handle_sees_what_another_one_has_appended() -> None:
         other[0] = 1
 
 
+@pytest.mark.parametrize("compressors", [None, "zstd"])
+def test_what_an_interrupted_append_has_left_is_replaced(compressors: Any) -> None:
+    """The chunk that it had added was longer: it lies where the next one gets its own."""
+    store = MemoryStore()
+    array = blizzarr.create_array(store, data=DATA, chunks=EDGES, compressors=compressors)
+    array.append(DATA[:9])
+    left = {key: store.get(key) for key in ("c/3/0", "c/3/2")}
+    array.resize(60, 13)
+    blizzarr.create_array(store, data=DATA, chunks=EDGES, compressors=compressors, overwrite=True)
+    for key, value in left.items():
+        store.set(key, value)
+    array = blizzarr.open_array(store)
+    assert array.append(DATA[:4]) == (64, 13)
+    np.testing.assert_array_equal(array[...], np.concatenate([DATA, DATA[:4]]))
+    assert array.chunks == ((10, 20, 30, 4), 5)
+    for key, value in left.items():
+        store.set(key.replace("3", "4", 1), value)
+    array.resize(70, 13)
+    np.testing.assert_array_equal(array[60:], np.concatenate([DATA[:4], np.zeros((6, 13))]))
+
+
 def test_shards_of_several_lengths() -> None:
     """As zarr-python 3.4 makes them: inner chunks of one shape, of which each shard has as many as fit."""
     store: dict[str, Any] = {}
@@ -216,19 +239,17 @@ def test_objects_and_fields() -> None:
     np.testing.assert_array_equal(fields["a"], [*range(10), 0, 0])
 
 
-def test_a_pool_does_not_mistake_chunks_of_another_grid() -> None:
-    """The chunk at one place had another shape before; that of the largest ones is the same."""
-    pool, store = blizzarr.CachePool(1 << 20), MemoryStore()
-    first = blizzarr.create_array(store, data=np.arange(60), chunks=[[10, 20, 30]]).cached(pool, recheck=False)
-    assert [first[at] for at in (5, 15, 45)] == [5, 15, 45]
+def test_a_pool_does_not_mistake_chunks_of_another_grid(tmp_path: Path) -> None:
+    """Another program replaces the array; the chunk at one place had another shape, that of the largest is the same."""
+    pool = blizzarr.CachePool(1 << 20)
+    first = blizzarr.create_array(tmp_path / "a", data=np.arange(60), chunks=[[10, 20, 30]]).cached(pool, recheck=False)
     np.testing.assert_array_equal(first[...], np.arange(60))
     assert [first[at] for at in (0, 10, 29, 30, 59)] == [0, 10, 29, 30, 59]
     assert pool.info().hits >= 5
-    raw = MemoryStore()
-    blizzarr.create_array(raw, data=np.arange(60) + 100, chunks=[[20, 10, 30]])
+    blizzarr.create_array(tmp_path / "b", data=np.arange(60) + 100, chunks=[[20, 10, 30]])
     for key in ("zarr.json", "c/0", "c/1", "c/2"):
-        store.set(key, raw.get(key))
-    second = blizzarr.open_array(store).cached(pool, recheck=False)
+        (tmp_path / "a" / key).write_bytes((tmp_path / "b" / key).read_bytes())
+    second = blizzarr.open_array(tmp_path / "a").cached(pool, recheck=False)
     np.testing.assert_array_equal(second[:30], np.arange(100, 130))
 
 
@@ -279,6 +300,14 @@ def test_copies_keep_the_grid_or_take_another(tmp_path: Path) -> None:
     found = report.differences[0].elements
     assert found is not None
     assert (report.same, found.different, found.chunks) == (False, 2, 2)
+
+
+def test_pictures_and_tables() -> None:
+    """`show` samples and `cat` divides by the largest chunks."""
+    array = blizzarr.create_array({}, data=DATA, chunks=EDGES)
+    assert Region.of(array).affordable(1 << 10).axes[0].indices.step > 1
+    np.testing.assert_array_equal(np.concatenate(list(blocks(Region.of(array)))), DATA)
+    assert blizzarr.show(array) is not None
 
 
 def test_check_and_repair_know_each_chunk(tmp_path: Path) -> None:
