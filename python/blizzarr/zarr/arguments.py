@@ -175,7 +175,7 @@ def array_options(
 def _check_integers(name: str, lengths: Any) -> None:
     if isinstance(lengths, bool | str | Mapping | None):
         return
-    for length in (lengths,) if np.ndim(lengths) == 0 else lengths:
+    for length in lengths if np.iterable(lengths) else (lengths,):
         if not isinstance(length, Integral | None):
             raise TypeError(f"expected integers as {name}=, found {lengths!r:.80}")
 
