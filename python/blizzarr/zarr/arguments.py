@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Final, NamedTuple
 
@@ -175,7 +175,7 @@ def array_options(
 def _check_integers(name: str, lengths: Any) -> None:
     if isinstance(lengths, bool | str | Mapping | None):
         return
-    for length in lengths if isinstance(lengths, Iterable) else (lengths,):
+    for length in lengths if np.iterable(lengths) else (lengths,):
         if not isinstance(length, Integral | list | tuple | None):
             raise TypeError(f"expected integers as {name}=, found {lengths!r:.80}")
 

@@ -9,7 +9,7 @@ from typing import Any
 from blizzarr import attributes
 from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import MetadataError
-from blizzarr.zarr.errors import also
+from blizzarr.zarr.errors import also, translated
 
 
 class Attributes(attributes.Attributes):
@@ -24,22 +24,27 @@ class Attributes(attributes.Attributes):
 
     def put(self, attributes: Any) -> None:
         """Replace all attributes by these, in one step."""
-        with _type_errors():
+        with _errors():
             super().put(AsZarrPython(attributes))
 
     def update(self, *args: Any, **named: Any) -> None:
         """Set several attributes in one step."""
-        with _type_errors():
+        with _errors():
             super().update(*args, **named)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        with _type_errors():
+        with _errors():
             super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        with _errors():
+            super().__delitem__(name)
 
 
 @contextmanager
-def _type_errors() -> Iterator[None]:
-    try:
-        yield
-    except MetadataError as error:
-        raise also(error, TypeError)  # noqa: B904  # the same error
+def _errors() -> Iterator[None]:
+    with translated():
+        try:
+            yield
+        except MetadataError as error:
+            raise also(error, TypeError)  # noqa: B904  # the same error

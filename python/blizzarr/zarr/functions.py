@@ -89,6 +89,7 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
     ArrayNotFoundError
         If there is nothing to open.
     """
+    makes = mode is not None or "shape" in options
     mode = _mode(store, mode)
     zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     config = options.get("config")
@@ -100,12 +101,11 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
                     found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format
                 )
             except blizzarr.errors.NodeNotFoundError:
-                if mode != "a" or "shape" not in options:
+                if mode != "a" or not makes:
                     raise
             else:
                 return Array(engine, config)
-    shape = options.pop("shape")
-    return create(shape, store=found, path=place, zarr_format=zarr_format, overwrite=mode == "w", **options)
+    return create(store=found, path=place, zarr_format=zarr_format, overwrite=mode == "w", **options)
 
 
 @translating(GroupNotFoundError)
@@ -339,7 +339,7 @@ def save_array(store: Any, arr: Any, *, mode: str = "a", **options: Any) -> None
     """Store one array."""
     if not hasattr(arr, "shape"):
         raise TypeError("arr argument must be numpy or other NDArrayLike array")
-    options.setdefault("overwrite", mode in ("a", "w"))
+    options.setdefault("overwrite", mode == "w")
     options["path"] = options.get("path")
     array = create_array(store, data=engine_data(arr), **options)
     _flush(store, array)

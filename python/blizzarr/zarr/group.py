@@ -379,6 +379,7 @@ class Group(Node):
         """Store an array of these values under the name."""
         self._created(name, data=value, overwrite=True)
 
+    @translating()
     def __delitem__(self, name: str) -> None:
         """Remove a member and everything in it, also files of other programs; nothing happens if there is none."""
         inner = normalize_path(name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from blizzarr import zarr
-from blizzarr.zarr.errors import BoundsCheckError, VindexInvalidSelectionError
+from blizzarr.zarr.errors import ArrayNotFoundError, BoundsCheckError, ContainsArrayError, VindexInvalidSelectionError
 
 
 def array(shape: tuple[int, ...] = (4,), dtype: Any = "i4", **options: Any) -> Any:
@@ -136,3 +136,42 @@ def test_to_dict_has_tuples_where_zarr_python_has_them() -> None:
     assert below == shown
     old = array((2, 2), "c8", zarr_format=2).metadata.to_dict()
     assert [old[name] for name in ("shape", "chunks", "fill_value")] == [(2, 2), (2, 2), (0.0, 0.0)]
+
+
+def test_what_is_there_is_saved_over_only_if_that_is_said() -> None:
+    values: dict[str, Any] = {}
+    zarr.save_array(values, np.arange(3))
+    for save in (zarr.save, zarr.save_array):
+        with pytest.raises(ContainsArrayError):
+            save(values, np.arange(4))
+    assert zarr.load(values).tolist() == [0, 1, 2]
+    zarr.save_array(values, np.arange(4), mode="w")
+    zarr.save_array(values, np.arange(5), overwrite=True)
+    assert zarr.load(values).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_errors_of_what_cannot_be_written_or_made() -> None:
+    values: dict[str, Any] = {}
+    zarr.create_group(values, attributes={"a": 1}).create_array("x", shape=1, dtype="i4")
+    group = zarr.open_group(values, mode="r")
+    for change in (
+        lambda: group.attrs.update(b=1),
+        lambda: group.attrs.__setitem__("b", 1),
+        lambda: group.attrs.__delitem__("a"),
+        lambda: group.attrs.put({}),
+        lambda: group.__delitem__("x"),
+    ):
+        with pytest.raises(ValueError, match="opened for reading"):
+            change()
+    for mode in ("a", "w", "w-"):
+        with pytest.raises(TypeError, match="'shape'"):
+            zarr.open_array(values, path="new", mode=mode)
+    with pytest.raises(ArrayNotFoundError):
+        zarr.open_array(values, path="new")
+
+
+@pytest.mark.parametrize("name", ["chunks", "shards"])
+def test_chunks_of_different_lengths_are_refused(name: str) -> None:
+    """They are in zarr-python from 3.4 on."""
+    with pytest.raises(TypeError, match=rf"expected integers as {name}=, found \[\[2, 4\], \[3\]\]"):
+        zarr.create_array({}, shape=(6, 3), dtype="i4", **{"chunks": (1, 1), name: [[2, 4], [3]]})
