@@ -168,10 +168,3 @@ def test_errors_of_what_cannot_be_written_or_made() -> None:
             zarr.open_array(values, path="new", mode=mode)
     with pytest.raises(ArrayNotFoundError):
         zarr.open_array(values, path="new")
-
-
-@pytest.mark.parametrize("name", ["chunks", "shards"])
-def test_chunks_of_different_lengths_are_refused(name: str) -> None:
-    """They are in zarr-python from 3.4 on."""
-    with pytest.raises(TypeError, match=rf"expected integers as {name}=, found \[\[2, 4\], \[3\]\]"):
-        zarr.create_array({}, shape=(6, 3), dtype="i4", **{"chunks": (1, 1), name: [[2, 4], [3]]})
