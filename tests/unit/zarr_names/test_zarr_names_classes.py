@@ -175,3 +175,15 @@ def test_chunks_of_different_lengths_are_refused(name: str) -> None:
     """They are in zarr-python from 3.4 on."""
     with pytest.raises(TypeError, match=rf"expected integers as {name}=, found \[\[2, 4\], \[3\]\]"):
         zarr.create_array({}, shape=(6, 3), dtype="i4", **{"chunks": (1, 1), name: [[2, 4], [3]]})
+
+
+@pytest.mark.parametrize("dtype", [">u2", np.dtype(">u2"), np.dtype([("a", ">u2")])])
+def test_v3_is_little_endian_unless_a_codec_says_more(dtype: Any) -> None:
+    big = zarr.codecs.BytesCodec(endian="big")
+    for made, endian in (
+        (array(dtype=dtype), "little"),
+        (zarr.zeros(4, dtype=dtype), "little"),
+        (array(dtype=dtype, serializer=big), "big"),
+    ):
+        assert made.metadata.to_dict()["codecs"][0] == {"name": "bytes", "configuration": {"endian": endian}}
+    assert array(dtype=dtype, zarr_format=2).metadata.to_dict()["dtype"] in (">u2", [["a", ">u2"]])
