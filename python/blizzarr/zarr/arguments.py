@@ -146,7 +146,7 @@ def array_options(
         raise ValueError("Zarr format 2 arrays do not support dimension names.")
     dtype = options.get("dtype")
     if dtype is not None:
-        options["dtype"] = dtype = _element_type(dtype)
+        options["dtype"] = dtype = _element_type(dtype) if is_v2 else _little_endian(_element_type(dtype))
     fill = options.get("fill_value", DEFAULT_FILL_VALUE)
     if fill is DEFAULT_FILL_VALUE or (fill is None and not is_v2):
         options.pop("fill_value", None)
@@ -221,6 +221,21 @@ def engine_data(data: Any) -> Any:
     if getattr(getattr(data, "dtype", None), "kind", "") == "T":
         return np.asarray(data).astype(object)
     return data
+
+
+def _little_endian(dtype: Any) -> Any:
+    """Return a data type in the byte order in which zarr-python stores v3, unless a codec names another one.
+
+    Examples
+    --------
+    >>> _little_endian(">u2"), _little_endian(np.dtype(">f4")), _little_endian("int8")
+    ('<u2', dtype('<f4'), 'int8')
+    """
+    if isinstance(dtype, str):
+        return f"<{dtype[1:]}" if dtype[:1] == ">" else dtype
+    if isinstance(dtype, np.dtype) and (dtype.byteorder == ">" or dtype.names):
+        return dtype.newbyteorder("<")
+    return dtype
 
 
 def _element_type(dtype: Any) -> Any:

@@ -168,3 +168,15 @@ def test_errors_of_what_cannot_be_written_or_made() -> None:
             zarr.open_array(values, path="new", mode=mode)
     with pytest.raises(ArrayNotFoundError):
         zarr.open_array(values, path="new")
+
+
+@pytest.mark.parametrize("dtype", [">u2", np.dtype(">u2"), np.dtype([("a", ">u2")])])
+def test_v3_is_little_endian_unless_a_codec_says_more(dtype: Any) -> None:
+    big = zarr.codecs.BytesCodec(endian="big")
+    for made, endian in (
+        (array(dtype=dtype), "little"),
+        (zarr.zeros(4, dtype=dtype), "little"),
+        (array(dtype=dtype, serializer=big), "big"),
+    ):
+        assert made.metadata.to_dict()["codecs"][0] == {"name": "bytes", "configuration": {"endian": endian}}
+    assert array(dtype=dtype, zarr_format=2).metadata.to_dict()["dtype"] in (">u2", [["a", ">u2"]])
