@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -104,13 +104,18 @@ class ArrayMeta:
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMeta:
         """Return the array with another shape of the same rank."""
-        return replace(self, shape=shape)
+        return self.with_attributes(self.attributes, shape=shape)
 
-    def with_attributes(self, attributes: Mapping[str, Any], source: Mapping[str, Any] | None = None) -> ArrayMeta:
-        """Return the array with these attributes, and with `source` as the document that it came from, if given."""
-        # Not `replace`, which takes twice as long: every array whose document is remembered is opened through this.
+    def with_attributes(
+        self,
+        attributes: Mapping[str, Any],
+        source: Mapping[str, Any] | None = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> ArrayMeta:
+        """Return the array with these attributes; also with `source`, the document that it came from, and `shape`."""
+        # Not `replace`, which takes twice as long: whoever opens an array again or appends to one comes here.
         return ArrayMeta(
-            self.shape,
+            self.shape if shape is None else shape,
             self.dtype,
             self.chunk_grid,
             self.chunk_keys,
