@@ -149,6 +149,8 @@ LAYOUTS: dict[str, Layout] = {
     )
 }
 FRAMES = Layout("frames", (1, *FRAME), ZSTD, shape=(0, *FRAME))
+SMALL = Layout("raw 200 B", (1, 10, 10), RAW, shape=(10, 100, 100))
+SAMPLE = Layout("raw 3 KiB", (1, 32, 48), RAW, shape=(1, 32, 48))
 
 
 @cache
@@ -160,6 +162,11 @@ def volume() -> NDArray[np.uint16]:
     smooth += 2 * np.exp(-40 * ((z - 0.5) ** 2)[:, None, None] - 30 * ((y - 0.4) ** 2)[None, :, None])
     noise = random.normal(scale=4, size=SHAPE).astype(np.float32)
     return np.asarray(1200 + 600 * smooth + noise).astype(DTYPE)
+
+
+def content(layout: Layout) -> NDArray[np.uint16]:
+    """Return what is stored in a layout: as much of the volume as its shape takes."""
+    return volume()[tuple(slice(size) for size in layout.shape)]
 
 
 def write_document(root: Path, layout: Layout) -> None:

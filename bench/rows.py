@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bench.layouts import FRAME, FRAMES, LAYOUTS, SHAPE, Layout, volume
+from bench.layouts import FRAME, FRAMES, LAYOUTS, SAMPLE, SHAPE, SMALL, Layout, content, volume
 from bench.peers.base import Selection, Values
 
-Kind = Literal["read", "open", "write", "update", "append", "list"]
+Kind = Literal["read", "open", "write", "update", "append", "list", "threads", "samples"]
 EVERYTHING = Selection((slice(None),) * 3)
 ELEMENTS = 200
 BOX = 12
@@ -21,6 +21,8 @@ POINTS = 20_000
 OUTER = 100
 FRAME_COUNT = 1000
 ARRAYS = 500
+SAMPLES = 128
+MASKED = 0.001
 # The layouts on which the kinds of selection are compared.
 SELECTED = ("raw 512 KiB", "blosc-lz4 512 KiB", "zstd 64 KiB", "shards of zstd 64 KiB")
 
@@ -43,11 +45,12 @@ class Row:
     @property
     def volume_bytes(self) -> int | None:
         """How many bytes one call moves, where the whole volume is moved."""
-        return volume().nbytes if self.selections == (EVERYTHING,) else None
+        return volume().nbytes if self.selections == (EVERYTHING,) and self.per == 1 else None
 
     def boxes(self) -> list[tuple[Selection, Values]]:
         """Return what is written where: the values that are there already, so that a row can be repeated."""
-        return [(selection, np.ascontiguousarray(selection.of(volume()))) for selection in self.selections]
+        values = volume() if self.layout is None else content(self.layout)
+        return [(selection, np.ascontiguousarray(selection.of(values))) for selection in self.selections]
 
 
 @cache
@@ -83,6 +86,10 @@ def _points(count: int) -> Selection:
     return Selection(tuple(random.integers(0, size, count) for size in SHAPE), "points")
 
 
+def _mask(share: float) -> Selection:
+    return Selection((np.random.default_rng(5).random(SHAPE) < share,), "mask")
+
+
 def _outer(count: int) -> Selection:
     random = np.random.default_rng(4)
     return Selection(tuple(np.sort(random.choice(size, count, replace=False)) for size in SHAPE), "outer")
@@ -107,6 +114,15 @@ def rows() -> Iterator[Row]:
         yield Row("selection", f"every fourth, {name}", "read", layout, (Selection((slice(None, None, 4),) * 3),))
         yield Row("selection", f"{POINTS:,} points, {name}", "read", layout, (_points(POINTS),))
         yield Row("selection", f"outer product of {OUTER} indices per axis, {name}", "read", layout, (_outer(OUTER),))
+        yield Row("selection", f"mask of {MASKED:.1%}, {name}", "read", layout, (_mask(MASKED),))
+    for name in SELECTED[1:]:
+        layout = LAYOUTS[name]
+        yield Row("8 threads, one array", f"boxes of 40³, {name}", "threads", layout, _boxes(96, 40), 96)
+        yield Row("8 threads, one array", f"single elements, {name}", "threads", layout, _elements(320), 320)
+    yield Row(
+        "small arrays", f"{SAMPLES} samples of 3 KiB, each of its own array", "samples", SAMPLE, (EVERYTHING,), SAMPLES
+    )
+    yield Row("part write", "1,000 chunks of 200 bytes, replaced", "update", SMALL, (EVERYTHING,), 1000)
     yield Row("part write", "box of 24³ into zstd 64 KiB", "update", LAYOUTS["zstd 64 KiB"], _boxes(40, 24), 40)
     shards = LAYOUTS["shards of zstd 64 KiB"]
     yield Row("part write", "box of 24³ into shards of zstd 64 KiB", "update", shards, _boxes(8, 24), 8)

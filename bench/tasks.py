@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import tensorstore as ts
 
-from bench.layouts import FRAMES, LAYOUTS, RAW, Layout, volume, write_document
+from bench.layouts import FRAMES, LAYOUTS, RAW, Layout, content, volume, write_document
 from bench.peers.base import Peer, Selection, Task
 from bench.peers.limit import Limit, chunk_values, touched, wanted_span
-from bench.rows import ARRAYS, Row, frames
+from bench.rows import ARRAYS, EVERYTHING, SAMPLES, Row, frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Site:
         root = self.root / "stored" / layout.name
         if not root.exists():
             write_document(root, layout)
-            neutral(root).write(volume()).result()
+            neutral(root).write(content(layout)).result()
         return root
 
     def own(self, peer: Peer, row: Row) -> Path:
@@ -68,9 +68,17 @@ def neutral(root: Path) -> Any:
 
 def prepare(row: Row, peer: Peer, site: Site) -> Timed:
     """Make what is timed for one row and one peer."""
-    return {"read": _read, "open": _open, "write": _write, "update": _update, "append": _append, "list": _list}[
-        row.kind
-    ](row, peer, site)
+    kinds = {
+        "read": _read,
+        "threads": _read,
+        "samples": _samples,
+        "open": _open,
+        "write": _write,
+        "update": _update,
+        "append": _append,
+        "list": _list,
+    }
+    return kinds[row.kind](row, peer, site)
 
 
 def _nothing() -> None:
@@ -83,14 +91,30 @@ def _read(row: Row, peer: Peer, site: Site) -> Timed:
 
     def check(results: Any) -> None:
         if isinstance(peer, Limit):
-            _check_limit(peer, layout, row.selections[-1])
+            _check_limit(peer, layout, row.selections[-1].without_mask())
             return
         for selection, result in zip(row.selections, results, strict=True):
             expected = selection.of(volume())
             if not np.array_equal(np.asarray(result).reshape(expected.shape), expected):
                 raise WrongError(f"{peer.name} reads other values: {row.title}")
 
-    return Timed(_nothing, peer.reading(root, layout, row.selections), check)
+    make = peer.threading if row.kind == "threads" else peer.reading
+    return Timed(_nothing, make(root, layout, row.selections), check)
+
+
+def _samples(row: Row, peer: Peer, site: Site) -> Timed:
+    layout = _layout(row)
+    stored = site.stored(layout)
+    roots = [stored.parent / f"{layout.name} {number}" for number in range(SAMPLES)]
+    for root in roots:
+        if not root.exists():
+            shutil.copytree(stored, root)
+
+    def check(results: Any) -> None:
+        if not isinstance(peer, Limit) and not all(np.array_equal(read, content(layout)) for [read] in results):
+            raise WrongError(f"{peer.name} reads other values: {row.title}")
+
+    return Timed(_nothing, peer.sampling(roots, layout), check)
 
 
 def _open(row: Row, peer: Peer, site: Site) -> Timed:
@@ -125,7 +149,7 @@ def _update(row: Row, peer: Peer, site: Site) -> Timed:
     root = site.own(peer, row)
     if not root.exists():
         shutil.copytree(site.stored(layout), root)
-    task = peer.writing(root, layout, row.boxes(), whole=False)
+    task = peer.writing(root, layout, row.boxes(), whole=row.selections == (EVERYTHING,))
     return Timed(_nothing, task, lambda _: _check_written(row, peer, root, layout))
 
 
@@ -182,5 +206,5 @@ def _check_written(row: Row, peer: Peer, root: Path, layout: Layout) -> None:
     # The limit writes the bytes of a shard's index as zeros, so that only it can read its shards.
     if isinstance(peer, Limit) and layout.shards is not None:
         return
-    if not np.array_equal(neutral(root).read().result(), volume()):
+    if not np.array_equal(neutral(root).read().result(), content(layout)):
         raise WrongError(f"{peer.name} wrote something else: {row.title}")

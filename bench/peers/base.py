@@ -7,7 +7,9 @@ made here from its primitives, the calls that its users write; the baseline make
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.layouts import Layout
+
+THREADS = 8
 
 Task = Callable[[], Any]
 Values = NDArray[np.uint16]
@@ -26,14 +30,18 @@ class CannotError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A NumPy key, and how it is meant: NumPy's slices, points (`vindex`), or the outer product (`oindex`)."""
+    """A NumPy key, and how it is meant: slices, points (`vindex`), the outer product (`oindex`), or a mask."""
 
     key: tuple[Any, ...]
-    kind: Literal["basic", "points", "outer"] = "basic"
+    kind: Literal["basic", "points", "outer", "mask"] = "basic"
 
     def of(self, values: Values) -> Values:
         """Select from an array in memory."""
         return values[np.ix_(*self.key) if self.kind == "outer" else self.key]
+
+    def without_mask(self) -> Selection:
+        """Return the same selection; a mask as points."""
+        return Selection(np.nonzero(self.key[0]), "points") if self.kind == "mask" else self
 
 
 class Peer:
@@ -51,6 +59,16 @@ class Peer:
 
     def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
         raise NotImplementedError
+
+    def threading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
+        """Read selections of one open array in threads of the caller."""
+        raise CannotError("is not called in threads")
+
+    def sampling(self, roots: Sequence[Path], layout: Layout) -> Task:
+        """Read many open arrays, each as a whole."""
+        whole = Selection((slice(None),) * len(layout.shape))
+        tasks = [self.reading(root, layout, (whole,)) for root in roots]
+        return lambda: [task() for task in tasks]
 
     def opening(self, root: Path, layout: Layout, index: tuple[int, ...], times: int) -> Task:
         raise NotImplementedError
@@ -80,6 +98,9 @@ class Library(Peer):
     def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
         raise NotImplementedError
 
+    def mask(self, array: Any, key: tuple[Any, ...]) -> Any:
+        raise NotImplementedError
+
     def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
         raise NotImplementedError
 
@@ -92,10 +113,24 @@ class Library(Peer):
         raise NotImplementedError
 
     def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
+        tasks = self._reads(root, layout, selections)
+        return lambda: [task() for task in tasks]
+
+    def threading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
+        tasks = self._reads(root, layout, selections)
+        shares = [tasks[at::THREADS] for at in range(THREADS)]
+
+        def task() -> list[Any]:
+            with ThreadPoolExecutor(THREADS) as pool:
+                done = list(pool.map(lambda share: [read() for read in share], shares))
+            return [done[at % THREADS][at // THREADS] for at in range(len(tasks))]
+
+        return task
+
+    def _reads(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> list[Task]:
         array = self.open(str(root), zarr_format=layout.zarr_format)
-        read = {"basic": self.basic, "points": self.points, "outer": self.outer}
-        calls = [(read[selection.kind], selection.key) for selection in selections]
-        return lambda: [call(array, key) for call, key in calls]
+        read = {"basic": self.basic, "points": self.points, "outer": self.outer, "mask": self.mask}
+        return [partial(read[selection.kind], array, selection.key) for selection in selections]
 
     def opening(self, root: Path, layout: Layout, index: tuple[int, ...], times: int) -> Task:
         path = str(root)

@@ -29,6 +29,9 @@ class Blizzarr(Library):
     def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array.oindex[key]
 
+    def mask(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array[key[0]]
+
     def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
         array[key] = values
 

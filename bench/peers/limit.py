@@ -87,7 +87,7 @@ class Limit(Peer):
 
     def reading(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> Task:
         codec = c_codec(layout.codec)
-        calls = [self._pieces(root, layout, selection) for selection in selections]
+        calls = [self._pieces(root, layout, selection.without_mask()) for selection in selections]
 
         def task() -> None:
             for pieces, threads in calls:

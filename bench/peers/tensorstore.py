@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorstore as ts
 
 import blizzarr.tensorstore
-from bench.peers.base import CannotError, Library, Values
+from bench.layouts import Layout
+from bench.peers.base import CannotError, Library, Task, Values
 
 CORES = os.cpu_count() or 1
 
@@ -42,11 +45,19 @@ class TensorStore(Library):
     def basic(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array[key].read().result()
 
+    def sampling(self, roots: Sequence[Path], layout: Layout) -> Task:
+        arrays = [self.open(str(root)) for root in roots]
+        # All are read at once, as its users do.
+        return lambda: [[read.result()] for read in [array.read() for array in arrays]]
+
     def points(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array.vindex[key].read().result()
 
     def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array.oindex[key].read().result()
+
+    def mask(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array[key[0]].read().result()
 
     def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
         array[key].write(values).result()

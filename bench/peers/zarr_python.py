@@ -39,6 +39,9 @@ class ZarrPython(Library):
     def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
         return array.oindex[key]
 
+    def mask(self, array: Any, key: tuple[Any, ...]) -> Any:
+        return array.get_mask_selection(key[0])
+
     def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
         array[key] = values
 

@@ -32,6 +32,9 @@ class Zarrista(Library):
     def outer(self, array: Any, key: tuple[Any, ...]) -> Any:
         raise CannotError("selects boxes only")
 
+    def mask(self, array: Any, key: tuple[Any, ...]) -> Any:
+        raise CannotError("selects boxes only")
+
     def write(self, array: Any, key: tuple[Any, ...], values: Values) -> None:
         array.store_array_subset(key, values)
 

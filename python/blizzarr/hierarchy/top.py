@@ -17,7 +17,7 @@ def top_directory(store: LocalStore, path: str) -> str:
     the root of ``data.zarr/a/b``.
     """
     root = str(store)
-    place = os.path.join(root, path)
+    place = os.path.join(root, path) if path else root
     top = None
     while (above := os.path.dirname(place)) != place and (len(above) >= len(root) or store.links == "follow"):
         place = above

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -127,15 +127,22 @@ class ArrayMeta:
 
     def with_shape(self, shape: tuple[int, ...]) -> ArrayMeta:
         """Return the array with another shape of the same rank, and with the chunks that this needs."""
+        if type(self.chunk_grid) is RegularGrid:
+            return self.with_attributes(self.attributes, shape=shape)
         # Shards consist of whole inner chunks.
         units = self.codecs.read_shape((1,) * len(shape), nested=False)
         return replace(self, shape=shape, chunk_grid=self.chunk_grid.resized(shape, units))
 
-    def with_attributes(self, attributes: Mapping[str, Any], source: Mapping[str, Any] | None = None) -> ArrayMeta:
-        """Return the array with these attributes, and with `source` as the document that it came from, if given."""
-        # Not `replace`, which takes twice as long: every array whose document is remembered is opened through this.
+    def with_attributes(
+        self,
+        attributes: Mapping[str, Any],
+        source: Mapping[str, Any] | None = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> ArrayMeta:
+        """Return the array with these attributes; also with `source`, the document that it came from, and `shape`."""
+        # Not `replace`, which takes twice as long: whoever opens an array again or appends to one comes here.
         return ArrayMeta(
-            self.shape,
+            self.shape if shape is None else shape,
             self.dtype,
             self.chunk_grid,
             self.chunk_keys,
