@@ -21,6 +21,7 @@ pub mod fork;
 mod index;
 pub mod interrupt;
 pub mod memory;
+pub mod notices;
 pub mod panics;
 pub mod pool;
 pub mod progress;
