@@ -56,13 +56,8 @@ pub fn any() -> bool {
 
 /// Takes all notices.
 pub fn take() -> VecDeque<(Topic, String)> {
-    KEPT.try_lock().map_or_else(
-        |_| VecDeque::new(),
-        |mut kept| {
-            COUNT.store(0, Ordering::Relaxed);
-            std::mem::take(&mut *kept)
-        },
-    )
+    COUNT.store(0, Ordering::Relaxed);
+    KEPT.try_lock().map_or_else(|_| VecDeque::new(), |mut kept| std::mem::take(&mut *kept))
 }
 
 /// Somebody who may have to wait for a lock, and says so once he has waited for long.

@@ -42,7 +42,7 @@ pub fn watching_signals<R>(work: impl FnOnce(Interrupt<'_>) -> Result<R>) -> Res
         })
     };
     let outcome = work(&interrupted).and_then(|done| match notices::any() {
-        true => ending::attach(|py| write_notices(py)).map_err(of_signal).map(|()| done),
+        true => ending::attach(write_notices).map_err(of_signal).map(|()| done),
         false => Ok(done),
     });
     // Whichever thread was the first to stop: what the signal raised is what the caller is told.
