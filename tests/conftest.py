@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -13,3 +14,13 @@ settings.load_profile("suite")
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave the thousands of tests themselves to no later search for garbage, which would take a second each time."""
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end how many tests, or modules of tests, were skipped for which reason."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section("skipped, by reason")
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count:5}  {reason}")

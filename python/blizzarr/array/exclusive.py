@@ -165,7 +165,14 @@ def _lock(descriptor: int, store: LocalStore, path: str) -> None:
     import fcntl
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            import logging
+
+            place = f"/{path} in {store}"
+            logging.getLogger("blizzarr.locks").info("waiting for %s, which another process changes", place)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError as error:
         advice = ""
         if error.errno in _UNSUPPORTED:

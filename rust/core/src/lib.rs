@@ -23,6 +23,7 @@ pub mod grid;
 mod index;
 pub mod interrupt;
 pub mod memory;
+pub mod notices;
 pub mod panics;
 pub mod pool;
 pub mod progress;

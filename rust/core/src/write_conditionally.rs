@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Interrupt;
+use crate::notices::{self, Topic};
 use crate::store::Conditional;
 
 /// So often it is tried again at once.
@@ -40,6 +41,10 @@ pub fn persistently(
         }
         interrupt()?;
         attempts = attempts.saturating_add(1);
+        notices::tell(
+            Topic::Conflicts,
+            format!("{key} was replaced by somebody else; merged anew, attempt {attempts}"),
+        );
         let since = match refused {
             Some((before, since)) if before.as_deref() == version => since,
             _ => Instant::now(),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use blizzarr_core::notices::{self, Topic};
 use bytes::Bytes;
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
 use object_store::path::Path;
@@ -59,6 +60,17 @@ const EXCERPT: usize = 100;
 /// Requests that send more bytes are uploads.
 const SMALL: usize = 64 << 10;
 
+impl Log {
+    /// Why a request after this one is its repetition; other requests may belong to the same exchange.
+    fn why_again(&self) -> Option<String> {
+        match (&self.failure, self.status) {
+            (Some((_, text)), _) => Some(text.clone()),
+            (None, Some(status)) if status >= 500 || matches!(status, 408 | 429) => Some(format!("status {status}")),
+            _ => None,
+        }
+    }
+}
+
 impl Exchange {
     /// Runs `work`, whose requests are noted here.
     pub async fn noting<R>(self: &Arc<Self>, work: impl Future<Output = R>) -> R {
@@ -86,6 +98,9 @@ impl HttpService for Noted {
         let asked = format!("{method} {}", without_secrets(&uri));
         exchange.note(|log| {
             let (requests, throttled) = (log.requests + 1, log.throttled);
+            if let Some(why) = log.why_again() {
+                notices::tell(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
+            }
             let uncertain_before = log.uncertain_before || log.uncertain;
             // Until it is answered.
             *log = Log { requests, throttled, asked, uncertain: true, uncertain_before, ..Log::default() };

@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::interrupt::Interrupt;
+use blizzarr_core::notices;
+use pyo3::prelude::*;
 
 use crate::ending;
 use crate::errors::of_signal;
@@ -33,16 +35,32 @@ pub fn watching_signals<R>(work: impl FnOnce(Interrupt<'_>) -> Result<R>) -> Res
             return Ok(());
         }
         asked.store(now, Ordering::Relaxed);
-        ending::attach(|py| py.check_signals().map_err(of_signal)).or_else(|error| {
+        ending::attach(|py| py.check_signals().and_then(|()| write_notices(py)).map_err(of_signal)).or_else(|error| {
             *raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             stopped.store(true, Ordering::Relaxed);
             stop()
         })
     };
-    let outcome = work(&interrupted);
+    let outcome = work(&interrupted).and_then(|done| match notices::any() {
+        true => ending::attach(write_notices).map_err(of_signal).map(|()| done),
+        false => Ok(done),
+    });
     // Whichever thread was the first to stop: what the signal raised is what the caller is told.
     match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
         None => outcome,
     }
+}
+
+/// Writes what the engine has noticed to the logs of Python, such as `blizzarr.locks`.
+fn write_notices(py: Python<'_>) -> PyResult<()> {
+    if !notices::any() {
+        return Ok(());
+    }
+    let logging = py.import("logging")?;
+    for (topic, text) in notices::take() {
+        let log = ending::call_method(logging.as_any(), "getLogger", (format!("blizzarr.{}", topic.name()),))?;
+        ending::call_method(&log, "info", ("%s", text))?;
+    }
+    Ok(())
 }

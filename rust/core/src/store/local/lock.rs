@@ -34,6 +34,7 @@ use super::process_lock::{is_unsupported, look_up, OpenDocument, ProcessLock};
 use crate::error::{Error, Result};
 use crate::fork::PerProcess;
 use crate::interrupt::Interrupt;
+use crate::notices::Waiting;
 
 /// All LocalStores of this process: two at one root, or at a group and an array in it, must exclude each other.
 static THREADS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
@@ -82,19 +83,31 @@ impl<'a> DocumentLocker<'a> {
     }
 
     pub fn acquire(&self, scope: Scope) -> Result<DocumentLock> {
+        let waiting = Waiting::default();
+        let name = || match scope {
+            Scope::Part(_) => format!("the lock of a chunk below {}", self.lock_key),
+            Scope::Whole => format!("the lock of {}", self.lock_key),
+        };
+        let interrupt = || waiting.ask(&name, self.interrupt);
+        let lock = self.acquire_asking(scope, &interrupt)?;
+        waiting.end(&name);
+        Ok(lock)
+    }
+
+    fn acquire_asking(&self, scope: Scope, interrupt: Interrupt<'_>) -> Result<DocumentLock> {
         let place = self.place.as_place();
         let gone = |cause| place.explained(failed(self.lock_key, &cause));
         let mut has_waited = false;
         loop {
             let Found { identity: document, open } = self.current();
-            let threads = HeldInProcess::acquire(&THREADS, document, scope, self.interrupt)?;
+            let threads = HeldInProcess::acquire(&THREADS, document, scope, interrupt)?;
             let processes = match open {
                 Some(open) => {
                     // Whoever waits would wait for what this thread holds. And once is enough: others may replace the
                     // document again and again.
                     let gives_way = !has_waited && !threads.is_nested();
                     Some(
-                        ProcessLock::acquire(open, scope, gives_way, self.interrupt)?
+                        ProcessLock::acquire(open, scope, gives_way, interrupt)?
                             .map_err(|cause| failed_to_lock(self.lock_key, &cause))?,
                     )
                 }
