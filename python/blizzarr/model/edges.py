@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 from blizzarr.errors import LimitError
@@ -188,7 +188,7 @@ class Edges:
         """
         if self.stop is None or size <= self.stop:
             return self
-        return Edges([*self.runs, (-(-(size - self.stop) // unit) * unit, 1)])
+        return Edges(chain(self.runs, [(-(-(size - self.stop) // unit) * unit, 1)]))
 
     def agrees(self, other: Edges) -> bool:
         """Return whether all chunks that both have are the same ones.

@@ -16,6 +16,8 @@ from blizzarr.model.edges import Edges
 from blizzarr.problems import INT64_MAX, MISSING, Problems, members
 
 _OPTIONS: Final = ("kind", "chunk_shapes")
+MAX_RUNS: Final = 1 << 22
+"""The most edge lengths, or runs of them, along one axis: each takes up to 36 times its memory in the document."""
 _MOST_PROBLEMS: Final = 100
 """The most wrong lengths of one axis that are listed."""
 
@@ -97,19 +99,20 @@ def edges_of(value: Any, size: int | None, path: str, problems: Problems) -> Edg
     if type(value) is not list:
         problems.add(path, "an integer, or a list of edge lengths", value)
         return None
-    most, total = len(problems.items) + _MOST_PROBLEMS, 0
-    runs: list[tuple[int, int]] = []
+    if len(value) > MAX_RUNS:
+        problems.limit(path, f"at most {MAX_RUNS:,} edge lengths or runs of them", len(value))
+        return None
+    before, total = len(problems.items), 0
     for index, item in enumerate(value):
-        pair = item if type(item) is list else (item, 1)
-        if len(pair) != 2 or not all(type(number) is int and 1 <= number <= INT64_MAX for number in pair):
+        if type(item) is int and 1 <= item <= INT64_MAX:
+            total += item
+        elif type(item) is list and len(item) == 2 and all(type(n) is int and 1 <= n <= INT64_MAX for n in item):
+            total += item[0] * item[1]
+        else:
             problems.add(f"{path}[{index}]", "an edge length or [edge length, count], of integers in [1, 2^63)", item)
-            if len(problems.items) == most:
+            if len(problems.items) == before + _MOST_PROBLEMS:
                 return None
-            continue
-        length, count = pair
-        total += length * count
-        runs.append((length, count))
-    if len(runs) < len(value):
+    if len(problems.items) > before:
         return None
     if total > INT64_MAX:
         problems.add(path, "edge lengths that sum to less than 2^63", value)
@@ -117,4 +120,5 @@ def edges_of(value: Any, size: int | None, path: str, problems: Problems) -> Edg
     if size is not None and total < size:
         problems.add(path, f"edge lengths that sum to at least {size}, the length of the axis", total)
         return None
-    return Edges(runs)
+    # No list of pairs, which would take many times the memory of the document.
+    return Edges((item, 1) if type(item) is int else (item[0], item[1]) for item in value)

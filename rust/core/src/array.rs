@@ -213,12 +213,19 @@ impl Array {
         }
     }
 
-    /// The chain of the chunk at `place`.
-    pub fn chain_at(&self, place: &[i64]) -> Result<Found<'_>> {
-        let Some(chains) = &self.chains else { return Ok(Found::Common(&self.chain)) };
-        let shape = match &self.sides {
+    /// The shape of the chunk at `place`, where not all of them have that of the chain.
+    pub fn shape_at(&self, place: &[i64]) -> Option<Vec<usize>> {
+        self.chains.as_ref()?;
+        Some(match &self.sides {
             None => clipped(&self.chain.shape, &self.shape, place),
             Some(sides) => sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell).1 as usize).collect(),
+        })
+    }
+
+    /// The chain of the chunk at `place`.
+    pub fn chain_at(&self, place: &[i64]) -> Result<Found<'_>> {
+        let (Some(chains), Some(shape)) = (&self.chains, self.shape_at(place)) else {
+            return Ok(Found::Common(&self.chain));
         };
         if shape == self.chain.shape {
             return Ok(Found::Common(&self.chain));

@@ -62,7 +62,7 @@ impl<'a> CachedChunk<'a> {
     /// The root as it was stored at `since` or later; `read` makes the root of the stored value.
     fn root(&self, since: u64, read: &dyn Fn(&dyn Reader) -> Result<Option<Content>>) -> Result<Found<'a>> {
         let (pool, store) = (self.pool(), self.store());
-        let id = self.cached.id(self.place, self.array.sides.as_deref());
+        let id = self.cached.id(self.place, self.array.shape_at(self.place).as_deref());
         let mut landing = None;
         let mut waited = false;
         loop {

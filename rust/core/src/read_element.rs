@@ -32,7 +32,7 @@ pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R)
             }
         }
     }
-    let (root, fresh) = cached.pool.get(cached.id(cell, array.sides.as_deref()), since)?;
+    let (root, fresh) = cached.pool.get(cached.id(cell, array.shape_at(cell).as_deref()), since)?;
     if !fresh {
         return None;
     }

@@ -347,6 +347,15 @@ def test_a_million_chunks_are_no_list() -> None:
     assert int(array[200_000:201_001].sum()) == 5
 
 
+def test_a_document_of_very_many_lengths_is_refused() -> None:
+    """They would take many times the memory of the document; the rest of it is right, so it is a limit."""
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, shape=10, dtype="i1", chunks=[[7, 3]])
+    document = json.dumps(json.loads(store["zarr.json"])).replace("[7, 3]", f"[{'1,2,' * (1 << 21)}1]")
+    with pytest.raises(LimitError, match="at most 4,194,304 edge lengths or runs of them, found 4194305"):
+        blizzarr.open_array({"zarr.json": document.encode()})
+
+
 def test_tensorstore_has_no_such_chunks(tmp_path: Path) -> None:
     import blizzarr.tensorstore as ts
 

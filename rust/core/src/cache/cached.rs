@@ -7,7 +7,6 @@ use super::pool::CachePool;
 use super::{cost_of, Id, Recheck};
 use crate::array::Keys;
 use crate::chain::{Chain, Serializer};
-use crate::grid::Side;
 use crate::store::Store;
 
 /// The pool of one array.
@@ -50,16 +49,13 @@ impl Cached {
         Some(Cached { pool: Arc::clone(pool), recheck, words: [(place >> 64) as u64, place as u64, chain.number] })
     }
 
-    /// The number of the root of the chunk at this place. Of the shapes that chunks between `sides` have, too: the same
-    /// place had another one before the array was replaced.
-    pub fn id(&self, place: &[i64], sides: Option<&[Side]>) -> Id {
+    /// The number of the root of the chunk at this place, which has this shape if not all have one: the chunk at the same
+    /// place had another one before the array grew or was replaced.
+    pub fn id(&self, place: &[i64], shape: Option<&[usize]>) -> Id {
         let words = self.words.iter().copied().chain(place.iter().map(|&index| index as u64));
-        match sides {
+        match shape {
             None => self.pool.id(words),
-            Some(sides) => {
-                let sizes = sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell).1 as u64);
-                self.pool.id(words.chain(sizes))
-            }
+            Some(shape) => self.pool.id(words.chain(shape.iter().map(|&size| size as u64))),
         }
     }
 
