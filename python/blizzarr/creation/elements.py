@@ -35,6 +35,8 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     """
     if isinstance(data, Array):
         return data
+    if isinstance(data, np.ma.MaskedArray) and dtype is not None:
+        return as_elements(data, DataType.parse(dtype).numpy)
     if hasattr(data, "dtype"):
         return np.asarray(data)
     if dtype is not None:
