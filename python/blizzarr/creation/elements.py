@@ -16,7 +16,7 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes import DataType, Kind, nulls
 from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
@@ -35,6 +35,8 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     """
     if isinstance(data, Array):
         return data
+    if dtype is None and (count := nulls.null_count(data)):
+        raise nulls.refuse(count)
     if isinstance(data, np.ma.MaskedArray) and dtype is not None:
         return as_elements(data, DataType.parse(dtype).numpy)
     if hasattr(data, "dtype"):
