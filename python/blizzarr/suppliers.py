@@ -17,14 +17,11 @@ _SUFFIX: Final = "keys with an ending, proposed for the registry; zarrs.default_
 
 SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
     "codec": {
-        "conditional": "chooses codecs by the data; registered, no reader is known",
         "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
         "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
         "numcodecs.": "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it",
         "imagecodecs_": "a codec of the package imagecodecs, whose names are those of v2 documents",
-        "vlen-array": "arrays of variable length; zarrs reads it",
         "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
-        "zfp": "lossy floating-point compression; zarrs reads it",
         "zarrs.": _ZARRS.format(point="codec"),
         "https://codec.zarrs.dev/": _ZARRS.format(point="codec"),
     },

@@ -37,6 +37,43 @@ class AsNumpy(ArrayFacts):
         found: npt.NDArray[Any] = self[...]
         return found if dtype is None else found.astype(dtype, copy=False)
 
+    def to_arrow(self, key: Any = ...) -> Any:
+        """Read the elements that `key` selects as an array of pyarrow.
+
+        Numbers are not copied. Texts are of the type ``large_string``, byte strings of ``large_binary``; missing
+        elements (of the data type ``zarrs.optional``) are null. Axes after the first are lists of a fixed size.
+
+        Parameters
+        ----------
+        key
+            The selection, as in brackets; by default everything.
+
+        Returns
+        -------
+        pyarrow.Array
+            The elements.
+
+        Raises
+        ------
+        UnsupportedOperationError
+            If pyarrow is not installed: ``pip install 'blizzarr[arrow]'``.
+        TypeError
+            If Arrow has no such data type, like complex numbers.
+        ValueError
+            If a single element is selected.
+
+        Examples
+        --------
+        >>> import blizzarr
+        >>> array = blizzarr.create_array({}, data=[[1, 2], [3, 4]])
+        >>> array.to_arrow()[1].as_py()  # doctest: +SKIP
+        [3, 4]
+        """
+        # Imported late, as few programs use it.
+        from blizzarr.array.as_arrow import as_arrow
+
+        return as_arrow(self[key], self._metadata.dtype)
+
     def __len__(self) -> int:
         if not self._shape:
             raise TypeError("expected an array with an axis, found one without any, which has no len()")

@@ -75,6 +75,8 @@ class CastValueCodec(Codec):
     )
     fixed_size: ClassVar[bool] = True
     elementwise: ClassVar[bool] = True
+    refuses_values: ClassVar[bool] = True
+    changes_values: ClassVar[bool] = True
 
     data_type: Any
     rounding: str = "nearest-even"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from blizzarr.codecs.blosc import BloscCodec as BloscCodec
     from blizzarr.codecs.bytes import BytesCodec as BytesCodec
     from blizzarr.codecs.cast_value import CastValueCodec as CastValueCodec
+    from blizzarr.codecs.conditional import ConditionalCodec as ConditionalCodec
     from blizzarr.codecs.crc32c import Crc32cCodec as Crc32cCodec
     from blizzarr.codecs.gzip import GzipCodec as GzipCodec
     from blizzarr.codecs.in_numpy import ArrayArrayCodec as ArrayArrayCodec
@@ -26,12 +27,18 @@ if TYPE_CHECKING:
     from blizzarr.codecs.numcodecs.compressors import ZlibCodec as ZlibCodec
     from blizzarr.codecs.objects import VlenBytesCodec as VlenBytesCodec
     from blizzarr.codecs.objects import VlenUtf8Codec as VlenUtf8Codec
+    from blizzarr.codecs.objects.vlen_of_zarrs import VlenArrayOfZarrsCodec as VlenArrayOfZarrsCodec
+    from blizzarr.codecs.objects.vlen_of_zarrs import VlenCodec as VlenCodec
+    from blizzarr.codecs.objects.vlen_of_zarrs import VlenV2Codec as VlenV2Codec
+    from blizzarr.codecs.optional import OptionalCodec as OptionalCodec
     from blizzarr.codecs.packbits import PackbitsCodec as PackbitsCodec
     from blizzarr.codecs.reshape import ReshapeCodec as ReshapeCodec
     from blizzarr.codecs.scale_offset import ScaleOffsetCodec as ScaleOffsetCodec
     from blizzarr.codecs.sharding import MAX_INDEX_BYTES as MAX_INDEX_BYTES
     from blizzarr.codecs.sharding import ShardingCodec as ShardingCodec
+    from blizzarr.codecs.squeeze import SqueezeCodec as SqueezeCodec
     from blizzarr.codecs.transpose import TransposeCodec as TransposeCodec
+    from blizzarr.codecs.zfp import ZfpCodec as ZfpCodec
     from blizzarr.codecs.zstd import ZstdCodec as ZstdCodec
 
 CATALOGUE: Final = OpenTable[type[Codec]](
@@ -41,6 +48,7 @@ CATALOGUE: Final = OpenTable[type[Codec]](
         "blosc": "blizzarr.codecs.blosc:BloscCodec",
         "bytes": "blizzarr.codecs.bytes:BytesCodec",
         "cast_value": "blizzarr.codecs.cast_value:CastValueCodec",
+        "conditional": "blizzarr.codecs.conditional:ConditionalCodec",
         "crc32c": "blizzarr.codecs.crc32c:Crc32cCodec",
         # The name of `bytes` before the specification was final; written as `bytes`.
         "endian": "blizzarr.codecs.bytes:BytesCodec",
@@ -51,9 +59,16 @@ CATALOGUE: Final = OpenTable[type[Codec]](
         "scale_offset": "blizzarr.codecs.scale_offset:ScaleOffsetCodec",
         "sharding_indexed": "blizzarr.codecs.sharding:ShardingCodec",
         "transpose": "blizzarr.codecs.transpose:TransposeCodec",
+        "zarrs.optional": "blizzarr.codecs.optional:OptionalCodec",
+        "zarrs.squeeze": "blizzarr.codecs.squeeze:SqueezeCodec",
+        "zfp": "blizzarr.codecs.zfp:ZfpCodec",
         "zstd": "blizzarr.codecs.zstd:ZstdCodec",
         **ROWS.places,
         **NAMED,
+        # These are codecs for objects, too, but none of numcodecs.
+        "vlen-array": "blizzarr.codecs.objects.vlen_of_zarrs:VlenArrayOfZarrsCodec",
+        "zarrs.vlen": "blizzarr.codecs.objects.vlen_of_zarrs:VlenCodec",
+        "zarrs.vlen_v2": "blizzarr.codecs.objects.vlen_of_zarrs:VlenV2Codec",
     },
     of_others=("zarr.codecs", "blizzarr.codecs.zarr_python:adapted"),
 )

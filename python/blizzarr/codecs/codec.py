@@ -118,6 +118,10 @@ class Codec:
     options: ClassVar[tuple[Option, ...]] = ()
     fixed_size: ClassVar[bool] = False
     """True if the encoded size depends only on the decoded size, not on the values."""
+    refuses_values: ClassVar[bool] = False
+    """True for a filter that cannot encode every value, so that fill values are tried."""
+    changes_values: ClassVar[bool] = False
+    """True for a filter that may give back another value than it encoded, which a fill value must not become."""
     elementwise: ClassVar[bool] = False
     """True for a filter that encodes each element by itself and leaves it in its place, so that transposing axes or
     dividing chunks into inner chunks can come before or after."""

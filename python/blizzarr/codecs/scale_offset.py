@@ -48,6 +48,7 @@ class ScaleOffsetCodec(Codec):
     options: ClassVar[tuple[Option, ...]] = (_scalar("offset"), _scalar("scale"))
     fixed_size: ClassVar[bool] = True
     elementwise: ClassVar[bool] = True
+    refuses_values: ClassVar[bool] = True
 
     offset: float | str | None = None
     scale: float | str | None = None

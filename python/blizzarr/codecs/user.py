@@ -17,7 +17,7 @@ from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.codecs.zstd import ZstdCodec
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes import DataType, Kind, optional
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.keywords import nearest
 from blizzarr.problems import Problems, extension
@@ -46,6 +46,8 @@ def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype:
 
 def _serializer(endian: str, dtype: DataType | None) -> Codec:
     """Return the default serializer for elements of a type."""
+    if dtype is not None and dtype.name == optional.NAME:
+        return CATALOGUE[optional.NAME]()
     if dtype is None or dtype.kind is not Kind.OBJECT:
         return BytesCodec(endian)
     from blizzarr.codecs.objects import OBJECT_CODECS

@@ -16,7 +16,7 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes import DataType, Kind, nulls
 from blizzarr.dtypes.narrow_complex import as_elements
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
@@ -35,6 +35,10 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     """
     if isinstance(data, Array):
         return data
+    if dtype is None and (count := nulls.null_count(data)):
+        raise nulls.refuse(count)
+    if isinstance(data, np.ma.MaskedArray) and dtype is not None:
+        return as_elements(data, DataType.parse(dtype).numpy)
     if hasattr(data, "dtype"):
         return np.asarray(data)
     if dtype is not None:
@@ -151,12 +155,13 @@ def check_fill(fill_value: Any, chain: CodecChain, dtype: DataType) -> Any:
 
 
 def _check_filters(fill_value: Any, chain: CodecChain, dtype: DataType) -> None:
-    """Check that ``scale_offset`` can encode the fill value, and that it comes back from ``cast_value``."""
+    """Check that filters that refuse or change values take the fill value, like ``scale_offset``."""
     inner = chain.innermost
     filters = chain.filters if inner is chain else (*chain.filters, *inner.filters)
-    names = {codec.name for codec in filters} & {"cast_value", "scale_offset"}
-    if not names:
+    strict = [codec for codec in filters if codec.refuses_values or codec.changes_values]
+    if not strict:
         return
+    changing = next((codec.name for codec in strict if codec.changes_values), None)
     # Others may need the shape of a chunk, which a single element does not have.
     alone = CodecChain(tuple(codec for codec in filters if codec.elementwise), BytesCodec("little"), ())
     stored = dtype.fill_bytes(fill_value)
@@ -164,13 +169,13 @@ def _check_filters(fill_value: Any, chain: CodecChain, dtype: DataType) -> None:
     try:
         encoded = engine.encode(stored)
         # What scale_offset rounds may differ in the last bit.
-        survives = "cast_value" not in names or engine.decode(encoded) == stored
+        survives = changing is None or engine.decode(encoded) == stored
     except CodecError:
         survives = False
     if not survives:
-        expected = "a value that the codec scale_offset can encode"
-        if "cast_value" in names:
-            expected = "a value that comes back from the codec cast_value (scalar_map can say how)"
+        expected = f"a value that the codec {strict[0].name} can encode"
+        if changing is not None:
+            expected = f"a value that comes back from the codec {changing} (scalar_map can say how)"
         raise MetadataError(problems=[Problem("fill_value", expected, repr(fill_value))])
 
 

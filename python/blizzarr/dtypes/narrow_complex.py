@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr.dtypes import nulls, optional
 from blizzarr.dtypes.data_type import DataType, Field
 from blizzarr.dtypes.kinds import Kind
 
@@ -47,6 +48,12 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]
     """
+    if count := nulls.null_count(value):
+        if dtype.names != optional.FIELDS:
+            raise nulls.refuse(count)
+        value = nulls.masked_of(value)
+    if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
+        return optional.of_masked(value, dtype)
     if dtype.names != ("real", "imag"):
         return np.asarray(value, dtype)
     numbers = np.asarray(value)

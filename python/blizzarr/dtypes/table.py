@@ -13,6 +13,7 @@ numpy.datetime64, numpy.timedelta64    zarr-extensions                          
 null_terminated_bytes                  zarr-python                                  `blizzarr.dtypes.fixed`
 fixed_length_utf32                     zarr-extensions                              `blizzarr.dtypes.fixed`
 struct, structured                     zarr-extensions                              `blizzarr.dtypes.struct`
+zarrs.optional                         zarrs                                        `blizzarr.dtypes.optional`
 string, bytes                          zarr-extensions                              `blizzarr.dtypes.variable`
 any other                              users and other packages                     `OWN`
 variable_length_bytes                  zarr-python, another name of bytes           `_ALIASES`
@@ -28,7 +29,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes import fixed, ml, narrow_complex, struct, time, variable
+from blizzarr.dtypes import fixed, ml, narrow_complex, optional, struct, time, variable
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import BlizzarrError, Problem
@@ -84,7 +85,7 @@ OWN: Final = OpenTable[Any](
     "blizzarr.data_types", {}, of_others=("zarr.data_type", "blizzarr.dtypes.zarr_python:adapted")
 )
 """The data types of users and other packages by name; or functions that make one of the options."""
-_CONFIGURED: Final = {*time.NAMES, *fixed.NAMES, *struct.NAMES}
+_CONFIGURED: Final = {*time.NAMES, *fixed.NAMES, *struct.NAMES, optional.NAME}
 _TABLE: Final[dict[str, DataType]] = {row[0]: _row(*row) for row in _ROWS}
 _TABLE.update({dtype.name: dtype for dtype in (variable.STRING, variable.BYTES)})
 _TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
@@ -104,6 +105,8 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         return fixed.from_json(name, configuration, path, problems)
     if name in struct.NAMES:
         return struct.from_json(name, configuration, path, problems, depth)
+    if name == optional.NAME:
+        return optional.from_json(configuration, path, problems, depth)
     if name == "raw_bytes" and len(configuration) == 1 and type(size := configuration.get("length_bytes")) is int:
         # Not registered, but zarr-python writes it.
         return _raw(size * 8, size, f"{path}.configuration.length_bytes", problems)

@@ -118,6 +118,8 @@ _NAMED = repr(CODECS)
 # `tests/unit/codecs/test_number_codecs.py` compares those that few others have.
 _ELSEWHERE = ("categorize", "endian", "sharding_indexed", "vlen-bytes", "vlen-utf8")
 _ELSEWHERE += ("bitround", "cast_value", "n5_default", "packbits", "reshape", "scale_offset")
+# `tests/interop/names.py` has these.
+_ELSEWHERE += ("conditional", "vlen-array", "zfp")
 # Registered codecs that no case has.
 CODECS |= {
     name: (LITTLE, {"name": name, "configuration": options})

@@ -35,7 +35,7 @@ const NUMBERS = {
 
 // What elements are in a message: base64 of their bytes, or texts one by one.
 function pack(dtype, elements) {
-  if (dtype === "v2:object") return elements.map((value) => ({ json: value }));
+  if (dtype === "v2:object" || dtype === "string") return elements.map((value) => ({ json: value }));
   const text = dtype.match(/^v2:([US])(\d+)$/);
   if (!text) return base64(NUMBERS[dtype][0].from(elements));
   const [, kind, length] = text;

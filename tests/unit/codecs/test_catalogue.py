@@ -66,7 +66,9 @@ def problems_of(name: str, options: dict[str, Any]) -> list[str]:
 
 
 # The options of these are codecs, which have tests of their own.
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in ("n5_default", "sharding_indexed")])
+@pytest.mark.parametrize(
+    "name", [name for name in OPTIONS if name not in ("conditional", "n5_default", "sharding_indexed")]
+)
 def test_each_option_is_checked(name: str) -> None:
     """An option that is missing, null, of another type or unknown is the only problem, with its place."""
     options, place = OPTIONS[name], "codecs[0].configuration."

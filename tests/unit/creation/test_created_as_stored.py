@@ -37,6 +37,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "JenkinsLookup3Codec": [{}, {"initval": 3}],
     "LZMACodec": [{}, {"preset": 3}, {"format": 1, "check": 4}, {"format": 3, "filters": [{"id": 33, "preset": 1}]}],
     "NumcodecsBlosc": [{}, {"shuffle": -1}, {"shuffle": 2, "blocksize": 256}],
+    "ConditionalCodec": [{"codecs": "gzip"}, {"codecs": ["crc32c", "zstd"], "header_bits": 8}],
     "PackbitsCodec": [{}, {"padding_encoding": "last_byte", "first_bit": 0}],
     "QuantizeCodec": [{"digits": 2}, {"digits": 2, "dtype": "f8", "astype": "f4"}],
     "ReshapeCodec": [{"shape": [[0, 1]]}, {"shape": (3, -1)}],

@@ -1,0 +1,189 @@
+"""The table of who reads which name, in ``docs/formats.md``: `python -m tests.interop.names`.
+
+For each data type, codec and chunk key encoding, blizzarr writes a small array, which each peer reads. A name counts as
+read if the elements are the same to the bit as those that blizzarr reads. The results are kept in ``names.json``, for
+machines that lack a peer; `tests/interop/test_names.py` compares the page with them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+
+import blizzarr  # noqa: E402
+from blizzarr.codecs import CATALOGUE  # noqa: E402
+from interop.elements import pack  # noqa: E402
+from interop.peers import PEERS, Peer  # noqa: E402
+from support.codec_options import OPTIONS  # noqa: E402
+
+RESULTS = Path(__file__).with_name("names.json")
+PAGE = ROOT / "docs" / "formats.md"
+HEAD, FOOT = "<!-- names: made by python -m tests.interop.names -->", "<!-- end of names -->"
+READERS: Final = {
+    "zarr-python newest": "zarr-python",
+    "tensorstore": "TensorStore",
+    "zarrista": "zarrs (zarrista)",
+    "zarrita": "zarrita.js",
+}
+"""The peers of the columns, and what heads these."""
+SHAPE: Final = (6, 4)
+_NARROW = ("e3m4", "e4m3", "e4m3b11fnuz", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
+_PARTS = ("bfloat16", "float16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", *(f"float8_{n}" for n in _NARROW))
+_TIME = {"unit": "s", "scale_factor": 1}
+DATA_TYPES: Final[tuple[Any, ...]] = (
+    *("bool", "int2", "int4", "int8", "int16", "int32", "int64"),
+    *("uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),
+    *(part for part in _PARTS if part != "float16"),
+    *("float16", "float32", "float64", "complex64", "complex128", "complex_float32", "complex_float64"),
+    *(f"complex_{part}" for part in _PARTS),
+    "r24",
+    *("string", "bytes"),
+    {"name": "fixed_length_utf32", "configuration": {"length_bytes": 12}},
+    {"name": "null_terminated_bytes", "configuration": {"length_bytes": 3}},
+    {"name": "numpy.datetime64", "configuration": _TIME},
+    {"name": "numpy.timedelta64", "configuration": _TIME},
+    {"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "int16"}]}},
+    {"name": "zarrs.optional", "configuration": {"name": "uint8", "configuration": {}}},
+)
+CODECS: Final = sorted(
+    name for name in OPTIONS if name != "endian" and name in CATALOGUE and not name.startswith("numcodecs.")
+)
+KEYS: Final[dict[str, Any]] = {
+    "default": "default",
+    "v2": "v2",
+    "zarrs.default_suffix": {"name": "zarrs.default_suffix", "configuration": {"suffix": ".bin"}},
+}
+_TEXT: Final = ("categorize", "vlen-array", "vlen-utf8", "zarrs.vlen", "zarrs.vlen_v2")
+
+
+def arrays() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The kind and the name of each row, and the arguments of its array."""
+    for dtype in DATA_TYPES:
+        yield "Data types", dtype if isinstance(dtype, str) else dtype["name"], {"dtype": dtype, "compressors": None}
+    for name in CODECS:
+        codec: Any = {"name": name, "configuration": dict(OPTIONS[name])}
+        given: dict[str, Any] = {"dtype": "float32", "compressors": None}
+        if name in _TEXT or name == "vlen-bytes":
+            given["dtype"] = "bytes" if name == "vlen-bytes" else "string"
+        elif name == "zarrs.optional":
+            given["dtype"] = DATA_TYPES[-1]
+        elif name == "packbits":
+            given["dtype"], codec = "bool", "packbits"
+        elif name == "zarrs.squeeze":
+            given["chunks"] = (3, 1)
+        stage = CATALOGUE[name].stage
+        if name == "sharding_indexed":
+            given |= {"chunks": (3, 2), "shards": SHAPE}
+        elif name == "cast_value":
+            given["filters"] = {"name": name, "configuration": {"data_type": "int16"}}
+        elif name == "reshape":
+            given["filters"] = {"name": name, "configuration": {"shape": [[0, 1]]}}
+        elif name == "n5_default":
+            given["serializer"] = name
+        elif name == "categorize":
+            given["serializer"] = {"name": name, "configuration": {"labels": ["a", "bc"]}}
+        elif name == "bytes":
+            given["serializer"] = {"name": name, "configuration": {"endian": "big"}}
+        else:
+            given[("filters", "serializer", "compressors")[stage]] = codec
+        yield "Codecs", name, given
+    for name, keys in KEYS.items():
+        yield "Chunk key encodings", name, {"dtype": "uint16", "chunk_key_encoding": keys, "compressors": None}
+
+
+def data_of(array: blizzarr.Array) -> Any:
+    """Some elements of the array's data type."""
+    kind = array.metadata.dtype
+    if kind.name in ("string", "bytes"):
+        texts = np.array([["a", "bc", "", "a"]] * SHAPE[0], object)
+        return texts if kind.name == "string" else np.vectorize(str.encode, otypes=[object])(texts)
+    numbers = np.arange(SHAPE[0] * SHAPE[1]).reshape(SHAPE) % 2
+    if kind.name == "zarrs.optional":
+        return np.ma.array(numbers, mask=numbers == 0)
+    if kind.numpy.kind in "MmSUV" and not kind.fields and kind.name.startswith(("r", "numpy", "fixed", "null")):
+        size = kind.itemsize
+        return np.frombuffer((b"\1" + bytes(size - 1)) * numbers.size, kind.numpy).reshape(SHAPE)
+    return numbers.astype(kind.numpy) if kind.name == "struct" else numbers
+
+
+def results(place: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """For each kind and name, whether each peer reads it; the peers that are not here are left out."""
+    readers = [(peer, READERS[peer.name]) for peer in PEERS if peer.name in READERS]
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for number, (kind, name, given) in enumerate(arrays()):
+        row = found.setdefault(kind, {}).setdefault(name, {})
+        path = f"a{number}"
+        array = blizzarr.create_array(place / path, shape=SHAPE, **{"chunks": (3, 4), **given})
+        array[...] = data_of(array)
+        for peer, column in readers:
+            row[column] = _read(peer, place, path, array)
+    return found
+
+
+def _read(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> str:
+    """``"yes"`` if a peer reads the elements of an array, else ``"no"``."""
+    try:
+        if peer.name == "zarrista":
+            return "yes" if _is_same_in_zarrista(place, path, array[...]) else "no"
+        answer = peer.call("read", {"root": str(place), "path": path})
+    except Exception:
+        # What a peer raises for what it does not know is its own affair.
+        return "no"
+    return "yes" if answer["values"] == pack(array[...]) else "no"
+
+
+def _is_same_in_zarrista(place: Path, path: str, ours: Any) -> bool:
+    """Whether zarrista reads these elements; it has tensors of its own for data types that NumPy lacks."""
+    import zarrista
+    from zarrista.store import FilesystemStore
+
+    tensor = zarrista.Array.open(FilesystemStore(str(place)), f"/{path}")[...]
+    if hasattr(tensor, "mask"):
+        mask = np.frombuffer(tensor.mask.buffer(), "?").reshape(ours.shape)
+        values = np.frombuffer(tensor.data.buffer(), ours["value"].dtype).reshape(ours.shape)
+        return bool((mask == ours["is_valid"]).all() and (values[mask] == ours["value"][mask]).all())
+    if ours.dtype == object:
+        return list(map(_bytes, tensor.to_numpy().ravel().tolist())) == list(map(_bytes, ours.ravel().tolist()))
+    return bytes(tensor.buffer()) == ours.tobytes()
+
+
+def _bytes(element: Any) -> bytes:
+    return element.encode() if isinstance(element, str) else bytes(element)
+
+
+def table(found: dict[str, dict[str, dict[str, str]]]) -> str:
+    """The results as tables, one for each kind; names that all of them read are in one row."""
+    columns = list(READERS.values())
+    lines: list[str] = []
+    for kind, rows in found.items():
+        lines += [f"| {kind} | blizzarr | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name, row in rows.items():
+            alike.setdefault(tuple(row.get(column, "?") for column in columns), []).append(f"`{name}`")
+        for marks, names in sorted(alike.items(), key=lambda item: -item[0].count("yes")):
+            lines.append(f"| {', '.join(names)} | yes | {' | '.join(marks)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def page(found: dict[str, dict[str, dict[str, str]]]) -> str:
+    """The page with the tables of these results."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(HEAD)
+    return f"{before}{HEAD}\n\n{table(found)}\n{FOOT}{rest.partition(FOOT)[2]}"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        made = results(Path(temporary))
+    RESULTS.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(made), encoding="utf-8")
