@@ -45,7 +45,7 @@ class Reopening(NamedTuple):
         _kept.keep(self.place, _Opened(self.directory, own, pack(dict(own.attributes)), binding_of(node)))
 
 
-_kept: Final[BoundedCache[tuple[object, ...], _Opened | None]] = BoundedCache(256)
+_kept: Final[BoundedCache[tuple[object, ...], _Opened | None]] = BoundedCache(1024)
 """What was found, by place; None where it is not known, as after the first time: most arrays are opened once only."""
 
 
