@@ -2,7 +2,7 @@
 
 For each data type, codec and chunk key encoding, blizzarr writes a small array, which each peer reads. A name counts as
 read if the elements are the same to the bit as those that blizzarr reads. The results are kept in ``names.json``, for
-machines that lack a peer; `tests/interop/test_names.py` compares the page with them.
+machines that lack a peer; `tests/interop/test_names_of_others.py` compares the page with them.
 """
 
 from __future__ import annotations

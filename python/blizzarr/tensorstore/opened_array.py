@@ -51,7 +51,8 @@ class _Handle:
 
     def resized(self, shape: tuple[int, ...], sides: list[NativeEdges] | None = None, /) -> _Handle:
         """Return the handle for the same chunks under another shape, and perhaps with other edges."""
-        return _Handle(self.handle.resized(shape, sides), self.threads, self.moment)
+        handle = self.handle.resized(shape) if sides is None else self.handle.resized(shape, sides)
+        return _Handle(handle, self.threads, self.moment)
 
     def beyond(self) -> _Handle:
         """Return the handle for elements that may lie beyond the stored shape."""

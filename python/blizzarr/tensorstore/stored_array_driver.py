@@ -20,6 +20,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.metadata.zarr3 import chunk_shape_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
@@ -58,11 +59,7 @@ class StoredArrayDriver(Driver):
         self._stored = stored if transaction is None else stored.within(transaction)
         """The array as the transaction will leave it."""
         self._array = self._stored.array
-        if not self._array.metadata.chunk_grid.is_even:
-            raise SpecError(
-                f'Expected the "chunk_grid" "regular", but received: "{self._array.metadata.chunk_grid.name}": '
-                "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
-            )
+        chunk_shape_of(self._array.metadata)
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
         self._spec: tuple[ArrayMeta, bool, SpecNode] | None = None

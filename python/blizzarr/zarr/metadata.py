@@ -13,6 +13,7 @@ from blizzarr.codecs.numcodecs.library import make
 from blizzarr.dtypes import Kind
 from blizzarr.formats import encode, format_named, format_of
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.transformers import encoding_of
 from blizzarr.zarr.abc.metadata import Metadata
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.codecs.named import codecs_from_list
@@ -183,7 +184,9 @@ class ArrayMetadata(_NodeMetadata):
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """Return the key of a chunk, below the path of the array."""
-        return self.engine.chunk_keys.key(tuple(chunk_coords))
+        # Others than those of the specification rename the default keys.
+        encoding = encoding_of(self.engine.storage_transformers)
+        return (self.engine.chunk_keys.key if encoding is None else encoding.encode)(tuple(chunk_coords))
 
     def update_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
         """Return the metadata with another shape."""

@@ -22,6 +22,7 @@ from blizzarr.model import RegularGrid
 from blizzarr.model.chunk_grids import CHUNK_GRIDS
 from blizzarr.stores import MemoryStore, urls
 from blizzarr.transformers import KEY_ENCODINGS, ChunkKeyEncoding
+from blizzarr.zarr import metadata as zarr_metadata
 
 TABLES: tuple[Any, ...] = (CATALOGUE, table.OWN, CHUNK_GRIDS, KEY_ENCODINGS, urls.OWN)
 DATA = np.arange(24, dtype="int16").reshape(4, 6)
@@ -135,6 +136,7 @@ def test_a_chunk_key_encoding(kind: str, tmp_path: Path) -> None:
     assert again.nchunks_initialized == 4
     assert blizzarr.check(store).ok
     assert repr(blizzarr.copy(again, {}).storage_transformers) == "(Backwards(ending='.x'),)"
+    assert zarr_metadata.ArrayV3Metadata(again.metadata).encode_chunk_key((1, 0)) == "x0-1.x"
     again.resize((4, 3))
     assert set(again.store.list("")) == {"zarr.json", "x0-0.x", "x0-1.x"}
     copied = blizzarr.copy(again, {}, zarr_format=2)

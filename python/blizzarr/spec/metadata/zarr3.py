@@ -87,6 +87,16 @@ def _spelled(dtype: DataType) -> Any:
     return f"r{8 * dtype.itemsize}" if dtype.kind is Kind.RAW else dtype.to_json()
 
 
+def chunk_shape_of(meta: ArrayMeta) -> tuple[int, ...]:
+    """Return the shape of what is stored as one; raise `SpecError` if there are several, which TensorStore has not."""
+    if not meta.chunk_grid.is_even:
+        raise SpecError(
+            f'Expected the "chunk_grid" "regular", but received: "{meta.chunk_grid.name}": '
+            "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
+        )
+    return meta.write_shape
+
+
 def _unknown(json: Any) -> SpecError:
     name = json if isinstance(json, str) else dump(json)
     return SpecError(
@@ -252,7 +262,7 @@ class Zarr3Constraints(Constraints):
             "shape": meta.shape,
             "dimension_names": meta.dimension_names or (None,) * rank,
             "chunk_key_encoding": (meta.chunk_keys.name, meta.chunk_keys.separator),
-            "chunk_grid": meta.write_shape,
+            "chunk_grid": chunk_shape_of(meta),
             "codecs": Chain.of(meta.codecs),
             "attributes": within_64_bits(attributes),
         }
