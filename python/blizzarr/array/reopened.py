@@ -6,7 +6,7 @@ prepared again: the new array shares all that with the earlier one. What an arra
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from blizzarr.array.array import Array, binding_of
 from blizzarr.bounded_cache import BoundedCache
@@ -36,17 +36,21 @@ class Reopening(NamedTuple):
 
     def remember(self, node: object) -> None:
         """Remember what was read, if it is an array that nothing was warned of."""
-        if not isinstance(node, Array) or is_doubtful(node._store, node._path, node._metadata):
+        if (
+            not isinstance(node, Array)
+            or node._metadata.dtype.kind is Kind.OBJECT
+            or is_doubtful(node._store, node._path, node._metadata)
+        ):
+            _kept[self.place] = False
             return
         metadata = node._metadata
-        if metadata.dtype.kind is Kind.OBJECT:
-            return
         own = metadata.with_attributes(metadata.attributes)
         _kept.keep(self.place, _Opened(self.directory, own, pack(dict(own.attributes)), binding_of(node)))
 
 
-_kept: Final[BoundedCache[tuple[object, ...], _Opened | None]] = BoundedCache(1024)
-"""What was found, by place; None where it is not known, as after the first time: most arrays are opened once only."""
+_kept: Final[BoundedCache[tuple[object, ...], _Opened | Literal[False] | None]] = BoundedCache(1024)
+"""What was read, by place; None where it is not known, as after the first time: most arrays are opened once only; False
+where something is that is not remembered."""
 
 
 def reopened(store: Store, path: str) -> Array | Reopening | None:
@@ -63,9 +67,11 @@ def reopened(store: Store, path: str) -> Array | Reopening | None:
         _kept.keep(place, None)
         return None
     known = _kept.get(place)
+    if known is False:
+        return None
     directory = store.native.directory_version(path)
     if known is None:
-        return Reopening(place, directory)
+        return None if directory is None else Reopening(place, directory)
     document = known.binding.document
     if known.directory != directory or document is None or not document.is_unchanged():
         # Others may change it all the time: it is remembered again if it is opened once more.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from errno import EACCES, EISDIR, ENOTDIR
+from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
@@ -293,7 +294,7 @@ def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> d
 def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[str, bytes] | None) -> None:
     """Warn of documents of formats of Zarr older than that of a node at the same path, which may be out of date."""
     newest = FORMATS.get(found.meta.format) or format_of(found.meta)
-    keys = _older_keys(path, newest)
+    keys = [*map((f"{path}/" if path else "").__add__, _older_names(newest.zarr_format))]
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return
@@ -304,13 +305,14 @@ def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[s
     )
 
 
-def _older_keys(path: str, newest: Format) -> list[str]:
-    """Return the keys of documents that make a node in older formats of Zarr."""
-    keys: list[str] = []
+@lru_cache
+def _older_names(number: int | None) -> tuple[str, ...]:
+    """Return the names of documents that make a node in formats of Zarr older than this one, in the node's directory."""
+    names: list[str] = []
     for form in FORMATS.values():
-        if newest.zarr_format and form.zarr_format and form.zarr_format < newest.zarr_format:
-            keys += form.node_keys(path)
-    return keys
+        if number and form.zarr_format and form.zarr_format < number:
+            names += form.node_keys("")
+    return tuple(names)
 
 
 def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
@@ -320,7 +322,8 @@ def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
     notices: list[Notice] = []
     (key,) = V3.document_keys(path)
     V3.decode(path, {key: meta.source.raw[key.rpartition("/")[2]]}, notices)
-    return bool(notices or store.present(_older_keys(path, V3)))  # type: ignore[attr-defined]
+    older = [*map((f"{path}/" if path else "").__add__, _older_names(V3.zarr_format))]
+    return bool(notices or store.present(older))  # type: ignore[attr-defined]
 
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:

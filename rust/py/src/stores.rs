@@ -110,12 +110,12 @@ impl PyLocalStore {
     }
 
     /// Bytes that differ between two versions of the directory under a prefix, of which another one follows when a name
-    /// appears in it or goes; `None` when there is none.
+    /// appears in it or goes; `None` when there is none, or it is so new that another one may have the same bytes.
     fn directory_version<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         entry(py, "look up a directory", None, || {
             let local = &*self.local;
             let version = py.detach(|| local.directory_version(prefix)).map_err(|error| raise(py, error, None))?;
-            Ok(version.map(|version| PyBytes::new(py, &version.name())))
+            Ok(version.filter(Version::is_settled).map(|version| PyBytes::new(py, &version.name())))
         })
     }
 
