@@ -307,7 +307,7 @@ def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[s
 
 @lru_cache
 def _older_names(number: int | None) -> tuple[str, ...]:
-    """Return the names of documents that make a node in formats of Zarr older than this one, in the node's directory."""
+    """Return the names of documents that make a node in older formats of Zarr, in the directory of the node."""
     names: list[str] = []
     for form in FORMATS.values():
         if number and form.zarr_format and form.zarr_format < number:
