@@ -371,7 +371,7 @@ impl ListableStore for LocalStore {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod figures;
 #[cfg(test)]
 mod links_tests;
