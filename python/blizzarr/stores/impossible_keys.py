@@ -34,9 +34,11 @@ def refuses_key(error: Exception, target: Any) -> bool:
         return "invalid zarr key format" in str(error)
     if isinstance(error, OSError) and error.errno == EISDIR:
         return True
+    behind = innermost(target)
+    if isinstance(error, KeyError) and is_of(behind, "tifffile"):
+        return True
     if type(error) is not ValueError:
         return False
-    behind = innermost(target)
     return is_of(behind, "virtualizarr") or type(getattr(behind, "fs", behind)).__name__ == "ReferenceFileSystem"
 
 

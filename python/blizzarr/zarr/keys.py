@@ -119,3 +119,16 @@ def single_field(fields: Any) -> str:
     if len(names) != 1:
         raise SelectionError(f"expected the name of one field to write to, found {names}; write to one after the other")
     return names[0]
+
+
+class BasicIndexer:
+    """What integers and slices select of an array, as far as tifffile asks for it: the shape.
+
+    Examples
+    --------
+    >>> BasicIndexer((0, slice(1, 3)), shape=(4, 5), chunk_grid=None).shape
+    (2,)
+    """
+
+    def __init__(self, selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> None:
+        self.shape = np.broadcast_to(np.uint8(0), shape)[selection].shape

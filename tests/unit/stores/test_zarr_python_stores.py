@@ -29,6 +29,7 @@ zarr = pytest.importorskip("zarr", "3.0", reason="zarr-python 3 is not installed
 storage: Any = pytest.importorskip("zarr.storage")
 sync: Any = pytest.importorskip("zarr.core.sync").sync
 LatencyStore: Any = pytest.importorskip("zarr.testing.store").LatencyStore
+Buffer: Any = pytest.importorskip("zarr.core.buffer.cpu").Buffer
 
 
 class TestMemory(StoreContract):
@@ -306,3 +307,35 @@ def test_a_zip_file_that_zarr_python_writes(tmp_path: Path) -> None:
         blizzarr.copy(np.arange(3), theirs, path="y")
     assert blizzarr.open(tmp_path / "a.zip")["x"][3].tolist() == [0] * 4
     assert blizzarr.open(tmp_path / "a.zip")["y"][:].tolist() == [0, 1, 2]
+
+
+class Tiff(storage.MemoryStore):  # type: ignore[misc]
+    """A store that has what that of tifffile has: no ranges, and a KeyError for what is no chunk of its image."""
+
+    __module__ = "tifffile.zarr"
+
+    async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+        if byte_range is not None:
+            raise NotImplementedError(f"{byte_range=!r} not supported")
+        if key not in self._store_dict and not key.endswith((".zarray", ".zgroup", ".zmetadata", "zarr.json")):
+            raise KeyError(key)
+        return await super().get(key, prototype)
+
+
+@pytest.mark.parametrize("compressor", [None, "zstd"])
+def test_stores_of_tifffile(compressor: str | None) -> None:
+    values: dict[str, Any] = {}
+    data = np.arange(64, dtype="u2").reshape(8, 8)
+    blizzarr.create_array(values, data=data, chunks=(4, 4), compressors=compressor, zarr_format=2)
+    store = Tiff({key: Buffer.from_bytes(bytes(value)) for key, value in values.items()})
+    for opened in (blizzarr.open(store, mode="r"), blizzarr.open_array(store, mode="r")):
+        assert np.array_equal(opened[:], data)
+        assert np.array_equal(opened[2:6, ::3], data[2:6, ::3])
+        assert opened.nchunks_initialized == 4
+    assert [bytes(part) for part in foreign_store(store).get_ranges("0.0", [(0, 2), (-2, 2)]) or []] == [
+        bytes(values["0.0"])[:2],
+        bytes(values["0.0"])[-2:],
+    ]
+    del store._store_dict["1.1"]
+    with pytest.raises(StoreError, match=r"KeyError: '1\.1'"):
+        opened[:]

@@ -180,3 +180,10 @@ def test_v3_is_little_endian_unless_a_codec_says_more(dtype: Any) -> None:
     ):
         assert made.metadata.to_dict()["codecs"][0] == {"name": "bytes", "configuration": {"endian": endian}}
     assert array(dtype=dtype, zarr_format=2).metadata.to_dict()["dtype"] in (">u2", [["a", ">u2"]])
+
+
+def test_the_shape_that_tifffile_asks_for() -> None:
+    from blizzarr.zarr.core.indexing import BasicIndexer
+
+    found = BasicIndexer((0, slice(1, None, 2), ...), shape=(4, 5, 6), chunk_grid=None)
+    assert found.shape == (2, 6)

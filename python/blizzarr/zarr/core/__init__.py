@@ -38,7 +38,7 @@ _NAMES: Final = {
         "metadata": "ConsolidatedMetadata GroupMetadata",
         "hierarchy": "create_hierarchy",
     },
-    "indexing": {"array": "Selector", "awaitable": "AsyncOIndex AsyncVIndex"},
+    "indexing": {"array": "Selector", "awaitable": "AsyncOIndex AsyncVIndex", "keys": "BasicIndexer"},
     "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},
     "metadata.v2": {"metadata": "ArrayV2Metadata"},
     "metadata.v3": {"metadata": "ArrayV3Metadata RectilinearChunkGridMetadata"},
