@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.errors import BlizzarrError, CodecError, Problem
+from blizzarr.errors import BlizzarrError, CodecError, MetadataError, Problem
 from blizzarr.problems import Problems
 
 Array = npt.NDArray[Any]
@@ -146,9 +146,13 @@ class ArrayArrayCodec(OwnCodec):
         return shape
 
     def after(self, chunk: Chunk) -> Chunk:
-        made = None if chunk.dtype is None else self.encoded_dtype(chunk.dtype.numpy)
+        try:
+            made = None if chunk.dtype is None else self.encoded_dtype(chunk.dtype.numpy)
+            shape = None if chunk.shape is None else tuple(self.encoded_shape(chunk.shape))
+        except Exception as error:
+            expected = f"chunks that {self.name} takes"
+            raise MetadataError(problems=[Problem("codecs", expected, repr(error))]) from error
         dtype = chunk.dtype if made is None or (chunk.dtype and made == chunk.dtype.numpy) else DataType.parse(made)
-        shape = None if chunk.shape is None else tuple(self.encoded_shape(chunk.shape))
         return chunk._replace(dtype=dtype, shape=shape)
 
     def step(self, chunk: Chunk) -> Step:

@@ -22,7 +22,7 @@ class ChunkKeyEncoding(StorageTransformer):
     """The base class of chunk key encodings that users write; the fields of a frozen dataclass are the options.
 
     A subclass has the `name` that documents have, and both methods. Several threads call them at once. The keys of an
-    array must differ from each other and from ``zarr.json``; a wrong one is an error where it is used.
+    array must differ from ``zarr.json``, and lead back to their positions; a wrong one is an error where it is used.
 
     Examples
     --------
@@ -82,16 +82,30 @@ class _EncodedKeys(RenamingStore):
             ) from error
         if not isinstance(key, str) or not is_key(key) or key == "zarr.json":
             raise PathError(f"expected a key from the chunk key encoding {self._encoding.name}, found {key!r}")
+        if (decoded := self._position(key)) != position:  # else two chunks might be one, or some never found again
+            raise PathError(
+                f"expected that the chunk key encoding {self._encoding.name} decodes {key!r} to {position}, "
+                f"found {decoded}"
+            )
         return key
 
     def original(self, name: str) -> str | None:
-        try:
-            position = self._encoding.decode(name)
-        except ValueError:
-            return None
+        position = self._position(name)
         if position is None or len(position) != self.keys.rank or any(index < 0 for index in position):
             return None
-        return self.keys.name(tuple(position))
+        return self.keys.name(position)
+
+    def _position(self, name: str) -> tuple[int, ...] | None:
+        """Return the position of a chunk; None for a name that is no key of one."""
+        try:
+            position = self._encoding.decode(name)
+            return None if position is None else tuple(position)
+        except ValueError:
+            return None
+        except Exception as error:
+            raise PathError(
+                f"the chunk key encoding {self._encoding.name} cannot decode {name!r}: {error!r}"
+            ) from error
 
 
 KEY_ENCODINGS: Final = OpenTable[type[ChunkKeyEncoding]](

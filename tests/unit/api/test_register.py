@@ -169,6 +169,24 @@ def test_wrong_chunk_key_encodings() -> None:
             blizzarr.register_chunk_key_encoding(type("Own", (Backwards,), {"name": name}))
 
 
+@pytest.mark.parametrize(
+    ("encode", "decode", "reason"),
+    [
+        (lambda self, position: "k", lambda self, key: (0,), r"decodes 'k' to \(1,\), found \(0,\)"),
+        (lambda self, position: f"k{position[0]}", lambda self, key: None, r"decodes 'k0' to \(0,\), found None"),
+        (lambda self, position: f"k{position[0]}", lambda self, key: (7, 7), r"found \(7, 7\)"),
+        (lambda self, position: f"k{position[0]}", lambda self, key: {}[key], "cannot decode 'k0': KeyError"),
+    ],
+)
+def test_chunk_keys_that_do_not_lead_back(encode: Any, decode: Any, reason: str) -> None:
+    """Two chunks would be one, or no listing would find them: such a key is an error, not lost data."""
+    methods = {"name": "test.one_way", "encode": encode, "decode": decode}
+    blizzarr.register_chunk_key_encoding(type("OneWay", (ChunkKeyEncoding,), methods))
+    array = blizzarr.create_array({}, shape=4, chunks=2, dtype="i1", chunk_key_encoding="test.one_way")
+    with pytest.raises(PathError, match=reason):
+        array[:] = 1
+
+
 def test_a_chunk_grid() -> None:
     """A grid of another name divides arrays of documents that name it."""
 
