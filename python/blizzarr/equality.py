@@ -64,11 +64,11 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
     array([False, False,  True])
     """
     if a.dtype.names:
-        found = np.zeros(a.shape, np.bool_)
+        differs = np.zeros(a.shape, np.bool_)
         for name in a.dtype.names:
             field = differing(a[name], b[name], tolerance)
-            found |= field.any(axis=tuple(range(a.ndim, field.ndim)))
-        return found
+            differs |= field.any(axis=tuple(range(a.ndim, field.ndim)))
+        return differs
     if a.dtype.kind in "OTU" and not a.dtype.kind == b.dtype.kind == "U":
         pairs = zip(a.ravel(), b.ravel(), strict=True)
         return np.fromiter((not _same(x, y) for x, y in pairs), np.bool_, a.size).reshape(a.shape)
@@ -80,16 +80,16 @@ def differing(a: npt.NDArray[Any], b: npt.NDArray[Any], tolerance: Tolerance = E
     if any(tolerance) and a.dtype.kind not in "SUMm":
         with np.errstate(over="ignore"):  # differences of float16
             return np.asarray(~np.isclose(a, b, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True))
-    found = np.asarray(a != b)
+    differs = np.asarray(a != b)
     if a.dtype.kind in "iu" and b.dtype.kind in "fc":
-        found |= ~_exact(a, b)
+        differs |= ~_exact(a, b)
     elif a.dtype.kind in "fc" and b.dtype.kind in "iu":
-        found |= ~_exact(b, a)
-    if a.dtype.kind in "fc" and b.dtype.kind in "fc" and found.any():
-        found &= ~(_alike(a.real, b.real) & _alike(a.imag, b.imag) if a.dtype.kind == "c" else _alike(a, b))
-    elif a.dtype.kind in "mM" and found.any():
-        found &= ~(np.isnat(a) & np.isnat(b))
-    return found
+        differs |= ~_exact(b, a)
+    if a.dtype.kind in "fc" and b.dtype.kind in "fc" and differs.any():
+        differs &= ~(_alike(a.real, b.real) & _alike(a.imag, b.imag) if a.dtype.kind == "c" else _alike(a, b))
+    elif a.dtype.kind in "mM" and differs.any():
+        differs &= ~(np.isnat(a) & np.isnat(b))
+    return differs
 
 
 def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
@@ -107,9 +107,9 @@ def largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | int | None:
         return int(np.subtract(np.maximum(a, b), np.minimum(a, b)).view(unsigned).max(initial=0))
     wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
-        found = np.abs(a.astype(wide) - b.astype(wide))
-    found = found[~np.isnan(found)]
-    return float(found.max()) if found.size else None
+        differences = np.abs(a.astype(wide) - b.astype(wide))
+    differences = differences[~np.isnan(differences)]
+    return float(differences.max()) if differences.size else None
 
 
 def _known(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -125,9 +125,9 @@ def _exact(integers: npt.NDArray[Any], others: npt.NDArray[Any]) -> Mask:
     limits = np.iinfo(integers.dtype)
     # The upper limit itself is no float.
     inside = (reals >= float(limits.min)) & (reals < float(limits.max))
-    found = np.zeros(integers.shape, np.bool_)
-    found[inside] = reals[inside].astype(integers.dtype) == integers[inside]
-    return found
+    equal = np.zeros(integers.shape, np.bool_)
+    equal[inside] = reals[inside].astype(integers.dtype) == integers[inside]
+    return equal
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Mask:

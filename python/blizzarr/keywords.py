@@ -37,8 +37,8 @@ def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[s
     <Signature (wall, *, colour='white')>
     """
     defaults = names if isinstance(names, Mapping) else dict.fromkeys(names)
-    found = signature(function)
-    kept = [row for row in found.parameters.values() if row.kind is not Parameter.VAR_KEYWORD]
+    original = signature(function)
+    kept = [row for row in original.parameters.values() if row.kind is not Parameter.VAR_KEYWORD]
     there = {row.name for row in kept}
     added = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default)
@@ -46,7 +46,7 @@ def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[s
         if name not in there
     ]
     shown: Any = function
-    shown.__signature__ = found.replace(parameters=[*kept, *added])
+    shown.__signature__ = original.replace(parameters=[*kept, *added])
 
 
 def exact_keywords(function: F) -> F:

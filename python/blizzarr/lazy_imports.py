@@ -36,9 +36,9 @@ class LazyTable(Mapping[str, T]):
         try:
             return self._here[name]
         except KeyError:
-            found: T = _import(self.places[name])
-            self._here[name] = found
-            return found
+            value: T = _import(self.places[name])
+            self._here[name] = value
+            return value
 
     def __contains__(self, name: object) -> bool:
         return name in self.places
@@ -59,24 +59,24 @@ def lazy_names(
     - `places`: the places of its names.
     - `instead`: the table of `blizzarr.renamed` that has advice on names of zarr-python, if there is one.
     """
-    found = {place.partition(":")[2]: place for place in places}
+    by_name = {location.partition(":")[2]: location for location in places}
 
     def get(name: str) -> Any:
-        if name not in found:
+        if name not in by_name:
             from blizzarr import renamed
 
             advice = getattr(renamed, instead) if instead else {}
             raise renamed.no_attribute(modules[package], f"module {package!r}", name, advice)
-        value = _import(found[name])
+        value = _import(by_name[name])
         setattr(modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(modules[package]), *found})
+        return sorted({*vars(modules[package]), *by_name})
 
     return get, names
 
 
-def _import(place: str) -> Any:
-    module, _, name = place.partition(":")
+def _import(location: str) -> Any:
+    module, _, name = location.partition(":")
     return getattr(import_module(module), name)

@@ -84,8 +84,8 @@ class Problems:
         """Add something that conforms but exceeds a cap of ours; it is raised only when there is no problem."""
         self.limits.append(Problem(path, expected, describe(found)))
 
-    def adopt(self, part: Problems, place: str) -> None:
-        """Take over the problems and notices of the part of the document that is at `place`.
+    def adopt(self, part: Problems, where: str) -> None:
+        """Take over the problems and notices of the part of the document that is at `where`.
 
         >>> part, whole = Problems(), Problems()
         >>> part.add("shape[0]", "an integer >= 0", -1)
@@ -94,7 +94,7 @@ class Problems:
         'metadata.x.shape[0]: expected an integer >= 0, found -1'
         """
         for mine, others in ((self.items, part.items), (self.limits, part.limits)):
-            mine += [problem._replace(path=".".join(filter(None, (place, problem.path)))) for problem in others]
+            mine += [problem._replace(path=".".join(filter(None, (where, problem.path)))) for problem in others]
         self.extensions += part.extensions
         if part.notices is not self.notices:
             self.notices += part.notices

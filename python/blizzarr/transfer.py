@@ -122,7 +122,7 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
             # Small results, the most frequent, save the call.
             is_small = prod(shape) * binding.dtype.itemsize < _LARGE
             made = np.empty if is_small else empty_result
-            found = made(shape, binding.dtype, order)
+            result = made(shape, binding.dtype, order)
         except (MemoryError, ValueError) as error:
             raise LimitError(
                 f"expected memory for a result of shape {shape} and {binding.dtype}, found none ({error}); "
@@ -130,22 +130,22 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
             ) from error
     else:
         _check_out(out, shape, binding.dtype)
-        found, scalar = out, False
+        result, scalar = out, False
     surplus = None
     if axes or not shape:
-        if found.size:
+        if result.size:
             try:
-                surplus = binding.handle.read(found, axes)
+                surplus = binding.handle.read(result, axes)
             except IndexError as error:
                 _refuse_cut_off(error)
-    elif found.size:
+    elif result.size:
         # The only element of an array without axes, repeated over the selection.
         element = np.empty((), binding.dtype)
         surplus = binding.handle.read(element, axes)
-        found[...] = element
+        result[...] = element
     if surplus is not None:
         warn(f"{surplus}; they are ignored, but other readers refuse such chunks", stacklevel=4)
-    return found[()] if scalar else found
+    return result[()] if scalar else result
 
 
 def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order = "C") -> npt.NDArray[Any]:

@@ -114,17 +114,17 @@ def check(
     if (record is not None) + (against is not None) + repair > 1:
         raise ValueError("expected one of record, against and repair")
     if isinstance(store, Array | Group):
-        found, inner = store.store, join(store.path, path)
+        resolved, inner = store.store, join(store.path, path)
     else:
-        found, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
+        resolved, inner = resolve(store, "r+" if repair and not dry_run else "r", path)
         # A node of the draft has no directory of its own.
-        found, inner = root_above(found, inner) or (found, inner)
-    with workers_of(executor, found) as workers:
+        resolved, inner = root_above(resolved, inner) or (resolved, inner)
+    with workers_of(executor, resolved) as workers:
         if record is not None:
-            return checking.check_and_record(found, inner, record, fast=fast, progress=progress, workers=workers)
+            return checking.check_and_record(resolved, inner, record, fast=fast, progress=progress, workers=workers)
         if against is not None:
-            return checking.check_against(found, inner, against, fast=fast, progress=progress, workers=workers)
+            return checking.check_against(resolved, inner, against, fast=fast, progress=progress, workers=workers)
         if not repair:
-            return checking.check(found, inner, fast=fast, progress=progress, workers=workers)
-        how = checking.Repairs(checking.Quarantine(found, quarantine), dry_run, quarantine_damaged)
-        return checking.check_and_repair(found, inner, how, fast=fast, progress=progress, workers=workers)
+            return checking.check(resolved, inner, fast=fast, progress=progress, workers=workers)
+        how = checking.Repairs(checking.Quarantine(resolved, quarantine), dry_run, quarantine_damaged)
+        return checking.check_and_repair(resolved, inner, how, fast=fast, progress=progress, workers=workers)

@@ -147,11 +147,11 @@ def copy(
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
     what = _source(source)
-    found, place = resolve(dest, "w" if overwrite else "a", path)
-    check_path(place)
+    target, node_path = resolve(dest, "w" if overwrite else "a", path)
+    check_path(node_path)
     if isinstance(what, Array | Group):
-        _refuse_overlap(what, found, place)
-    form = _format(what, found, place, zarr_format)
+        _refuse_overlap(what, target, node_path)
+    form = _format(what, target, node_path, zarr_format)
     options["zarr_format"] = form.name
     lost: Lost | None = skip_damaged if callable(skip_damaged) else None
     skipped: list[BlizzarrError] = []
@@ -159,49 +159,49 @@ def copy(
         lost = skipped.append
     if isinstance(what, Array | np.ndarray):
         check_layout(options, [("", what)])
-        jobs = [ArrayCopy.plan(what, found, place, layout_for(options, "", what))]
+        jobs = [ArrayCopy.plan(what, target, node_path, layout_for(options, "", what))]
         groups: dict[str, GroupMeta] = {}
         consolidated: list[str] = []
     else:
-        jobs, groups, consolidated = _plan_group(what, found, place, form, options, lost)
+        jobs, groups, consolidated = _plan_group(what, target, node_path, form, options, lost)
         for job in jobs:
             # Members may be links to other places.
             if isinstance(job.source, Array):
-                _refuse_overlap(job.source, found, place)
+                _refuse_overlap(job.source, target, node_path)
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
-    record = Record(found, place)
+    record = Record(target, node_path)
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
-    with workers_of(executor, *stores, *([found] if stores else [])) as workers:
+    with workers_of(executor, *stores, *([target] if stores else [])) as workers:
         if groups:
             if not (resume or overwrite):
                 _refuse_interrupted(record, jobs)
             _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
             overwrite = False
         if isinstance(what, Array | Group) and what.metadata.format != form.name:
-            _warn_of_reserved(form, place, [*groups, *(job.path for job in jobs)])
+            _warn_of_reserved(form, node_path, [*groups, *(job.path for job in jobs)])
         changed = [f"/{job.path}: {job.lost_mask}" for job in jobs if job.lost_mask is not None]
         if changed:
             warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
         for job in jobs:
             job.run(meter, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
-    for group in consolidated if getattr(found, "supports_list", True) else ():
-        consolidate(found, group, groups[group])
+    for group in consolidated if getattr(target, "supports_list", True) else ():
+        consolidate(target, group, groups[group])
     if groups:
         record.finish()
-    flush = getattr(found, "flush", None)
-    if flush is not None and not getattr(found, "shows_at_once", False):
+    flush = getattr(target, "flush", None)
+    if flush is not None and not getattr(target, "shows_at_once", False):
         flush()
     for error in skipped:
         warn(f"not copied: {error}")
-    metadata = detect(found, place, form)
+    metadata = detect(target, node_path, form)
     assert metadata is not None
-    return node_of(found, place, metadata)
+    return node_of(target, node_path, metadata)
 
 
-def _warn_of_reserved(form: Format, place: str, paths: Sequence[str]) -> None:
+def _warn_of_reserved(form: Format, root: str, paths: Sequence[str]) -> None:
     """Warn of names that nodes may have in the new format, but that nobody should give them."""
     for path in paths:
-        reason = form.reserved(path.rpartition("/")[2]) if path != place else None
+        reason = form.reserved(path.rpartition("/")[2]) if path != root else None
         if reason is not None:
             warn(f"/{path}: in {form.name} {reason}; it is kept")
 
@@ -239,11 +239,11 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
     return open(source, mode="r")
 
 
-def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> Format:
+def _format(source: Any, store: Store, path: str, zarr_format: ZarrFormat) -> Format:
     """Return the format of the copy."""
     if zarr_format is not None:
         return format_named(zarr_format)
-    above = format_above(store, place)
+    above = format_above(store, path)
     if above is not None:
         return above
     return format_of(source.metadata) if isinstance(source, Array | Group) else format_named(None)
@@ -252,7 +252,7 @@ def _format(source: Any, store: Store, place: str, zarr_format: ZarrFormat) -> F
 def _plan_group(
     source: Group | dict[str, np.ndarray[Any, Any]],
     store: Store,
-    place: str,
+    root: str,
     form: Format,
     options: dict[str, Any],
     lost: Lost | None,
@@ -273,7 +273,7 @@ def _plan_group(
     known = {name: node.metadata for name, node in members if isinstance(node, Array | Group)}
     changes = ome_changes(known, form.name)
     for name, node in members:
-        path = join(place, name)
+        path = join(root, name)
         change = changes.get(name)
         try:
             if isinstance(node, Group | dict):
@@ -320,20 +320,20 @@ def _members(
     elif lost is None:
         yield from as_stored(source).walk()
     else:
-        found, unreadable = members_and_errors(as_stored(source), None)
+        nodes, unreadable = members_and_errors(as_stored(source), None)
         for error in unreadable.values():
             lost(error)
-        yield from found
+        yield from nodes
 
 
 def _group_mark(source: Any, groups: dict[str, GroupMeta], jobs: Sequence[ArrayCopy]) -> str:
     """Return what tells the copy of this group, with these documents, from any other."""
     from blizzarr.copying.progress import fingerprint
 
-    place = (lasting_place_of(source.store), source.path) if isinstance(source, Group) else None
+    origin = (lasting_place_of(source.store), source.path) if isinstance(source, Group) else None
     planned = groups | {job.path: job.metadata for job in jobs}
     return fingerprint(
-        place, {path: [*map(bytes.decode, encode(meta, path).values())] for path, meta in planned.items()}
+        origin, {path: [*map(bytes.decode, encode(meta, path).values())] for path, meta in planned.items()}
     )
 
 
@@ -369,7 +369,7 @@ def _refuse_interrupted(record: Record, jobs: Sequence[ArrayCopy]) -> None:
         )
 
 
-def _refuse_overlap(source: Array | Group, store: Store, place: str) -> None:
+def _refuse_overlap(source: Array | Group, store: Store, path: str) -> None:
     """A copy into itself would never end, and one over itself would remove what is to be copied."""
-    if is_below(source.store, source.path, store, place) or is_below(store, place, source.store, source.path):
-        raise ValueError(f"expected a destination outside of the source, found {place!r} in {store}, which overlaps it")
+    if is_below(source.store, source.path, store, path) or is_below(store, path, source.store, source.path):
+        raise ValueError(f"expected a destination outside of the source, found {path!r} in {store}, which overlaps it")

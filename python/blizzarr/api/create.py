@@ -121,8 +121,8 @@ def create_array(
     ((3, 4), (3, 2), [4, 6])
     """
     check_option_names(options)
-    found, path = _place(store, name, overwrite)
-    return make_array(found, path, shape=shape, dtype=dtype, data=data, overwrite=overwrite, **options)
+    resolved, path = _place(store, name, overwrite)
+    return make_array(resolved, path, shape=shape, dtype=dtype, data=data, overwrite=overwrite, **options)
 
 
 name_keywords(create_array, DEFAULTS)
@@ -187,9 +187,9 @@ def create_group(
     """
     if unknown:
         raise unknown_keywords(create_group, unknown)
-    found, place = _place(store, path, overwrite)
-    metadata = describe_group(attributes, choose_format(found, place, zarr_format))
-    return Group(found, place, place_node(found, place, metadata, overwrite=overwrite))
+    resolved, node_path = _place(store, path, overwrite)
+    metadata = describe_group(attributes, choose_format(resolved, node_path, zarr_format))
+    return Group(resolved, node_path, place_node(resolved, node_path, metadata, overwrite=overwrite))
 
 
 @exact_keywords
@@ -210,13 +210,15 @@ def group(
         raise unknown_keywords(group, unknown)
     if overwrite:
         return create_group(store, path=path, attributes=attributes, overwrite=True, zarr_format=zarr_format)
-    found, place = resolve(store, "a", path)
+    resolved, node_path = resolve(store, "a", path)
 
     def find() -> Group | None:
-        metadata = detect(found, place)
-        return Group(found, place, metadata) if isinstance(metadata, GroupMeta) else None
+        metadata = detect(resolved, node_path)
+        return Group(resolved, node_path, metadata) if isinstance(metadata, GroupMeta) else None
 
-    return find_or_create(find, lambda: create_group(found, path=place, attributes=attributes, zarr_format=zarr_format))
+    return find_or_create(
+        find, lambda: create_group(resolved, path=node_path, attributes=attributes, zarr_format=zarr_format)
+    )
 
 
 def array(data: Any, *, store: StoreLike | None = None, path: str | None = "", **options: Any) -> Array:

@@ -93,9 +93,9 @@ def diff(
         return compare(one, other, Tolerance(rtol, atol), shown, progress, workers)
 
 
-def _node(found: StoreLike | Array | Group, path: str) -> Array | Group:
-    if isinstance(found, Array | Group) and not path:
-        return found
-    if isinstance(found, Group):
-        return found[path]
-    return open(found.store if isinstance(found, Array) else found, mode="r", path=path)
+def _node(source: StoreLike | Array | Group, path: str) -> Array | Group:
+    if isinstance(source, Array | Group) and not path:
+        return source
+    if isinstance(source, Group):
+        return source[path]
+    return open(source.store if isinstance(source, Array) else source, mode="r", path=path)

@@ -79,28 +79,28 @@ def open(
         mode = "a" if options and options.keys() - {"zarr_format"} else "r+"
     if options:
         _check_options("open", mode, options)
-    found, place = resolve(store, mode, path)
+    resolved, node_path = resolve(store, mode, path)
     if mode in _READING and not options:
-        again = reopened(found, place)
+        again = reopened(resolved, node_path)
         if isinstance(again, Array):
             return again
         try:
-            node = node_of(found, place, read_node(found, place))
+            node = node_of(resolved, node_path, read_node(resolved, node_path))
         except NodeNotFoundError as error:
-            return _of_a_root_above(found, place, None, error)
+            return _of_a_root_above(resolved, node_path, None, error)
         except UnknownExtensionError as unknown:
-            return without_data(found, place, unknown)
+            return without_data(resolved, node_path, unknown)
         if again is not None:
             again.remember(node)
         return node
 
     def find() -> Array | Group | None:
-        return _existing(found, place, mode, options.get("zarr_format"))
+        return _existing(resolved, node_path, mode, options.get("zarr_format"))
 
     def create() -> Array | Group:
         if options.get("shape") is not None or options.get("data") is not None:
-            return _make_array(found, place, mode, options)
-        return _make_group(found, place, mode, **options)
+            return _make_array(resolved, node_path, mode, options)
+        return _make_group(resolved, node_path, mode, **options)
 
     return find_or_create(find, create)
 
@@ -127,19 +127,21 @@ def open_array(store: StoreLike | None = None, *, mode: Mode = "a", path: str | 
     """
     if options:
         _check_options("open_array", mode, options)
-    found, place = resolve(store, mode, path)
+    resolved, node_path = resolve(store, mode, path)
     if mode == "a" and not options.keys() - {"zarr_format"}:
         mode = "r+"
 
     def find() -> Array | None:
-        node = _existing(found, place, mode, options.get("zarr_format"))
+        node = _existing(resolved, node_path, mode, options.get("zarr_format"))
         if node is None:
             return None
         if not isinstance(node, Array):
-            raise NodeTypeError("expected an array, found a group; use open_group", array=f"/{place}", store=str(found))
+            raise NodeTypeError(
+                "expected an array, found a group; use open_group", array=f"/{node_path}", store=str(resolved)
+            )
         return node
 
-    return find_or_create(find, lambda: _make_array(found, place, mode, options))
+    return find_or_create(find, lambda: _make_array(resolved, node_path, mode, options))
 
 
 @exact_keywords
@@ -198,18 +200,20 @@ def open_group(
             f"expected use_consolidated=True, False or None, found {use_consolidated!r}; only .zmetadata of v2 and "
             "the group's own document in v3 are read"
         )
-    found, place = resolve(store, mode, path)
+    resolved, node_path = resolve(store, mode, path)
 
     def find() -> Group | None:
         try:
-            node = _existing(found, place, mode, zarr_format)
+            node = _existing(resolved, node_path, mode, zarr_format)
         except NodeNotFoundError as error:
             if unsaid:
                 error.reason += "; mode='a' creates a group"
             raise
         return None if node is None else _as_group(node, use_consolidated)
 
-    return find_or_create(find, lambda: _make_group(found, place, mode, attributes=attributes, zarr_format=zarr_format))
+    return find_or_create(
+        find, lambda: _make_group(resolved, node_path, mode, attributes=attributes, zarr_format=zarr_format)
+    )
 
 
 @exact_keywords
@@ -270,12 +274,12 @@ def _of_a_root_above(store: Store, path: str, form: Format | None, missing: Node
 
 def _as_group(node: Array | Group, use_consolidated: bool | None) -> Group:
     """Return the node that was found, if it is a group with the consolidated metadata that are wanted."""
-    place, store = f"/{node.path}", str(node.store)
+    path, store = f"/{node.path}", str(node.store)
     if isinstance(node, Array):
-        raise NodeTypeError("expected a group, found an array; use open_array", array=place, store=store)
+        raise NodeTypeError("expected a group, found an array; use open_array", array=path, store=store)
     if use_consolidated and node.metadata.consolidated is None:
         wanted = Problem("consolidated_metadata", "consolidated metadata (consolidate_metadata makes them)", "none")
-        raise MetadataError(array=place, store=store, problems=[wanted])
+        raise MetadataError(array=path, store=store, problems=[wanted])
     if use_consolidated is False:
         return Group(node.store, node.path, node.metadata.with_consolidated(None))
     return node

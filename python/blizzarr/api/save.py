@@ -67,9 +67,9 @@ def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options:
     """Store one array, replacing what is there; options and errors as for `create_array`."""
     shape = options.get("shape")
     values = as_data(data, options.get("dtype"), None if shape is None else lengths_of(shape))
-    found, place = resolve(store, "w", path)
-    make_array(found, place, data=values, overwrite=True, **options)
-    _finish(store, found)
+    resolved, node_path = resolve(store, "w", path)
+    make_array(resolved, node_path, data=values, overwrite=True, **options)
+    _finish(store, resolved)
 
 
 def save_group(
@@ -99,15 +99,15 @@ def save_group(
         metadata = describe_array(shape=data.shape, dtype=type_of(data), zarr_format=zarr_format)
         if not isinstance(data, Array):
             check_objects(metadata, np.asarray(data, metadata.dtype.numpy))
-    found, place = resolve(store, "w", path)
+    resolved, node_path = resolve(store, "w", path)
     for data in values.values():
         if isinstance(data, Array):
-            refuse_to_lose(data, found, place)
-    zarr_format = choose_format(found, place, zarr_format)
-    place_node(found, place, describe_group(zarr_format=zarr_format), overwrite=True)
+            refuse_to_lose(data, resolved, node_path)
+    zarr_format = choose_format(resolved, node_path, zarr_format)
+    place_node(resolved, node_path, describe_group(zarr_format=zarr_format), overwrite=True)
     for name, data in values.items():
-        make_array(found, join(place, name), data=data, zarr_format=zarr_format)
-    _finish(store, found)
+        make_array(resolved, join(node_path, name), data=data, zarr_format=zarr_format)
+    _finish(store, resolved)
 
 
 @exact_keywords

@@ -128,7 +128,7 @@ def _coordinates(array: Array) -> dict[int, Coordinates]:
     from blizzarr.display.coordinates import Coordinates
 
     above, _, own = array.path.rpartition("/")
-    found = {}
+    by_axis = {}
     for number, name in enumerate(array.metadata.dimension_names or ()):
         if not array.path or not name or name == own or "/" in name:
             continue
@@ -136,8 +136,8 @@ def _coordinates(array: Array) -> dict[int, Coordinates]:
             meta, length = detect(array.store, join(above, name)), array.shape[number]
             if isinstance(meta, ArrayMeta) and meta.shape == (length,) and 0 < length < _MOST:
                 values = Array(array.store, join(above, name), meta)[...]
-                found[number] = Coordinates.of(values, meta.attributes)
+                by_axis[number] = Coordinates.of(values, meta.attributes)
         except BlizzarrError:
             # What is wrong with its neighbours is no reason to show nothing of an array.
             continue
-    return found
+    return by_axis

@@ -88,48 +88,48 @@ def upgrade(
     from blizzarr.upgrading.record import Record
     from blizzarr.upgrading.run import run
 
-    found, path = resolve(store, "r" if dry_run else "r+")
+    resolved, path = resolve(store, "r" if dry_run else "r+")
     if path:
         raise PathError(
-            f"expected the root of a hierarchy, found the path {path!r} in {found}: nodes above it would not find it "
-            "any more; upgrade the whole"
+            f"expected the root of a hierarchy, found the path {path!r} in {resolved}: nodes above it would not find "
+            "it any more; upgrade the whole"
         )
-    record = Record.read(found)
-    old = format_of(read_node(found, "")) if record is None else format_named(record.old)
+    record = Record.read(resolved)
+    old = format_of(read_node(resolved, "")) if record is None else format_named(record.old)
     new = format_named(to)
     # The new document of the root is stored last: if it is there, all others are.
-    root = find_many(found, [""], [new])[0]
+    root = find_many(resolved, [""], [new])[0]
     switched = record is not None and record.switching and isinstance(root, StoredNode)
     if record is not None and record.new != new.name:
         raise UnsupportedOperationError(
             f"an upgrade to {record.new} was interrupted here: finish it first, with to={record.new!r}",
-            store=str(found),
+            store=str(resolved),
         )
     if old is new:
-        return Upgrade(found, old, new, ())
-    planned = plan(found, old, new, switched=switched)
-    if not getattr(found, "supports_delete", True):
+        return Upgrade(resolved, old, new, ())
+    planned = plan(resolved, old, new, switched=switched)
+    if not getattr(resolved, "supports_delete", True):
         # A dry run says so, too: it is what the real one would do.
         raise UnsupportedOperationError(
             "this kind of store cannot delete, so the old documents would stay; make a new one instead: "
-            f"{_copy_command(str(found), new.name)}",
-            store=str(found),
+            f"{_copy_command(str(resolved), new.name)}",
+            store=str(resolved),
             direction="delete",
         )
     if dry_run:
         return planned
     planned.raise_problems()
-    check_writable(found, "")
-    with workers_of(executor, found) as workers:
+    check_writable(resolved, "")
+    with workers_of(executor, resolved) as workers:
         run(planned, progress, switched=switched, workers=workers)
     return replace(planned, done=True)
 
 
-def _copy_command(place: str, form: str) -> str:
+def _copy_command(path: str, form: str) -> str:
     """Return the command line that writes a copy in another format beside a store.
 
     >>> _copy_command("my data.zip", "v3")
     "blizzarr copy 'my data.zip' 'my data-v3.zip' --format v3"
     """
-    base, ending = os.path.splitext(place)
-    return shlex.join(["blizzarr", "copy", place, f"{base}-{form}{ending}", "--format", form])
+    base, ending = os.path.splitext(path)
+    return shlex.join(["blizzarr", "copy", path, f"{base}-{form}{ending}", "--format", form])

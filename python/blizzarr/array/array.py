@@ -80,8 +80,8 @@ class Array(AsNumpy):
             If there is no memory for the result.
         """
         binding = self._binding
-        if binding is not None and binding.element is not None and (found := binding.element(key)) is not None:
-            return found
+        if binding is not None and binding.element is not None and (element := binding.element(key)) is not None:
+            return element
         lowered = lower_basic(key, self._shape)
         if lowered is None:
             if is_large_mask(key, self._shape):

@@ -20,18 +20,18 @@ def as_arrow(elements: Any, dtype: DataType) -> Any:
         arrow: Any = import_module("pyarrow")
     except ImportError as missing:
         raise UnsupportedOperationError("to_arrow needs pyarrow: pip install 'blizzarr[arrow]'") from missing
-    found = np.asarray(elements)
-    if found.ndim == 0:
+    values = np.asarray(elements)
+    if values.ndim == 0:
         raise ValueError("expected a selection with an axis, found a single element")
     missing_ones = None
     if dtype.name == optional.NAME:
-        found, missing_ones = found["value"], ~found["is_valid"]
-    flat = np.ascontiguousarray(found).reshape(-1)
+        values, missing_ones = values["value"], ~values["is_valid"]
+    flat = np.ascontiguousarray(values).reshape(-1)
     kind = {"string": arrow.large_string(), "bytes": arrow.large_binary()}.get(dtype.name)
     try:
         made = arrow.array(flat, type=kind, mask=None if missing_ones is None else missing_ones.reshape(-1))
     except (arrow.ArrowNotImplementedError, arrow.ArrowInvalid, arrow.ArrowTypeError) as refused:
         raise TypeError(f"expected a data type that Arrow has, found {dtype}: {refused}") from refused
-    for length in reversed(found.shape[1:]):
+    for length in reversed(values.shape[1:]):
         made = arrow.FixedSizeListArray.from_arrays(made, length)
     return made

@@ -34,8 +34,8 @@ class AsNumpy(ArrayFacts):
         if dtype is not None and np.dtype(dtype).kind == "T" and self._metadata.dtype.name == "string":
             # Without a Python object for each text.
             return np.asarray(self.get_basic_selection(out=np.empty(self._shape, dtype)))
-        found: npt.NDArray[Any] = self[...]
-        return found if dtype is None else found.astype(dtype, copy=False)
+        values: npt.NDArray[Any] = self[...]
+        return values if dtype is None else values.astype(dtype, copy=False)
 
     def to_arrow(self, key: Any = ...) -> Any:
         """Read the elements that `key` selects as an array of pyarrow.

@@ -48,7 +48,7 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
     if store is not outside and native is None:
         # A transformer in Python stores chunks under other keys, whose versions the store underneath cannot tell.
         keeping = None
-    found, place = (store, place_of(store)) if native is None else (native, "")
+    reached, identity = (store, place_of(store)) if native is None else (native, "")
     locks = store.locks if isinstance(store, StoreWrapper) else None
     dtype = metadata.dtype.numpy
     document = watched(outside, path, metadata, lock) if watch else None
@@ -61,8 +61,8 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
 
     def open(prepare: Prepare, shape: tuple[int, ...], sides: list[NativeEdges] | None = sides) -> _native.ArrayHandle:
         return _native.ArrayHandle(
-            *(found, "/" + path, prefix, lock, shape, prepare(first)),
-            *(keys.head, keys.separator, keys.scalar, place, locks),
+            *(reached, "/" + path, prefix, lock, shape, prepare(first)),
+            *(keys.head, keys.separator, keys.scalar, identity, locks),
             cache=None if keeping is None else keeping.native(),
             scalar=None if keeping is None or by_bytes else scalar_of(dtype),
             axes=len(metadata.shape) if by_bytes else None,

@@ -52,22 +52,22 @@ def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, .
 
 def _of_bytes(steps: list[Any], rank: int, itemsize: int) -> tuple[list[Any], Swap]:
     """Return the steps for chunks with one more axis, and the byte swapping that was taken out of them."""
-    found: list[Any] = []
+    longer: list[Any] = []
     swap: Swap = 0
     for step in steps:
         name = step[0]
         if name == "transpose":
-            found.append((name, (*step[1], rank)))
+            longer.append((name, (*step[1], rank)))
         elif name == "bytes":
             swap = step[1]
-            found.append((name, 0))
+            longer.append((name, 0))
         elif name == "shard":
             _, shape, inner, index, at_start = step
             inner, swap = _of_bytes(inner, rank, itemsize)
-            found.append((name, (*shape, itemsize), inner, _of_grid(index, rank), at_start))
+            longer.append((name, (*shape, itemsize), inner, _of_grid(index, rank), at_start))
         else:
-            found.append(step)
-    return found, swap
+            longer.append(step)
+    return longer, swap
 
 
 def _of_grid(steps: list[Any], rank: int) -> list[Any]:
@@ -87,13 +87,13 @@ def _swapped(element: bytes, swap: Swap) -> bytes:
     if not isinstance(swap, tuple):
         unit = swap or 1
         return b"".join(element[start : start + unit][::-1] for start in range(0, len(element), unit))
-    found, start = [], 0
+    pieces, start = [], 0
     for length, inner in swap:
         run = element[start : start + length]
         size = _unit(inner) or length
-        found += [_swapped(run[at : at + size], inner) for at in range(0, length, size)]
+        pieces += [_swapped(run[at : at + size], inner) for at in range(0, length, size)]
         start += length
-    return b"".join(found)
+    return b"".join(pieces)
 
 
 def _unit(swap: Swap) -> int:

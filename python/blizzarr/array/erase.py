@@ -151,7 +151,7 @@ def _is_fill(binding: Binding, fill: npt.NDArray[Any], start: Sequence[int], sha
     rows = max(1, COMPARED_BYTES // (prod(shape[1:]) * binding.dtype.itemsize))
     for row in range(0, shape[0], rows):
         slab = (min(rows, shape[0] - row), *shape[1:])
-        found = read(binding, _box([start[0] + row, *start[1:]], slab))
-        if not (found.reshape(-1).view(np.uint8).reshape(-1, len(expected)) == expected).all():
+        elements = read(binding, _box([start[0] + row, *start[1:]], slab))
+        if not (elements.reshape(-1).view(np.uint8).reshape(-1, len(expected)) == expected).all():
             return False
     return True

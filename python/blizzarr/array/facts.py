@@ -207,10 +207,10 @@ class ArrayFacts(Node):
     def __repr__(self) -> str:
         store = self._store
         local = store.root.joinpath(self._path) if isinstance(store, LocalStore) else None
-        place = f"{self.name} in {store}" if local is None else local.as_uri()
+        location = f"{self.name} in {store}" if local is None else local.as_uri()
         meta = self._metadata
         shards = f" shards={meta.shards_text}" if meta.codecs.is_sharded else ""
-        return f"<Array {place!r} shape={self._shape} dtype={self.dtype} chunks={meta.chunks_text}{shards}>"
+        return f"<Array {location!r} shape={self._shape} dtype={self.dtype} chunks={meta.chunks_text}{shards}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArrayFacts):

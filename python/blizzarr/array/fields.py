@@ -49,8 +49,8 @@ def take_fields(records: Any, names: str | Sequence[str]) -> Any:
 
     for name in [names] if isinstance(names, str) else names:
         _dtype(records.dtype, name)
-    found = records[names if isinstance(names, str) else list(names)]
-    return found.copy() if isinstance(names, str) else repack_fields(found)
+    taken = records[names if isinstance(names, str) else list(names)]
+    return taken.copy() if isinstance(names, str) else repack_fields(taken)
 
 
 def write_field(

@@ -189,17 +189,17 @@ class LazyArray:
         try:
             binding = array._binding or array._bind()
             lowered = self._lowered()
-            found: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
+            elements: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)
             raise
-        return found
+        return elements
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("expected copy=None or copy=True, found copy=False: reading makes a copy")
-        found = self.read()
-        return found if dtype is None else found.astype(dtype, copy=False)
+        elements = self.read()
+        return elements if dtype is None else elements.astype(dtype, copy=False)
 
     def __setitem__(self, key: Any, value: npt.ArrayLike) -> None:
         """Write to the elements that `key` selects; if an element is selected twice, the last value counts.

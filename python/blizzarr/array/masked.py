@@ -37,15 +37,15 @@ def is_large_mask(key: Any, shape: tuple[int, ...]) -> TypeGuard[Mask]:
 
 def read_mask(binding: Binding, mask: Mask, grid: ChunkGrid) -> npt.NDArray[Any]:
     """Read the elements where the mask is true, in C order."""
-    found = np.empty(np.count_nonzero(mask), binding.dtype)
+    elements = np.empty(np.count_nonzero(mask), binding.dtype)
     for start, part, where in _slabs(mask, grid, binding.dtype.itemsize):
         count = where.stop - where.start
         if count * DENSE >= part.size and part.size * binding.dtype.itemsize <= BOX_BYTES:
             box = read(binding, indexing.basic(slice(start, start + len(part)), mask.shape))
-            found[where] = box[part]
+            elements[where] = box[part]
         else:
-            found[where] = read(binding, indexing.coordinate(_coordinates(part, start), mask.shape))
-    return found
+            elements[where] = read(binding, indexing.coordinate(_coordinates(part, start), mask.shape))
+    return elements
 
 
 def write_mask(binding: Binding, mask: Mask, grid: ChunkGrid, value: npt.ArrayLike) -> None:

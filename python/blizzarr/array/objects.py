@@ -147,8 +147,8 @@ def _tokens(codec: ObjectCodec, table: Table, source: npt.NDArray[Any]) -> npt.N
         for position, element in enumerate(elements.tolist()):
             if (refusal := codec.refuses(element)) is not None:
                 index = tuple(map(int, np.unravel_index(position, once.shape)))
-                place = f" at index {index}" if once.size > 1 else ""
-                raise TypeError(f"expected {refusal[0]}{place}, found {refusal[1]}") from error
+                where = f" at index {index}" if once.size > 1 else ""
+                raise TypeError(f"expected {refusal[0]}{where}, found {refusal[1]}") from error
         raise
     return np.broadcast_to(tokens.reshape(once.shape), source.shape)
 

@@ -90,7 +90,7 @@ def reshape(
     """
     adopt = adopt or _nobody
     with exclusive(store, path, lock_key(path, metadata)):
-        stored, found = look()
+        stored, node = look()
         old, new = stored.shape, decide(stored)
         if new == old:
             adopt(stored)
@@ -99,7 +99,7 @@ def reshape(
             binding = binding.resized(old, stored.chunk_grid)
         if not metadata_only and any(size > before for size, before in zip(new, old, strict=True)):
             erase_outside(store, path, metadata, binding, old, new)
-        published = _publish(store, path, metadata, old, new, found)
+        published = _publish(store, path, metadata, old, new, node)
         adopt(published)
         if not metadata_only and any(size < before for size, before in zip(new, old, strict=True)):
             # What stays is erased when the array grows.
@@ -142,9 +142,9 @@ def append(
     key = lock_key(path, metadata)
     with exclusive(store, path, key):
         while True:
-            stored, found = _stored(store, path, metadata)
+            stored, node = _stored(store, path, metadata)
             old = stored.shape
-            binding.learn(found.documents.get(key), old)
+            binding.learn(node.documents.get(key), old)
             _check_added(added.shape, old, axis)
             if at is not None and operator.index(at) != old[axis]:
                 known = (metadata, old, added, axis, operator.index(at), store, path)
@@ -156,7 +156,7 @@ def append(
             region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
             if grows_first:
                 try:
-                    published = _publish(store, path, metadata, old, new, found, appends=True)
+                    published = _publish(store, path, metadata, old, new, node, appends=True)
                 except UnknownOutcomeError:
                     # If it was made longer, to do so again would leave a gap.
                     raise
@@ -167,7 +167,7 @@ def append(
                 write(longer, (added.shape, region, False), added)
                 return published
             write(longer.beyond(), (added.shape, region, False), added)
-            published = _publish(store, path, metadata, old, new, found, appends=True)
+            published = _publish(store, path, metadata, old, new, node, appends=True)
             adopt(published)
             return published
 
@@ -222,10 +222,10 @@ def _check_appended(
             store=str(store),
         )
     region = tuple((dim, at if dim == axis else 0, 1) for dim in range(len(shape)))
-    found = read(binding, (added.shape, region, False))
-    if may_be_fill and written_in_part(found, added, metadata):
+    last = read(binding, (added.shape, region, False))
+    if may_be_fill and written_in_part(last, added, metadata):
         write(binding, (added.shape, region, False), added)
-    elif not stored_alike(found, added, metadata):
+    elif not stored_alike(last, added, metadata):
         raise ConflictError(
             f"expected these elements at index {at} along axis {axis}, or none there, found others: another writer "
             "appended; recompute at=",
@@ -236,8 +236,8 @@ def _check_appended(
 
 def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, StoredNode]:
     """Read the metadata as it is stored now; chunks must have the same layout as in the known metadata."""
-    found = find_same(store, path, metadata)
-    return as_array_meta(found.meta, path), found
+    node = find_same(store, path, metadata)
+    return as_array_meta(node.meta, path), node
 
 
 def _publish(
@@ -250,20 +250,20 @@ def _publish(
     *,
     appends: bool = False,
 ) -> ArrayMeta:
-    def change(found: ArrayMeta) -> ArrayMeta:
+    def change(current: ArrayMeta) -> ArrayMeta:
         # Somebody may have replaced the array since it was looked at.
-        check_same(store, path, metadata, found)
-        return _with_shape(as_array_meta(found, path), old, new, store, path)
+        check_same(store, path, metadata, current)
+        return _with_shape(as_array_meta(current, path), old, new, store, path)
 
     # Two that append as much make the array as long as each other.
     return revise(store, path, change, known, repeatable=not appends)
 
 
-def _with_shape(found: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], store: Store, path: str) -> ArrayMeta:
-    if found.shape != old:
+def _with_shape(current: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], store: Store, path: str) -> ArrayMeta:
+    if current.shape != old:
         raise ConflictError(
-            f"expected the shape {old}, found {found.shape}: another writer changed it; refresh() and decide again",
+            f"expected the shape {old}, found {current.shape}: another writer changed it; refresh() and decide again",
             array="/" + path,
             store=str(store),
         )
-    return found.with_shape(new)
+    return current.with_shape(new)

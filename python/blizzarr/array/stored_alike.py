@@ -24,22 +24,22 @@ class _Scratch(MappingStore):
     has_documents = False
 
 
-def stored_alike(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
-    """Return whether `found` is what reading `given` back from an array with this metadata would return.
+def stored_alike(stored: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
+    """Return whether `stored` is what reading `given` back from an array with this metadata would return.
 
     NaN equals NaN, at any depth of an element. The arrays have the same shape and data type.
     """
-    if not found.dtype.hasobject and found.tobytes() == given.tobytes():
+    if not stored.dtype.hasobject and stored.tobytes() == given.tobytes():
         return True
-    return not differing(found, given).any() or not differing(found, _read_back(given, metadata)).any()
+    return not differing(stored, given).any() or not differing(stored, _read_back(given, metadata)).any()
 
 
-def written_in_part(found: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
-    """Return whether `found` is `given` but for elements, at least one, that read as the fill value."""
+def written_in_part(stored: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
+    """Return whether `stored` is `given` but for elements, at least one, that read as the fill value."""
     everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
     fill = read(bind(_Scratch({}), "", metadata.with_shape(given.shape)), everything)
-    blank = ~differing(found, np.asarray(fill, found.dtype))
-    return bool(blank.any()) and stored_alike(np.where(blank, given, found), given, metadata)
+    blank = ~differing(stored, np.asarray(fill, stored.dtype))
+    return bool(blank.any()) and stored_alike(np.where(blank, given, stored), given, metadata)
 
 
 def _read_back(given: npt.NDArray[Any], metadata: ArrayMeta) -> npt.NDArray[Any]:

@@ -26,11 +26,11 @@ def token_of(store: Store, path: str, metadata: ArrayMeta) -> tuple[object, ...]
     while type(store) is ReadOnlyStore:
         store = store.store
     if isinstance(store, LocalStore | ZipStore):
-        place = os.path.realpath(store.root if isinstance(store, LocalStore) else store.path)
+        location = os.path.realpath(store.root if isinstance(store, LocalStore) else store.path)
     else:
         # Not the contents, which change, nor the address in memory, which later objects may reuse.
-        place = _name(store)
-    return ("blizzarr.Array", type(store).__qualname__, place, path, sorted(encode(metadata, path).items()))
+        location = _name(store)
+    return ("blizzarr.Array", type(store).__qualname__, location, path, sorted(encode(metadata, path).items()))
 
 
 def _name(store: object) -> str:

@@ -40,20 +40,20 @@ _TRANSPARENT = (CachedStore, ReadOnlyStore, StoreWrapper)
 
 def keeping_of(store: Store) -> Keeping | None:
     """Return the settings of the outermost `CachedStore` around a store; None where there is none."""
-    found = None
+    outermost = None
     shown_by: Any = None
     while isinstance(store, StoreWrapper):
-        if found is None and isinstance(store, CachedStore):
-            found = store
+        if outermost is None and isinstance(store, CachedStore):
+            outermost = store
         if shown_by is None and type(store) not in _TRANSPARENT:
             shown_by = store
         store = store.store
-    if found is None:
+    if outermost is None:
         return None
     if shown_by is None and getattr(store, "native", None) is None:
         shown_by = getattr(store, "mapping", getattr(store, "target", store))
     # Only stores of the engine are known by where they are.
-    return Keeping(found.pool, found.recheck, None if shown_by is None else Lifetime.of(shown_by))
+    return Keeping(outermost.pool, outermost.recheck, None if shown_by is None else Lifetime.of(shown_by))
 
 
 _KINDS = {np.dtype(code): code for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
@@ -94,9 +94,9 @@ class Lifetime:
     @staticmethod
     def of(behind: Any) -> Lifetime:
         """Return the lifetime of an object: a new one, if the object has none."""
-        found = _lifetimes.get(id(behind))
+        lifetime = _lifetimes.get(id(behind))
         # Two threads at once may get two, which is no more than two caches. A lock might stay held in a forked child.
-        return _lifetimes.setdefault(id(behind), Lifetime(behind)) if found is None else found
+        return _lifetimes.setdefault(id(behind), Lifetime(behind)) if lifetime is None else lifetime
 
 
 _lifetimes: WeakValueDictionary[int, Lifetime] = WeakValueDictionary()

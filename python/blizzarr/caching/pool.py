@@ -118,10 +118,10 @@ class CachePool:
 def _unpickled(limit: int, name: str) -> CachePool:
     if not limit:
         return CachePool(0)
-    found = _pools.get(name)
-    if found is None:
+    pool = _pools.get(name)
+    if pool is None:
         made = CachePool.__new__(CachePool)
         made._adopt(limit, name)
-        found = _pools.setdefault(name, made)
-        _arrived.append(found)
-    return found
+        pool = _pools.setdefault(name, made)
+        _arrived.append(pool)
+    return pool

@@ -58,23 +58,23 @@ def look(
     """Return the report, and the intermediate results for repairs."""
     began = time.monotonic()
     report = Report(str(store), named(path), fast)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     prefixes = _prefixes(store, path)
     surveyed = survey(store, prefixes)
     surveyed.keys = [key for key in surveyed.keys if not is_kept(key)]
     surveyed.directories = [name for name in surveyed.directories if not is_kept(f"{name}/")]
     _add_beside(store, path, surveyed)
-    nodes = read_nodes(store, path, surveyed.keys, found)
-    if not nodes.metas and not nodes.unreadable and not found:
+    nodes = read_nodes(store, path, surveyed.keys, findings)
+    if not nodes.metas and not nodes.unreadable and not findings:
         # Raises an error that says what was looked for, and what is there instead.
         read_node(store, path)
         raise NodeNotFoundError("no array or group here", array=named(path), store=str(store))
     arrays = nodes.arrays()
     report.arrays, report.groups = len(arrays), len(nodes.groups())
-    keys = sort_keys(store, surveyed, nodes, found)
-    found += find_lost(store, path, nodes)
-    found += check_consolidated(nodes, path, surveyed.keys)
-    found += find_leftovers(store, surveyed, keys)
+    keys = sort_keys(store, surveyed, nodes, findings)
+    findings += find_lost(store, path, nodes)
+    findings += check_consolidated(nodes, path, surveyed.keys)
+    findings += find_leftovers(store, surveyed, keys)
     total = sum(map(len, keys.chunks.values()))
     done = 0
 
@@ -85,10 +85,12 @@ def look(
             progress(done, total)
 
     advance(0)
-    for place, positions in keys.chunks.items():
+    for array_path, positions in keys.chunks.items():
         if positions:
-            found += verify(store, place, arrays[place], positions, report, fast=fast, advance=advance, workers=workers)
-    report.add(found)
+            findings += verify(
+                store, array_path, arrays[array_path], positions, report, fast=fast, advance=advance, workers=workers
+            )
+    report.add(findings)
     report.seconds = time.monotonic() - began
     return report, Inventory(surveyed, nodes, keys)
 

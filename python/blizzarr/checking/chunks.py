@@ -51,7 +51,7 @@ def verify(
     workers: Workers | None = None,
 ) -> list[Finding]:
     """Verify the objects at these grid positions of one array, count them in `report`, and return the findings."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
         engine_handle(store, path, meta)
     except (BlizzarrError, LookupError) as error:
@@ -66,12 +66,12 @@ def verify(
         report.bytes += verified.bytes
         report.chunks += verified.chunks
         report.left_out += verified.left_out
-        found += verified.findings
+        findings += verified.findings
         followed += verified.followed
         first = first or verified.first
     if first is not None:
-        found.append(_surplus(meta, path, first, followed))
-    return found
+        findings.append(_surplus(meta, path, first, followed))
+    return findings
 
 
 Batch: TypeAlias = npt.NDArray[np.int64]
@@ -98,10 +98,10 @@ def _verified(
     # A handle for elements of variable length may keep what it decodes: a new one for each batch frees that memory.
     handle = engine_handle(store, path, meta)
     objects, _, size, chunks, errors, left_out, shared, (followed, first) = handle.verify(batch, fast)
-    found = [_finding(meta, path, error) for error in errors]
-    found += [_sharing(path, meta, tuple(place), times) for place, times in shared]
+    findings = [_finding(meta, path, error) for error in errors]
+    findings += [_sharing(path, meta, tuple(chunk), times) for chunk, times in shared]
     advance(len(batch))
-    return _Verified(objects, size, chunks, left_out, found, followed, first)
+    return _Verified(objects, size, chunks, left_out, findings, followed, first)
 
 
 def _timed(places: Batch) -> Iterator[Batch]:
@@ -170,7 +170,7 @@ def _has_index(meta: ArrayMeta, error: BlizzarrError) -> bool:
     return len(error.chunk or ()) > len(meta.shape)
 
 
-def _sharing(path: str, meta: ArrayMeta, place: tuple[int, ...], times: int) -> Finding:
+def _sharing(path: str, meta: ArrayMeta, chunk: tuple[int, ...], times: int) -> Finding:
     keys = meta.chunk_keys
-    key = (f"{path}/" if path else "") + keys.key(place)
-    return Finding("shared", named(path), f"{times:,} inner chunks are the bytes of others", key=key, chunk=place)
+    key = (f"{path}/" if path else "") + keys.key(chunk)
+    return Finding("shared", named(path), f"{times:,} inner chunks are the bytes of others", key=key, chunk=chunk)

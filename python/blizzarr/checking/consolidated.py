@@ -21,7 +21,7 @@ _NAMED = 3
 
 def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Finding]:
     """Return findings for groups whose consolidated metadata are wrong or doubtful; `keys` are all that are stored."""
-    found = []
+    findings = []
     for path, meta in nodes.groups().items():
         if meta.consolidated is None:
             continue
@@ -30,7 +30,7 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
         try:
             if isinstance(meta.consolidated, Consolidated):
                 doubts = meta.consolidated.load()
-                found += [Finding("document-warning", named(path), doubt.text, key=key) for doubt in doubts]
+                findings += [Finding("document-warning", named(path), doubt.text, key=key) for doubt in doubts]
             differences = _differences(nodes, path, meta, start)
             last = _last_copies(nodes, path, meta, keys)
         except BlizzarrError as error:
@@ -45,19 +45,19 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
                 text += (
                     f"; the document of {last[0]}, whose chunks are there, exists only in them: restore it from there"
                 )
-            found.append(Finding("consolidated", named(path), text, key=key, repairable=not last))
-    return found
+            findings.append(Finding("consolidated", named(path), text, key=key, repairable=not last))
+    return findings
 
 
 def _last_copies(nodes: Nodes, path: str, meta: GroupMeta, keys: Sequence[str]) -> list[str]:
     """Return the names of arrays that have chunks, but no document except the copy in the consolidated metadata."""
-    known, found, ordered = nodes.metas.keys() | nodes.unreadable, [], sorted(keys)
+    known, last, ordered = nodes.metas.keys() | nodes.unreadable, [], sorted(keys)
     for name in meta.consolidated or ():
         full = join(path, name)
         if full not in known and isinstance(_copy(meta, name), ArrayMeta):
             prefix = format_of(meta).chunk_prefix(full)
-            found += [name] * bool(list_sorted(ordered, prefix))
-    return found
+            last += [name] * bool(list_sorted(ordered, prefix))
+    return last
 
 
 def _copy(meta: GroupMeta, name: str) -> Node | BlizzarrError:

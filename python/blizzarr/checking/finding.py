@@ -168,8 +168,8 @@ class Finding:
         return _ORDER[self.kind], self.path, self.chunk or (), self.key or "", self.message
 
     def __str__(self) -> str:
-        place = self.path if self.key is None else f"{self.path}, {self.key}"
-        return printable(f"{self.severity}: {place}: {self.message}")
+        where = self.path if self.key is None else f"{self.path}, {self.key}"
+        return printable(f"{self.severity}: {where}: {self.message}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""

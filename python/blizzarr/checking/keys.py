@@ -71,7 +71,7 @@ class Sorted:
     """The keys (in the chunk store) of chunks outside the grid, by path of the array."""
 
 
-def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]) -> Sorted:
+def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, findings: list[Finding]) -> Sorted:
     """Sort all keys, and add a finding for each that is neither a document nor a chunk inside its array."""
     arrays = {path: _Array.of(path, meta) for path, meta in nodes.arrays().items()}
     owners: dict[str, str] = {}
@@ -93,17 +93,17 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, found: list[Finding]
             if owner not in nodes.unreadable or key.rpartition("/")[2] in _RECORDS:
                 strays.append((key, owner))
         elif not owned_by.meta.storage_transformers:
-            owned_by.sort(key, made, found)
+            owned_by.sort(key, made, findings)
     for path, array in arrays.items():
         made.chunks.setdefault(path, [])
         if array.meta.storage_transformers:
             for key in chunk_store(store, path, array.meta).list(array.prefix.rstrip("/")):
                 if key not in nodes.keys and key not in entries and find_owner(key) == path:
-                    array.sort(key, made, found)
-    _sort_strays(strays, found)
+                    array.sort(key, made, findings)
+    _sort_strays(strays, findings)
     # A store that cannot delete keeps the record of a finished copy.
-    found[:] = [one for one in found if one.kind != "unfinished" or not _is_finished(store, one.key or "")]
-    _sort_others(store, surveyed, nodes, arrays, find_owner, found)
+    findings[:] = [one for one in findings if one.kind != "unfinished" or not _is_finished(store, one.key or "")]
+    _sort_others(store, surveyed, nodes, arrays, find_owner, findings)
     return made
 
 
@@ -142,7 +142,7 @@ class _Array:
     def is_inside(self, position: Position) -> bool:
         return all(index < count for index, count in zip(position, self.grid, strict=True))
 
-    def sort(self, key: str, made: Sorted, found: list[Finding]) -> None:
+    def sort(self, key: str, made: Sorted, findings: list[Finding]) -> None:
         """Add a key of this array to `made`, or a finding about it."""
         position = self.position(key)
         if position is not None:
@@ -151,17 +151,17 @@ class _Array:
                 return
             made.outside.setdefault(self.path, []).append(key)
             message = f"the array of shape {self.meta.shape} has {_times(self.grid)} chunks"
-            found.append(Finding("outside", named(self.path), message, key=key, chunk=position, repairable=True))
+            findings.append(Finding("outside", named(self.path), message, key=key, chunk=position, repairable=True))
             return
         name = key[len(self.prefix) :]
         if self.loose.fullmatch(name):
             message = f"chunks have keys without zeros in front, like {self.keys.name((0,) * len(self.grid))}"
-            found.append(Finding("chunk-key", named(self.path), message, key=key))
+            findings.append(Finding("chunk-key", named(self.path), message, key=key))
         elif self.other.fullmatch(name):
             message = f"expected chunks with keys like {self.keys.name((0,) * len(self.grid))}, found {name}"
-            found.append(Finding("chunk-encoding", named(self.path), message, key=key))
+            findings.append(Finding("chunk-encoding", named(self.path), message, key=key))
         else:
-            found.append(_stray(key, named(self.path)))
+            findings.append(_stray(key, named(self.path)))
 
 
 def _loose(meta: ArrayMeta) -> re.Pattern[str]:
@@ -189,21 +189,23 @@ def _stray(key: str, path: str) -> Finding:
     return Finding("foreign", path, "neither a document nor a chunk", key=key)
 
 
-def _sort_strays(strays: Iterable[tuple[str, str | None]], found: list[Finding]) -> None:
+def _sort_strays(strays: Iterable[tuple[str, str | None]], findings: list[Finding]) -> None:
     """Add findings for keys that no array owns; keys that look like chunks are data without a document."""
     data: dict[str, list[str]] = {}
     for key, owner in strays:
         match = _CHUNK.fullmatch(key)
-        place = "" if match is None else match["place"] or ""
-        if match is None or (key.rpartition("/")[2] in _BARE and owner == place and "/" not in key[len(place) + 1 :]):
-            found.append(_stray(key, named(key.rpartition("/")[0])))
+        array_path = "" if match is None else match["place"] or ""
+        if match is None or (
+            key.rpartition("/")[2] in _BARE and owner == array_path and "/" not in key[len(array_path) + 1 :]
+        ):
+            findings.append(_stray(key, named(key.rpartition("/")[0])))
         else:
-            data.setdefault(place, []).append(key)
-    for place, keys in data.items():
+            data.setdefault(array_path, []).append(key)
+    for array_path, keys in data.items():
         message = (
             f"{len(keys):,} object{'s' if len(keys) > 1 else ''} with keys like chunks, and no document of an array"
         )
-        found.append(Finding("no-document", named(place), message, key=keys[0]))
+        findings.append(Finding("no-document", named(array_path), message, key=keys[0]))
 
 
 def _original(store: Store, array: _Array, key: str) -> str | None:
@@ -220,9 +222,9 @@ def _original(store: Store, array: _Array, key: str) -> str | None:
         name = None if name is None else renaming.original(name)
     if name is None or not wrapped:
         return key if not wrapped else None
-    found = array.prefix + name
+    original = array.prefix + name
     # `original` may return a guess.
-    return found if array.position(found) is not None and stored_key(wrapped[0], found, store) == key else None
+    return original if array.position(original) is not None and stored_key(wrapped[0], original, store) == key else None
 
 
 def _sort_others(
@@ -231,7 +233,7 @@ def _sort_others(
     nodes: Nodes,
     arrays: Mapping[str, _Array],
     find_owner: Owners,
-    found: list[Finding],
+    findings: list[Finding],
 ) -> None:
     """Add findings for names that are no keys: errors in place of chunks or documents, otherwise foreign files."""
     for name, what in (*surveyed.others.items(), *dict.fromkeys(surveyed.directories, "a directory").items()):
@@ -241,20 +243,20 @@ def _sort_others(
         position = None if array is None or key is None else array.position(key)
         if position is not None and array is not None and array.is_inside(position):
             message = f"expected a file, found {what}"
-            found.append(Finding("no-file", named(array.path), message, key=name, chunk=position))
-        elif (place := _node_of(name, nodes)) is not None:
-            found.append(Finding("no-file", named(place), f"expected a document, found {what}", key=name))
+            findings.append(Finding("no-file", named(array.path), message, key=name, chunk=position))
+        elif (node_path := _node_of(name, nodes)) is not None:
+            findings.append(Finding("no-file", named(node_path), f"expected a document, found {what}", key=name))
         elif name in surveyed.others:
             # There may be chunks behind a link that leads out of the root; they cannot be checked.
             kind = "unreadable" if what == OUT else "foreign"
-            found.append(Finding(kind, named(path or ""), what, key=name))
+            findings.append(Finding(kind, named(path or ""), what, key=name))
     for name, why in surveyed.unreadable.items():
         owner = find_owner(name) or ""
-        found.append(Finding("unreadable", named(owner), f"cannot list the directory: {why}", key=name))
+        findings.append(Finding("unreadable", named(owner), f"cannot list the directory: {why}", key=name))
 
 
 def _node_of(key: str, nodes: Nodes) -> str | None:
     """Return the path of the node whose document has this key; the root's for the document of the whole hierarchy."""
     if any(key == form.entry_key for form in nodes.forms):
         return ""
-    return next((place for form in nodes.forms if (place := form.node_of(key)) is not None), None)
+    return next((path for form in nodes.forms if (path := form.node_of(key)) is not None), None)

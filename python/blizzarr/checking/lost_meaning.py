@@ -29,7 +29,7 @@ REPAIRED = {
 
 def find_lost(store: Store, start: str, nodes: Nodes) -> list[Finding]:
     """Return a finding for each node at `start` or below that an upgrade did not translate."""
-    found = []
+    findings = []
     lost = {path: meta for path, meta in nodes.arrays().items() if with_lost_masked_value(meta) is not None}
     above = {path: find_quietly(store, path, nodes.forms) for path in (ancestors(start) if lost else ())}
     # Without the names that an upgrade took from OME-Zarr xarray could not open these arrays, and masked nothing.
@@ -37,11 +37,11 @@ def find_lost(store: Store, start: str, nodes: Nodes) -> list[Finding]:
     for path, meta in lost.items():
         if meta.dimension_names != axes.get(path):
             text = f"xarray does not mask the fill value {value_text(meta.fill_value)} as in v2: no _FillValue"
-            found.append(_finding("masked-value", path, text, nodes))
+            findings.append(_finding("masked-value", path, text, nodes))
     for path, node in with_lost_ome(nodes.metas).items():
         what = "names of its dimensions" if isinstance(node, ArrayMeta) else "attribute ome"
-        found.append(_finding("ome-zarr", path, f"OME-Zarr 0.4 in v3, where readers expect 0.5: no {what}", nodes))
-    return found
+        findings.append(_finding("ome-zarr", path, f"OME-Zarr 0.4 in v3, where readers expect 0.5: no {what}", nodes))
+    return findings
 
 
 def _finding(kind: str, path: str, message: str, nodes: Nodes) -> Finding:

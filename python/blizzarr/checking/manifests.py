@@ -108,7 +108,9 @@ class _Nodes:
     def __init__(self, inventory: Inventory, path: str) -> None:
         self._path = path
         self._metas = inventory.nodes.arrays()
-        self._arrays: Mapping[str, str] = {chunk_prefix(place, meta): place for place, meta in self._metas.items()}
+        self._arrays: Mapping[str, str] = {
+            chunk_prefix(array_path, meta): array_path for array_path, meta in self._metas.items()
+        }
 
     def finding(self, difference: Difference) -> Finding:
         key, error = difference.key, difference.error
@@ -120,10 +122,10 @@ class _Nodes:
         prefix = next((key[:end] for end in ends if key[:end] in self._arrays), None)
         if prefix is None:
             return Finding(difference.kind, named(self._path), message, key)
-        place = self._arrays[prefix]
-        meta = self._metas[place]
+        path = self._arrays[prefix]
+        meta = self._metas[path]
         chunk = ArrayKeys.of(prefix, meta.chunk_keys, len(meta.shape)).position(key)
-        return Finding(difference.kind, named(place), message, key, chunk)
+        return Finding(difference.kind, named(path), message, key, chunk)
 
 
 def _refuse_inside(store: Store, path: str, file: str) -> None:
@@ -134,8 +136,8 @@ def _refuse_inside(store: Store, path: str, file: str) -> None:
     data = local
     if isinstance(local, LocalStore) and local.links == "follow":
         data = LocalStore(outermost(local.root / path))
-    place = place_of(data)
-    if place.startswith("file:") and is_inside(file, place.removeprefix("file:")):
+    location = place_of(data)
+    if location.startswith("file:") and is_inside(file, location.removeprefix("file:")):
         raise PathError(f"expected a file outside of the data for the manifest, found {file!r}", store=str(store))
 
 

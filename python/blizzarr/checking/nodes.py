@@ -49,29 +49,32 @@ class Nodes:
         )
 
 
-def read_nodes(store: Store, path: str, keys: Sequence[str], found: list[Finding]) -> Nodes:
+def read_nodes(store: Store, path: str, keys: Sequence[str], findings: list[Finding]) -> Nodes:
     """Read all documents among these keys that belong to the node at `path` or to nodes below it."""
     there = set(keys)
     here = find_quietly(store, path)
     nodes = Nodes(_formats(here, path, there))
     nodes.entries = {form.entry_key for form in nodes.forms if form.entry_key is not None} - there
-    places = {place for form in nodes.forms for key in keys if (place := form.node_of(key)) is not None}
-    inside = sorted(place for place in places | {path} if place == path or not path or place.startswith(f"{path}/"))
+    places = {node_path for form in nodes.forms for key in keys if (node_path := form.node_of(key)) is not None}
+    inside = sorted(
+        node_path for node_path in places | {path} if node_path == path or not path or node_path.startswith(f"{path}/")
+    )
     wanted = {
-        place: [key for form in nodes.forms for key in form.document_keys(place) if key in there] for place in inside
+        node_path: [key for form in nodes.forms for key in form.document_keys(node_path) if key in there]
+        for node_path in inside
     }
     nodes.keys = {key for several in wanted.values() for key in several}
-    values = _values(store, sorted(nodes.keys), found)
-    for place in inside:
-        documents = {key: values[key] for key in wanted[place] if key in values}
-        if len(documents) == len(wanted[place]):
-            _read(store, place, documents, nodes, found)
+    values = _values(store, sorted(nodes.keys), findings)
+    for node_path in inside:
+        documents = {key: values[key] for key in wanted[node_path] if key in values}
+        if len(documents) == len(wanted[node_path]):
+            _read(store, node_path, documents, nodes, findings)
         else:
-            nodes.unreadable.add(place)
+            nodes.unreadable.add(node_path)
     if isinstance(here, StoredNode) and path not in nodes.metas and path not in nodes.unreadable:
         # A group without a document, or the entry point of the hierarchy.
         nodes.metas[path], nodes.documents[path] = here.meta, here.documents
-    _check_above(nodes, path, found)
+    _check_above(nodes, path, findings)
     return nodes
 
 
@@ -108,7 +111,7 @@ def _formats(here: StoredNode | BlizzarrError | None, path: str, keys: set[str])
     )
 
 
-def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str, bytes]:
+def _values(store: Store, keys: Sequence[str], findings: list[Finding]) -> dict[str, bytes]:
     """Read documents, with a finding for each that cannot be read."""
     get_many = getattr(store, "get_many", None)
     if get_many is not None:
@@ -123,16 +126,16 @@ def _values(store: Store, keys: Sequence[str], found: list[Finding]) -> dict[str
             value = store.get(key)
         except BlizzarrError as error:
             kind = "archive" if isinstance(error, ArchiveError) else "unreadable"
-            found.append(Finding(kind, named(key.rpartition("/")[0]), error.reason, key=key))
+            findings.append(Finding(kind, named(key.rpartition("/")[0]), error.reason, key=key))
         else:
             if value is not None:
                 values[key] = bytes(value)
     return values
 
 
-def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, found: list[Finding]) -> None:
-    """Read one node, and add everything that is wrong with its documents, or doubtful, to `found`."""
-    place = named(path)
+def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, findings: list[Finding]) -> None:
+    """Read one node, and add everything that is wrong with its documents, or doubtful, to `findings`."""
+    name = named(path)
     here = find_quietly(store, path, nodes.forms, documents)
     doubts: Sequence[str] = ()
     kinds = [key for form in nodes.forms for key in form.node_keys(path) if key in documents]
@@ -144,49 +147,49 @@ def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, fo
         others = [key for key in documents if key not in form.document_keys(path)]
         if others:
             message = f"{', '.join(own)} ({form.name}) counts, {', '.join(others)} is ignored"
-            found.append(Finding("two-formats", place, message, key=own[0] if own else None))
+            findings.append(Finding("two-formats", name, message, key=own[0] if own else None))
         if len(own) > 1:
             message = f"an array and a group: {own[0]} counts, {own[1]} is ignored"
-            found.append(Finding("two-formats", place, message, key=own[1]))
+            findings.append(Finding("two-formats", name, message, key=own[1]))
         doubts = [notice.text for notice in here.notices if notice.kind != "two-nodes"]
     elif here is not None:
         nodes.unreadable.add(path)
-        found.append(_document(place, here, documents))
+        findings.append(_document(name, here, documents))
         doubts = getattr(here, "__notes__", ())
     elif documents and not kinds:
         message = f"{', '.join(documents)} without a document that makes an array or a group"
-        found.append(Finding("no-document", place, message, key=next(iter(documents))))
+        findings.append(Finding("no-document", name, message, key=next(iter(documents))))
     else:
-        _miss_entry(nodes, documents, found)
+        _miss_entry(nodes, documents, findings)
     key = kinds[0] if kinds else None
-    found += [Finding("document-warning", place, doubt, key=key) for doubt in doubts]
+    findings += [Finding("document-warning", name, doubt, key=key) for doubt in doubts]
 
 
-def _miss_entry(nodes: Nodes, documents: Iterable[str], found: list[Finding]) -> None:
+def _miss_entry(nodes: Nodes, documents: Iterable[str], findings: list[Finding]) -> None:
     """Add one finding if the entry document, which the others need, is missing."""
     for form in nodes.forms:
         entry = form.entry_key
         if entry not in nodes.entries or not any(form.node_of(key) is not None for key in documents):
             continue
-        if all(finding.key != entry for finding in found):
+        if all(finding.key != entry for finding in findings):
             message = "not there, and without it no document of the hierarchy is read"
-            found.append(Finding("no-document", "/", message, key=entry))
+            findings.append(Finding("no-document", "/", message, key=entry))
         return
 
 
-def _document(place: str, error: BlizzarrError, documents: Mapping[str, bytes]) -> Finding:
+def _document(name: str, error: BlizzarrError, documents: Mapping[str, bytes]) -> Finding:
     """Return one finding with all problems of the documents of a node."""
     key = error.key or next(iter(documents), None)
     problems = getattr(error, "problems", ())
     message = "; ".join(map(str, problems)) if problems else error.reason or str(error)
     if isinstance(error, UnknownExtensionError | LimitError):
-        return Finding("not-supported", place, message, key=key)
+        return Finding("not-supported", name, message, key=key)
     kind = "document" if isinstance(error, MetadataError) else "unreadable"
     kind = "archive" if isinstance(error, ArchiveError) else kind
-    return Finding(kind, place, message, key=key)
+    return Finding(kind, name, message, key=key)
 
 
-def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
+def _check_above(nodes: Nodes, start: str, findings: list[Finding]) -> None:
     """Add findings for nodes below arrays, and for missing groups above nodes where the format requires them."""
     missing: dict[str, list[str]] = {}
     for path, meta in nodes.metas.items():
@@ -194,7 +197,9 @@ def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
         for above in _between(start, ancestors(path)):
             if isinstance(nodes.metas.get(above), ArrayMeta):
                 message = f"below the array {named(above)}, where no node may be"
-                found.append(Finding("unreachable", named(path), message, key=next(iter(nodes.documents[path]), None)))
+                findings.append(
+                    Finding("unreachable", named(path), message, key=next(iter(nodes.documents[path]), None))
+                )
                 break
             if above in needed and above not in nodes.metas and above not in nodes.unreadable:
                 missing.setdefault(above, []).append(path)
@@ -203,7 +208,7 @@ def _check_above(nodes: Nodes, start: str, found: list[Finding]) -> None:
         # Arrays in a plain directory are fine; below a group, listing the group does not show them.
         known = nodes.metas.keys() | nodes.unreadable
         kind = "unreachable" if known.intersection(_between(start, ancestors(above))) else "standalone"
-        found.append(Finding(kind, named(above), f"no document makes it a group, above {named(paths[0])}{more}"))
+        findings.append(Finding(kind, named(above), f"no document makes it a group, above {named(paths[0])}{more}"))
 
 
 def _between(start: str, above: Iterable[str]) -> list[str]:

@@ -89,11 +89,11 @@ def _shards(store: Store, report: Report, inventory: Inventory, how: Repairs) ->
 
 
 def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Finding, how: Repairs) -> Repair:
-    place = (finding.chunk or ())[: len(meta.shape)]
+    position = (finding.chunk or ())[: len(meta.shape)]
     kept: list[str] = []
     try:
         outcome, count, lost = engine_handle(store, path[1:], meta).salvage(
-            place, lambda value: kept.append(how.quarantine.keep(key, value)), how.quarantine_damaged, how.dry_run
+            position, lambda value: kept.append(how.quarantine.keep(key, value)), how.quarantine_damaged, how.dry_run
         )
     except BlizzarrError as error:
         return Repair(finding.kind, path, key, error.reason or str(error), False)
@@ -105,8 +105,10 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
         "gone": "it is not there any more",
     }[outcome]
     # Which inner chunks a shard had cannot be known without its index.
-    lost_places = (place,) if outcome == "removed" else tuple((*place, *inner) for inner in lost)
-    return Repair(finding.kind, path, key, message, outcome != "hopeless", next(iter(kept), None), lost_places, place)
+    lost_places = (position,) if outcome == "removed" else tuple((*position, *inner) for inner in lost)
+    return Repair(
+        finding.kind, path, key, message, outcome != "hopeless", next(iter(kept), None), lost_places, position
+    )
 
 
 def _outside(store: Store, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
@@ -142,9 +144,9 @@ def _move_outside(
             yield Repair("outside", named(path), key, "the array has changed since; it stays", False)
             continue
         value = chunks.get(key)
-        place = None if value is None else quarantine.keep(key, bytes(value))
+        moved_to = None if value is None else quarantine.keep(key, bytes(value))
         chunks.delete(key)
-        yield Repair("outside", named(path), key, "moved away", True, place)
+        yield Repair("outside", named(path), key, "moved away", True, moved_to)
 
 
 def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
@@ -153,8 +155,8 @@ def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repai
     mended = {repair.path[1:] for repair in report.repairs if repair.kind in REPAIRED}
     above = {group for path in wrong.keys() | mended for group in ancestors(path)}
     before = {path for path, group in inventory.nodes.groups().items() if group.consolidated is not None}
-    found = {path: find_quietly(store, path) for path in above | wrong.keys()}
-    groups = {path: one.meta for path, one in found.items() if isinstance(one, StoredNode)}
+    by_path = {path: find_quietly(store, path) for path in above | wrong.keys()}
+    groups = {path: one.meta for path, one in by_path.items() if isinstance(one, StoredNode)}
     for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
         group, finding = groups[path], wrong.get(path)
         if not isinstance(group, GroupMeta) or path not in before:

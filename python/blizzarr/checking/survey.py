@@ -44,24 +44,24 @@ def unwrapped(store: Store) -> Store:
 
 def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
     """List everything below the prefixes, without opening any file."""
-    found = Survey()
+    surveyed = Survey()
     local = unwrapped(store)
     for prefix in prefixes:
         if isinstance(local, LocalStore) and local.links == "within-root":
-            _walk(partial(_by_handle, local), prefix, found)
+            _walk(partial(_by_handle, local), prefix, surveyed)
         elif isinstance(local, LocalStore):
-            _walk(partial(_by_path, local.root), prefix, found)
+            _walk(partial(_by_path, local.root), prefix, surveyed)
         elif (list_all := getattr(local, "list_all", None)) is not None:
             keys, others = list_all(prefix)
-            found.keys += keys
-            found.others |= dict.fromkeys(others, _NAME)
+            surveyed.keys += keys
+            surveyed.others |= dict.fromkeys(others, _NAME)
         else:
-            found.keys += store.list(prefix)
-    found.keys.sort()
-    return found
+            surveyed.keys += store.list(prefix)
+    surveyed.keys.sort()
+    return surveyed
 
 
-def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str, found: Survey) -> None:
+def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str, surveyed: Survey) -> None:
     # Each with the identities of the directories above it, to detect loops of links.
     waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(prefix, ())]
     while waiting:
@@ -71,7 +71,7 @@ def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, StoreError) as error:
-            found.unreadable[name.rstrip("/") or "."] = (isinstance(error, OSError) and error.strerror) or str(error)
+            surveyed.unreadable[name.rstrip("/") or "."] = (isinstance(error, OSError) and error.strerror) or str(error)
             continue
         identity = status.st_dev, status.st_ino
         if identity in above:
@@ -79,24 +79,24 @@ def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str
         for entry in listed:
             key = name + entry.name
             if entry.name.startswith(_RESERVED):
-                found.temporary.add(name)
+                surveyed.temporary.add(name)
             elif _NO_NAME.search(entry.name):
-                found.others[key] = _NAME
+                surveyed.others[key] = _NAME
             elif entry.is_file:
-                found.keys.append(key)
+                surveyed.keys.append(key)
             elif entry.is_directory:
-                found.directories.append(key)
+                surveyed.directories.append(key)
                 waiting.append((f"{key}/", (*above, identity)))
             elif entry.what:
-                found.others[key] = entry.what
+                surveyed.others[key] = entry.what
 
 
 def _by_path(root: Path, name: str) -> tuple[os.stat_result, list[Entry]]:
     """Return the status and the entries of a directory, following links."""
     directory = os.path.join(root, name)
     listed = []
-    with os.scandir(directory) as found:
-        for entry in found:
+    with os.scandir(directory) as directory_entries:
+        for entry in directory_entries:
             is_file = entry.is_file()
             is_directory = not is_file and entry.is_dir()
             what = "" if is_file or is_directory else _what(entry.path)

@@ -97,15 +97,15 @@ def parse_layout(texts: list[str] | None, option: str) -> Any:
         if colon and path.startswith("/"):
             made[path] = _lengths_or_names(lengths, option)
             continue
-        found = _lengths_or_names(text, option)
-        if not isinstance(found, dict) and len(texts or []) > 1:
+        given = _lengths_or_names(text, option)
+        if not isinstance(given, dict) and len(texts or []) > 1:
             raise typer.BadParameter(
                 f"expected the names of dimensions or the path of an array in each of several, found {text!r}",
                 param_hint=option,
             )
-        if not isinstance(found, dict):
-            return found
-        made |= found
+        if not isinstance(given, dict):
+            return given
+        made |= given
     return made or None
 
 

@@ -58,9 +58,9 @@ def run(
         places.append(place)
     with failing(TROUBLE), executor_of(scheduler) as executor, config.set(threads=threads), Meter("diff") as meter:
         sides = map(open_node, places)
-        found = api.diff(*sides, rtol=rtol, atol=atol, shown=limit, progress=meter, executor=executor)
+        comparison = api.diff(*sides, rtol=rtol, atol=atol, shown=limit, progress=meter, executor=executor)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2))
+        typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
         from rich.console import Console
 
@@ -68,7 +68,7 @@ def run(
 
         # Output to a file or a program is not wrapped.
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
-        for line in comparison_lines(found, limit):
+        for line in comparison_lines(comparison, limit):
             console.print(line)
-    if not found.same:
-        raise typer.Exit(TROUBLE if found.unreadable else DIFFERENT)
+    if not comparison.same:
+        raise typer.Exit(TROUBLE if comparison.unreadable else DIFFERENT)

@@ -37,9 +37,9 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     from blizzarr.printable import printable
 
     meta = node.metadata
-    found = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT, over_network=True)
+    size_stored = stored(node.store, chunk_prefix(node.path, meta), LOOKED_AT, over_network=True)
     if as_json:
-        typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, found)}, indent=2))
+        typer.echo(json.dumps({"store": str(node.store), **facts.as_document(node.path, meta, size_stored)}, indent=2))
         return
     kind = "Array" if isinstance(node, Array) else "Group"
     width = columns()
@@ -47,14 +47,14 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
     between = " " if width is None or len(f"{kind} {name} in {where}") <= width else "\n  "
     typer.echo(f"{kind} {typer.style(name, bold=True)}{between}in {where}")
     if isinstance(node, Array):
-        rows = facts.rows(node.metadata, found)
+        rows = facts.rows(node.metadata, size_stored)
     else:
         facts_of = node.info
         rows = [("Members", f"{_count(facts_of.arrays, 'array')}, {_count(facts_of.groups, 'group')}")]
         rows += [("Unreadable", as_options(f"{name}: {error}")) for name, error in node.unreadable().items()]
         rows += [("Format", f"Zarr {_format(meta)}")]
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
-        rows += [("Stored size", facts.objects_text(found))] if found is not None else []
+        rows += [("Stored size", facts.objects_text(size_stored))] if size_stored is not None else []
     rows += [(f"Attribute {name}", _short(value)) for name, value in meta.attributes.items()]
     for line in facts_lines([(printable(name), printable(value)) for name, value in rows], width):
         typer.echo(line)

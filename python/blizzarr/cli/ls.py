@@ -50,8 +50,8 @@ def run(
         if not isinstance(meta, ArrayMeta):
             lines.append((f"{name}/", "group", "", "", ""))
             continue
-        found = size_of(child) if long else None
-        size = "" if found is None else ("" if found.complete else "> ") + bytes_text(found.bytes)
+        size_stored = size_of(child) if long else None
+        size = "" if size_stored is None else ("" if size_stored.complete else "> ") + bytes_text(size_stored.bytes)
         lines.append((name, str(meta.dtype), shape_text(meta.shape), grid_text(meta.read_grid), size))
     lines += [(name, "unreadable", error.line) for name, error in bad.items()]
     lines = [tuple(map(printable, line)) for line in lines]

@@ -25,11 +25,11 @@ def complete_path(incomplete: str) -> list[str]:
     where = (directory or "/") if "/" in incomplete else "."
     try:
         with os.scandir(os.path.expanduser(where)) as entries:
-            found = [entry for entry in entries if entry.name.startswith(start) and _is_offered(entry, start)]
+            offered = [entry for entry in entries if entry.name.startswith(start) and _is_offered(entry, start)]
     except OSError:
         return []
     prefix = incomplete[: len(incomplete) - len(start)]
-    return sorted(prefix + entry.name for entry in found)
+    return sorted(prefix + entry.name for entry in offered)
 
 
 def _is_offered(entry: os.DirEntry[str], start: str) -> bool:

@@ -60,11 +60,11 @@ def _nested(group: Group, depth: int | None) -> dict[str, Any]:
     members, unreadable = members_of(group, levels)
     for name, member in members:
         if isinstance(member, Array):
-            found = _leaf(member)
+            json_node = _leaf(member)
         else:
-            found = {"name": member.basename, "path": member.name, "node_type": "group", "children": []}
-            groups[name] = found
-        groups[name.rpartition("/")[0]]["children"].append(found)
+            json_node = {"name": member.basename, "path": member.name, "node_type": "group", "children": []}
+            groups[name] = json_node
+        groups[name.rpartition("/")[0]]["children"].append(json_node)
     for name, error in unreadable.items():
         parent = groups[name.rpartition("/")[0]]
         parent["children"].append({"name": name.rpartition("/")[2], "node_type": None, "error": str(error)})

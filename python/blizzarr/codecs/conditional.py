@@ -68,10 +68,10 @@ class ConditionalCodec(Codec):
         if type(listed) is not list or not 0 < len(listed) <= _MOST or chunk.depth > _MOST:
             problems.add(place, f"a list of at least one codec, at most {_MOST}", listed)
             return None
-        found = [_member(item, f"{place}[{at}]", problems, chunk) for at, item in enumerate(listed)]
-        if values is None or None in found:
+        members = [_member(item, f"{place}[{at}]", problems, chunk) for at, item in enumerate(listed)]
+        if values is None or None in members:
             return None
-        codec = cls(found, **values)
+        codec = cls(members, **values)
         return codec if codec.fits(chunk, path, problems) else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

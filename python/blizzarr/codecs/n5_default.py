@@ -47,9 +47,9 @@ class N5DefaultCodec(Codec):
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         others = {name: value for name, value in configuration.items() if name != "codecs"}
-        place = f"{path}.configuration.codecs"
+        where = f"{path}.configuration.codecs"
         inner = chains.decode(
-            configuration.get("codecs", MISSING), place, problems, chunk._replace(depth=chunk.depth + 1)
+            configuration.get("codecs", MISSING), where, problems, chunk._replace(depth=chunk.depth + 1)
         )
         if cls.read_options(others, path, problems) is None or inner is None:
             return None
@@ -59,7 +59,7 @@ class N5DefaultCodec(Codec):
         if reverses and is_big and len(inner.compressors) < 2:
             return cls(inner)
         expected = "transpose, which reverses the axes, bytes, which are big-endian, and at most one compressor"
-        problems.add(place, expected, configuration["codecs"])
+        problems.add(where, expected, configuration["codecs"])
         return None
 
     def resolve(self, chunk: Chunk) -> Self:

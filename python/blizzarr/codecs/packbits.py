@@ -64,8 +64,8 @@ class PackbitsCodec(Codec):
         first, last = self._kept(width)
         if first <= last < width:
             return True
-        place = f"{path}.configuration.{'first_bit' if self.last_bit is None else 'last_bit'}"
-        problems.add(place, f"bits in order, below the {width} of {chunk.dtype}", [first, last])
+        where = f"{path}.configuration.{'first_bit' if self.last_bit is None else 'last_bit'}"
+        problems.add(where, f"bits in order, below the {width} of {chunk.dtype}", [first, last])
         return False
 
     def _kept(self, width: int) -> tuple[int, int]:

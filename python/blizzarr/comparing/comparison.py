@@ -196,9 +196,9 @@ class Comparison:
         return f"{looked} compared in {self.seconds:.1f} s: {self.verdict()}"
 
     def __str__(self) -> str:
-        found = [*self.unreadable, *self.differences]
-        lines = [str(difference) for difference in found[:SHOWN]]
-        lines += [f"and {len(found) - SHOWN:,} more"] if len(found) > SHOWN else []
+        every = [*self.unreadable, *self.differences]
+        lines = [str(difference) for difference in every[:SHOWN]]
+        lines += [f"and {len(every) - SHOWN:,} more"] if len(every) > SHOWN else []
         return "\n".join([*lines, self.summary()])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:

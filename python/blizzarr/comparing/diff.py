@@ -99,12 +99,12 @@ def _name(node: Node) -> str:
 
 def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:
     """Return the node and everything below it by path, with the error in place of what cannot be read."""
-    found: dict[str, Node | BlizzarrError] = {"": node}
+    nodes: dict[str, Node | BlizzarrError] = {"": node}
     if isinstance(node, Group):
         members, errors = members_and_errors(as_stored(node), None)
-        found.update(members)
-        found.update(errors)
-    return found
+        nodes.update(members)
+        nodes.update(errors)
+    return nodes
 
 
 def _what(node: object) -> str:

@@ -55,8 +55,8 @@ class _Comparing:
             return total, []
         parts = plan(self.a, self.b)
         work = partial(_compare_some, self.path, self.a, self.b, self.tolerance, self.shown, parts.regions, parts.alone)
-        for found, unreadable in spread(workers, work, parts.pieces(workers), advance):
-            total.add(found, self.shown)
+        for compared, unreadable in spread(workers, work, parts.pieces(workers), advance):
+            total.add(compared, self.shown)
             for key, difference in unreadable.items():
                 if len(self.unreadable) < TOLD:
                     self.unreadable.setdefault(key, difference)
@@ -81,26 +81,26 @@ class _Comparing:
             if alike:
                 total.compared += count
             else:
-                for found in self._compare(region):
-                    total.add(found, self.shown)
+                for compared in self._compare(region):
+                    total.add(compared, self.shown)
             advance(count * self.a.dtype.itemsize)
         return total
 
     def _left(self, parts: Parts, count: int) -> Elements:
         """Compare the regions that neither array has stored: one fill value against the other."""
-        found = Elements(compared=count)
+        compared = Elements(compared=count)
         region = parts.first_left()
         if region is None:
-            return found
+            return compared
         # One element stands for all of them.
         corner = tuple(slice(part.start, part.start + 1) for part in region)
         one = next(self._compare(corner))
         if one.different:
-            found.different, found.largest, found.first = count, one.largest, one.first
-            found.box = parts.box_left()
+            compared.different, compared.largest, compared.first = count, one.largest, one.first
+            compared.box = parts.box_left()
             visited = sum(self._chunks(region) for region in parts.visited())
-            found.chunks = self._chunks(tuple(slice(0, length) for length in self.a.shape)) - visited
-        return found
+            compared.chunks = self._chunks(tuple(slice(0, length) for length in self.a.shape)) - visited
+        return compared
 
     def _chunks(self, region: Region) -> int:
         """Return the number of chunks of A in a region that cuts none."""
@@ -128,27 +128,27 @@ class _Comparing:
         key = (name, error.key, error.chunk)
         if key not in self.unreadable and len(self.unreadable) < TOLD:
             message = f"{error.codec}: {error.reason}" if error.codec else error.reason
-            place = f" {error.key}" if error.key else ""
+            where = f" {error.key}" if error.key else ""
             self.unreadable[key] = Difference(
-                "unreadable", self.path, f"{name}{place}: {message}", None, error.key, error.chunk
+                "unreadable", self.path, f"{name}{where}: {message}", None, error.key, error.chunk
             )
 
     def _differing(self, region: Region, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Elements:
-        found = Elements(compared=a.size)
+        compared = Elements(compared=a.size)
         if _alike(a, b):
-            return found
+            return compared
         mask = differing(a, b, self.tolerance)
-        found.different = int(np.count_nonzero(mask))
-        if not found.different:
-            return found
+        compared.different = int(np.count_nonzero(mask))
+        if not compared.different:
+            return compared
         start = [part.start for part in region]
-        found.box, found.chunks = _box(mask, start), _cells(mask, start, self.a.metadata.read_grid.edges)
+        compared.box, compared.chunks = _box(mask, start), _cells(mask, start, self.a.metadata.read_grid.edges)
         for index in _first(mask, self.shown):
-            place = tuple(int(at) + begin for at, begin in zip(index, start, strict=True))
-            found.first.append((place, a[index], b[index]))
+            position = tuple(int(at) + begin for at, begin in zip(index, start, strict=True))
+            compared.first.append((position, a[index], b[index]))
         if is_number(a.dtype) and is_number(b.dtype):
-            found.largest = largest(a[mask], b[mask])
-        return found
+            compared.largest = largest(a[mask], b[mask])
+        return compared
 
 
 def _compare_some(

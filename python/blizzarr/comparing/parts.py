@@ -89,13 +89,13 @@ def plan(a: Array, b: Array) -> Parts:
     parts = Parts(regions, None, False)
     if places is None:
         return parts
-    found = {
+    stored_cells = {
         cell
         for side, positions in zip((one, other), places, strict=True)
         for position in positions
         for cell in regions.reached(position, side.chunk_grid.edges)
     }
-    return Parts(regions, sorted(found), False)
+    return Parts(regions, sorted(stored_cells), False)
 
 
 def _cells(grid: Cell) -> Iterator[Cell]:

@@ -59,8 +59,8 @@ class ArrayCopy:
         attributes = options.get("attributes")
         arguments = like(source, {name: value for name, value in options.items() if name != "attributes"})
         metadata = describe_array(**arguments | {"attributes": attributes})
-        found = source.metadata.dtype if isinstance(source, Array) else DataType.parse(source.dtype)
-        check_convertible(found, metadata.dtype)
+        dtype_of_source = source.metadata.dtype if isinstance(source, Array) else DataType.parse(source.dtype)
+        check_convertible(dtype_of_source, metadata.dtype)
         lost = None
         if isinstance(source, Array):
             same = source.metadata.format == metadata.format
@@ -194,8 +194,8 @@ class ArrayCopy:
         if isinstance(self.source, Array):
             meta = self.source.metadata
             # Some stores have no place that another process could recognise; it can still finish the copy.
-            place = lasting_place_of(self.source.store)
-            source = (*source, place, self.source.path, meta.chunk_grid.spelling, meta.codecs.to_json())
+            origin = lasting_place_of(self.source.store)
+            source = (*source, origin, self.source.path, meta.chunk_grid.spelling, meta.codecs.to_json())
         documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
         return fingerprint(source, target, steps if positions is None else positions)

@@ -32,8 +32,8 @@ _MOST: Final = 1 << 20
 def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
     """Return the regions in which `source` is copied into `target`."""
     read_shape = source.metadata.read_grid.inside(source.shape) if isinstance(source, Array) else (1,) * source.ndim
-    found = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
-    itemsize = max(found, target.metadata.dtype.usual_bytes, 1)
+    usual = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
+    itemsize = max(usual, target.metadata.dtype.usual_bytes, 1)
     limit = max(1, config.copy_bytes // itemsize)
     return plan_regions(target.shape, target.metadata.largest, read_shape, limit, target.metadata.chunk_grid.edges)
 
@@ -52,12 +52,12 @@ def cells_for(source: Array | npt.NDArray[Any], regions: Regions, target: ArrayM
     positions = stored_objects(source)
     if positions is None:
         return None
-    found: set[Cell] = set()
+    cells: set[Cell] = set()
     for position in positions:
-        found.update(islice(regions.reached(position, meta.chunk_grid.edges), _MOST))
-        if len(found) >= min(regions.count, _MOST):
+        cells.update(islice(regions.reached(position, meta.chunk_grid.edges), _MOST))
+        if len(cells) >= min(regions.count, _MOST):
             return None
-    return sorted(found)
+    return sorted(cells)
 
 
 def copy_elements(
@@ -142,5 +142,5 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
         part = region[axis]
         middle = edges[axis].start(edges[axis].locate(part.start)[0] + most // 2)
         halves = slice(part.start, middle), slice(middle, part.stop)
-        found = [_intact(source, (*region[:axis], half, *region[axis + 1 :]), damaged, lost) for half in halves]
-        return np.concatenate(found, axis)
+        parts = [_intact(source, (*region[:axis], half, *region[axis + 1 :]), damaged, lost) for half in halves]
+        return np.concatenate(parts, axis)

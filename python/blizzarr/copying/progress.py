@@ -64,32 +64,32 @@ class Record:
         raw = self.store.get(self.key)
         if raw is None:
             return None
-        found = load(bytes(raw), Problems()) or {}
-        return None if found.get("complete") is True else found
+        record = load(bytes(raw), Problems()) or {}
+        return None if record.get("complete") is True else record
 
     def is_of(self, mark: Callable[[], str]) -> bool:
         """Return whether there is a record of a copy with this fingerprint."""
-        found = self.read()
-        return found is not None and found.get("copy") == mark()
+        record = self.read()
+        return record is not None and record.get("copy") == mark()
 
     def done(self, mark: str, state: str | None, count: int) -> int:
         """Return the number of regions that are done, of the copy with this fingerprint and state of the source.
 
         Raise `ConflictError` if the record is that of another copy, or the source has changed.
         """
-        found = self.read()
-        if found is None:
+        record = self.read()
+        if record is None:
             return 0
-        done = found.get("done")
+        done = record.get("done")
         # A number beyond `count` would leave fill values in place of elements.
-        if found.get("copy") != mark or type(done) is not int or not 0 <= done <= count:
+        if record.get("copy") != mark or type(done) is not int or not 0 <= done <= count:
             raise ConflictError(
                 "the interrupted copy that is here has another source, layout or memory limit, or skips what is "
                 "damaged; copy with the same arguments to finish it, or with overwrite=True to begin again",
                 key=self.key,
                 store=str(self.store),
             )
-        if found.get("source") != state:
+        if record.get("source") != state:
             raise ConflictError(
                 "the source has changed since the interrupted copy that is here began, so the copy would mix old and "
                 "new elements; copy with overwrite=True to begin again",

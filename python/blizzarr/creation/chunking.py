@@ -218,8 +218,8 @@ def resolve_shards(
     if shards is None:
         return None
     if isinstance(shards, str):
-        found = auto_shards(shape, chunks, itemsize, None if shards == "auto" else parse_bytes(shards))
-        return None if found == chunks else found
+        shape_of_shard = auto_shards(shape, chunks, itemsize, None if shards == "auto" else parse_bytes(shards))
+        return None if shape_of_shard == chunks else shape_of_shard
     whole = [
         # The whole axis: as many chunks as hold it.
         -(-max(1, length) // chunk) * chunk if given is None else given

@@ -48,11 +48,11 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
             return as_source(data, shape, wanted.numpy)
         # At once: NumPy's choice of a data type may round large integers, and takes records for an axis.
         return as_elements(data, wanted.numpy)
-    found = np.asarray(data)
-    if found.dtype.kind in "SU":
+    array = np.asarray(data)
+    if array.dtype.kind in "SU":
         # NumPy would strip NULs at their ends, and turn numbers among them into text.
         return np.asarray(data, np.object_)
-    return found
+    return array
 
 
 def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
@@ -67,7 +67,7 @@ def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
         return DataType.parse(data.dtype)
     kinds = set(map(type, data.ravel().tolist()))
     for name, kind in (("string", str), ("bytes", bytes)):
-        if kinds and all(issubclass(found, kind) for found in kinds):
+        if kinds and all(issubclass(kind_of_one, kind) for kind_of_one in kinds):
             return DataType.parse(name)
     return DataType.parse("object")
 
@@ -116,20 +116,20 @@ def can_hold(dtype: DataType, wanted: DataType, exact: bool = False) -> bool:
     return not exact and wanted.kind is not Kind.OBJECT and np.can_cast(wanted.numpy, dtype.numpy)
 
 
-def check_convertible(found: DataType, wanted: DataType) -> None:
+def check_convertible(given: DataType, wanted: DataType) -> None:
     """Raise an error if no elements of one data type can be converted to the other.
 
     Whether text and objects can become something of a fixed size, only the elements say.
 
     Raise `TypeError` if text would have to become bytes, or numbers either of them, or the reverse.
     """
-    if found == wanted or (found.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT):
+    if given == wanted or (given.kind in (Kind.TEXT, Kind.BYTES, Kind.OBJECT) and wanted.kind is not Kind.OBJECT):
         return
-    made = as_elements(np.zeros(1, found.numpy), wanted.numpy)
-    if wanted.kind is Kind.OBJECT and found.kind is not Kind.OBJECT and wanted.name != "object":
+    made = as_elements(np.zeros(1, given.numpy), wanted.numpy)
+    if wanted.kind is Kind.OBJECT and given.kind is not Kind.OBJECT and wanted.name != "object":
         kinds = {"string": Kind.TEXT, "bytes": Kind.BYTES}
-        if kinds[wanted.name] is not found.kind:
-            raise TypeError(f"expected data whose elements can become {wanted}, found {found}, like {made[0]!r}")
+        if kinds[wanted.name] is not given.kind:
+            raise TypeError(f"expected data whose elements can become {wanted}, found {given}, like {made[0]!r}")
 
 
 def check_fill(fill_value: Any, chain: CodecChain, dtype: DataType) -> Any:

@@ -96,10 +96,10 @@ def _is_in_place(array: Array) -> bool:
     """Return whether the document of an array is still there; its shape and attributes may have changed."""
     from blizzarr.copying.stored import same_layout
 
-    found = find_again(array.store, array.path)
-    if found is None or not isinstance(found.meta, ArrayMeta):
+    node = find_again(array.store, array.path)
+    if node is None or not isinstance(node.meta, ArrayMeta):
         return False
-    there, meta = found.meta, array.metadata
+    there, meta = node.meta, array.metadata
     return len(there.shape) == len(meta.shape) and same_layout(there.with_shape(meta.shape), meta)
 
 

@@ -73,8 +73,8 @@ def from_zarr(
     )
     if name is None:
         name = f"from-zarr-{content_token(array, normal)}"
-    found: da.Array = da.from_array(array, normal, name=name, inline_array=inline_array)
-    return found
+    lazy: da.Array = da.from_array(array, normal, name=name, inline_array=inline_array)
+    return lazy
 
 
 def _opened(target: Any, component: str | None, storage_options: Mapping[str, Any] | None) -> Array:

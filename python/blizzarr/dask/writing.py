@@ -122,19 +122,19 @@ def to_zarr(
         }
         path = (component or "").strip("/")
         if isinstance(target, Group):
-            store, place = target.store, join(target.path, path)
+            store, node_path = target.store, join(target.path, path)
         else:
             mode: Literal["w", "a"] = "w" if overwrite else "a"
-            store, place = resolve(with_storage_options(target, storage_options), mode, path)
+            store, node_path = resolve(with_storage_options(target, storage_options), mode, path)
         if compute:
             check_tasks_share(store, array)
         for source in sources(array) if overwrite else ():
             if isinstance(source, Array):
-                refuse_to_lose(source, store, place)
+                refuse_to_lose(source, store, node_path)
         stored = (
             target.create_array(path, **options)
             if isinstance(target, Group)
-            else create_array(store, name=place or None, **options)
+            else create_array(store, name=node_path or None, **options)
         )
     bounds = _bounds(region, stored.shape)
     wanted = tuple(stop - start for start, stop in bounds)
@@ -177,13 +177,13 @@ def _bounds(region: Any, shape: tuple[int, ...]) -> list[tuple[int, int]]:
     items += (slice(None),) * (len(shape) - len(items))
     if len(items) > len(shape) or not all(isinstance(item, slice) and item.step in (None, 1) for item in items):
         raise ValueError(f"expected a slice with step 1 for each of {len(shape)} axes as region, found {region!r}")
-    found = [item.indices(length) for item, length in zip(items, shape, strict=True)]
-    return [(start, max(start, stop)) for start, stop, _ in found]
+    bounds = [item.indices(length) for item, length in zip(items, shape, strict=True)]
+    return [(start, max(start, stop)) for start, stop, _ in bounds]
 
 
 def _aligned(array: da.Array, stored: Array, bounds: list[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """Return chunks of Dask that end where stored objects do, each of about as many elements as there are now."""
-    found = []
+    chunks_by_axis = []
     for lengths, edges, (start, stop) in zip(array.chunks, stored.metadata.chunk_grid.edges, bounds, strict=True):
         begins = [start]
         while begins[-1] < stop:
@@ -191,5 +191,5 @@ def _aligned(array: da.Array, stored: Array, bounds: list[tuple[int, int]]) -> t
             most = edges.locate(edges.start(chunk) + max(lengths))[0]
             begins.append(min(edges.start(max(chunk + 1, most)), stop))
         ends = begins[1:] or begins
-        found.append(tuple(end - begin for begin, end in zip(begins, ends, strict=False)))
-    return tuple(found)
+        chunks_by_axis.append(tuple(end - begin for begin, end in zip(begins, ends, strict=False)))
+    return tuple(chunks_by_axis)

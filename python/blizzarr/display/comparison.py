@@ -16,17 +16,17 @@ NODES: Final = 50
 """The most nodes that are shown."""
 
 
-def comparison_lines(found: Comparison, limit: int) -> list[RenderableType]:
+def comparison_lines(comparison: Comparison, limit: int) -> list[RenderableType]:
     """The report for people, with at most `limit` lines for each node."""
     from rich.text import Text
     from rich.tree import Tree
 
     nodes: dict[str, list[Difference]] = {}
-    for difference in (*found.unreadable, *found.differences, *found.notes):
+    for difference in (*comparison.unreadable, *comparison.differences, *comparison.notes):
         nodes.setdefault(difference.path, []).append(difference)
     lines: list[RenderableType] = []
     if nodes:
-        tree = Tree(Text(f"A {printable(found.a)}\nB {printable(found.b)}", style="bold"), guide_style="dim")
+        tree = Tree(Text(f"A {printable(comparison.a)}\nB {printable(comparison.b)}", style="bold"), guide_style="dim")
         for path, several in islice(nodes.items(), NODES):
             branch = tree.add(Text(printable(path), style="bold"))
             for difference in several[:limit]:
@@ -38,9 +38,9 @@ def comparison_lines(found: Comparison, limit: int) -> list[RenderableType]:
         if len(nodes) > NODES:
             tree.add(Text(f"and {len(nodes) - NODES:,} more nodes", style="dim"))
         lines.append(tree)
-    style = "bold green" if found.same else "bold red"
-    looked = found.summary().rpartition(": ")[0]
-    return [*lines, Text.assemble((found.verdict(), style), f"  ({looked})")]
+    style = "bold green" if comparison.same else "bold red"
+    looked = comparison.summary().rpartition(": ")[0]
+    return [*lines, Text.assemble((comparison.verdict(), style), f"  ({looked})")]
 
 
 def _line(difference: Difference) -> Text:

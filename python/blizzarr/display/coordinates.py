@@ -80,10 +80,10 @@ class Coordinates:
             steps = np.diff(values.astype("M8[us]")).astype(int)
             if (steps > 0).all() or (steps < 0).all():
                 order = np.argsort(values)
-                found = time_ticks(values[order[0]], values[order[-1]], wanted)
-                counts = [values[order].astype("M8[us]"), np.array([time for time, _ in found], "M8[us]")]
+                times = time_ticks(values[order[0]], values[order[-1]], wanted)
+                counts = [values[order].astype("M8[us]"), np.array([time for time, _ in times], "M8[us]")]
                 places = np.interp(counts[1].astype(float), counts[0].astype(float), np.arange(len(values))[order])
-                return [(float(place), text) for place, (_, text) in zip(places, found, strict=True)]
+                return [(float(position), text) for position, (_, text) in zip(places, times, strict=True)]
         if values.dtype.kind in "iuf" and len(values) > 1:
             steps = np.diff(values.astype(float))
             if np.isfinite(steps).all() and ((steps > 0).all() or (steps < 0).all()):
@@ -91,7 +91,7 @@ class Coordinates:
                 places = np.arange(len(values))[order]
                 round_ones = ticks(float(values[order[0]]), float(values[order[-1]]), wanted)
                 return [(float(np.interp(one, values[order], places)), tick_text(one)) for one in round_ones]
-        return [(place, self.text(index)) for place, index in index_ticks(indices, wanted)]
+        return [(position, self.text(index)) for position, index in index_ticks(indices, wanted)]
 
 
 def unpacked(values: NDArray[Any], attributes: Mapping[str, Any]) -> NDArray[Any]:
@@ -157,25 +157,23 @@ def index_ticks(indices: range, wanted: int) -> list[tuple[float, int]]:
     first, last = indices[0], indices[-1]
     if first == last:
         return [(0.0, first)]
-    found = ticks(min(first, last), max(first, last), wanted)
-    return [
-        ((value - first) / (last - first) * (len(indices) - 1), int(value)) for value in found if value.is_integer()
-    ]
+    at = ticks(min(first, last), max(first, last), wanted)
+    return [((value - first) / (last - first) * (len(indices) - 1), int(value)) for value in at if value.is_integer()]
 
 
 def _times(values: NDArray[Any], unit: str) -> NDArray[np.datetime64] | None:
     """Return the times that numbers with this unit stand for; None if it is not a unit of times."""
-    found = _SINCE.match(unit)
-    if found is None or found[1] not in _UNITS or not np.isfinite(values).all():
+    match = _SINCE.match(unit)
+    if match is None or match[1] not in _UNITS or not np.isfinite(values).all():
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[1:])
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[1:])
     try:
         start = np.datetime64(f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", "us")
     except ValueError:
         return None
-    if float(np.abs(values.astype(float)).max(initial=0)) * _UNITS[found[1]] > 2**60:
+    if float(np.abs(values.astype(float)).max(initial=0)) * _UNITS[match[1]] > 2**60:
         return None
-    times: NDArray[np.datetime64] = start + np.rint(values.astype(float) * _UNITS[found[1]]).astype("m8[us]")
+    times: NDArray[np.datetime64] = start + np.rint(values.astype(float) * _UNITS[match[1]]).astype("m8[us]")
     return times
 
 

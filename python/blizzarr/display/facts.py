@@ -47,7 +47,7 @@ def codec_text(document: Any) -> str:
     return f"{document['name']}({', '.join(options)})" if options else str(document["name"])
 
 
-def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
+def rows(meta: ArrayMeta, size_stored: Stored | None) -> list[tuple[str, str]]:
     """The facts about an array as pairs of text."""
     raw = raw_bytes(meta)
     grid = meta.chunk_grid.shape(meta.shape)
@@ -71,30 +71,30 @@ def rows(meta: ArrayMeta, found: Stored | None) -> list[tuple[str, str]]:
     ]
     if raw is not None:
         listed.append(("Raw size", bytes_text(raw)))
-    if found is not None:
-        listed.append(("Stored size", _stored(meta, found, math.prod(grid))))
+    if size_stored is not None:
+        listed.append(("Stored size", _stored(meta, size_stored, math.prod(grid))))
     return listed
 
 
-def objects_text(found: Stored) -> str:
+def objects_text(size: Stored) -> str:
     """The number and size of the stored objects as text, if the largest possible number is unknown.
 
     >>> objects_text(Stored(2, 3000, True)), objects_text(Stored(9, 3000, False))
     ('2.93 KiB in 2 objects', 'more than 2.93 KiB in more than 9 objects')
     """
-    more = "" if found.complete else "more than "
-    return f"{more}{bytes_text(found.bytes)} in {more}{found.objects:,} object{'' if found.objects == 1 else 's'}"
+    more = "" if size.complete else "more than "
+    return f"{more}{bytes_text(size.bytes)} in {more}{size.objects:,} object{'' if size.objects == 1 else 's'}"
 
 
-def _stored(meta: ArrayMeta, found: Stored, total: int) -> str:
-    if not found.objects:
+def _stored(meta: ArrayMeta, size: Stored, total: int) -> str:
+    if not size.objects:
         return "nothing is stored, all elements are the fill value" if total else "nothing"
-    if not found.complete:
-        return objects_text(found)
+    if not size.complete:
+        return objects_text(size)
     noun = "shard" if meta.codecs.is_sharded else "chunk"
-    count = f"{found.objects:,} of {total:,} {noun}s" if total > 1 else f"1 {noun}"
-    ratio = ratio_text(raw_bytes(meta), found)
-    return f"{bytes_text(found.bytes)} in {count}" + (f", ratio {ratio}" if ratio else "")
+    count = f"{size.objects:,} of {total:,} {noun}s" if total > 1 else f"1 {noun}"
+    ratio = ratio_text(raw_bytes(meta), size)
+    return f"{bytes_text(size.bytes)} in {count}" + (f", ratio {ratio}" if ratio else "")
 
 
 def _parts(meta: ArrayMeta, grid: ChunkGrid, count: int) -> str:
@@ -103,7 +103,7 @@ def _parts(meta: ArrayMeta, grid: ChunkGrid, count: int) -> str:
     return f"{grid_text(grid)} ({count:,}{size})"
 
 
-def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) -> dict[str, Any]:
+def as_document(path: str, meta: ArrayMeta | GroupMeta, size: Stored | None) -> dict[str, Any]:
     """The facts about a node as JSON; programs may rely on these members."""
     common: dict[str, Any] = {
         "path": f"/{path}",
@@ -127,7 +127,7 @@ def as_document(path: str, meta: ArrayMeta | GroupMeta, found: Stored | None) ->
         common["consolidated"] = meta.consolidated is not None
     common["attributes"] = _strict(meta.attributes)
     common["stored"] = (
-        None if found is None else {"objects": found.objects, "bytes": found.bytes, "complete": found.complete}
+        None if size is None else {"objects": size.objects, "bytes": size.bytes, "complete": size.complete}
     )
     return common
 

@@ -51,10 +51,10 @@ def findings_tree(report: Report, limit: int) -> Tree:
 def _line(finding: Finding) -> Text:
     from rich.text import Text
 
-    place = "" if finding.key is None else finding.key.removeprefix(finding.path.strip("/") + "/")
+    where = "" if finding.key is None else finding.key.removeprefix(finding.path.strip("/") + "/")
     if finding.inner:
-        place += f" {_position(finding.inner)}"
-    return Text.assemble((printable(place), "bold"), "  " if place else "", printable(finding.message))
+        where += f" {_position(finding.inner)}"
+    return Text.assemble((printable(where), "bold"), "  " if where else "", printable(finding.message))
 
 
 def repairs_tree(report: Report, limit: int) -> Tree:

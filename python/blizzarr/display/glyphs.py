@@ -99,10 +99,10 @@ def _fonts() -> tuple[Any, ...]:
         from PIL import ImageFont
     except ImportError:
         return ()
-    found = []
+    fonts = []
     for name in _FONTS:
         try:
-            found.append(ImageFont.truetype(name, _POINTS))
+            fonts.append(ImageFont.truetype(name, _POINTS))
         except OSError:
             continue
-    return tuple(found)
+    return tuple(fonts)

@@ -72,9 +72,9 @@ overflow:hidden}
 
 def array_html(store: Store, path: str, meta: ArrayMeta) -> str:
     """An array as HTML: its facts, a drawing of its chunk grid, and its attributes, folded."""
-    found = stored(store, chunk_prefix(path, meta), seconds=_PATIENCE)
+    size = stored(store, chunk_prefix(path, meta), seconds=_PATIENCE)
     head = _head(path, store, "array", f"{shape_text(meta.shape)}  {meta.dtype}")
-    body = f'<div class="bzr-body"><div>{_facts(meta, found)}</div>{_grid(meta)}</div>'
+    body = f'<div class="bzr-body"><div>{_facts(meta, size)}</div>{_grid(meta)}</div>'
     return _page(head + body + _attributes(meta.attributes))
 
 
@@ -110,16 +110,16 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _facts(meta: ArrayMeta, found: Stored | None) -> str:
-    return _table(facts.rows(meta, found)) + _bar(facts.raw_bytes(meta), found)
+def _facts(meta: ArrayMeta, size: Stored | None) -> str:
+    return _table(facts.rows(meta, size)) + _bar(facts.raw_bytes(meta), size)
 
 
-def _bar(raw: int | None, found: Stored | None) -> str:
+def _bar(raw: int | None, size: Stored | None) -> str:
     """A bar that shows the stored size as a part of the raw size."""
-    if not raw or ratio_text(raw, found) is None:
+    if not raw or ratio_text(raw, size) is None:
         return ""
-    assert found is not None
-    percent = min(100.0, 100 * found.bytes / raw)
+    assert size is not None
+    percent = min(100.0, 100 * size.bytes / raw)
     markup = f"{percent:.3g} % of the raw size is stored"
     return f'<div class="bzr-bar" title="{markup}"><i style="width:{percent:.2f}%"></i></div>'
 
@@ -171,11 +171,11 @@ def _node(store: Store, path: str, inside: Mapping[str, list[Child]], child: Chi
         why = escape(child.error.line)
         return f'<span class="bzr-flat">{name}</span> <span class="bzr-bad">{why}</span>'
     if isinstance(child.meta, ArrayMeta):
-        found = stored(store, chunk_prefix(join(path, child.name), child.meta), _FEW, _PATIENCE / 10)
+        size = stored(store, chunk_prefix(join(path, child.name), child.meta), _FEW, _PATIENCE / 10)
         summary = f"{shape_text(child.meta.shape)}  {child.meta.dtype}"
-        pale = ", ".join(filter(None, (_named(child.meta), ratio_text(facts.raw_bytes(child.meta), found))))
+        pale = ", ".join(filter(None, (_named(child.meta), ratio_text(facts.raw_bytes(child.meta), size))))
         markup = f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">{escape(pale)}</span>'
-        leaf = f'<div class="bzr-leaf">{_facts(child.meta, found)}</div>'
+        leaf = f'<div class="bzr-leaf">{_facts(child.meta, size)}</div>'
         return f"<details><summary>{name}{markup}</summary>{leaf}</details>"
     branch = _branch(store, path, inside, child.name)
     if not branch:

@@ -71,12 +71,12 @@ def draw_image(
     """
     height, width = image.shape[:2]
     canvas.paste(left, top, image[::-1] if lower else image)
-    for place, text in _axis_ticks(axes[1], width):
-        canvas.fill(left + place, top + height + 1, 1, _TICK, FRAME)
-        canvas.text(left + place, top + height + _TICK + 3, text, PALE, 0.5)
+    for pixel, text in _axis_ticks(axes[1], width):
+        canvas.fill(left + pixel, top + height + 1, 1, _TICK, FRAME)
+        canvas.text(left + pixel, top + height + _TICK + 3, text, PALE, 0.5)
     canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, _title(axes[1]), INK, 0.5)
-    for place, text in _axis_ticks(axes[0], height, upright=True):
-        y = top + (height - 1 - place if lower else place)
+    for pixel, text in _axis_ticks(axes[0], height, upright=True):
+        y = top + (height - 1 - pixel if lower else pixel)
         canvas.fill(left - 1 - _TICK, y, _TICK, 1, FRAME)
         canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, text, PALE, 1.0)
     room = room_left(axes[0], height)
@@ -101,10 +101,10 @@ def _axis_ticks(axis: Axis, pixels: int, *, upright: bool = False) -> list[tuple
     longest = len(str(last)) if axis.coordinates is None else len(axis.coordinates.text(last)) + 1
     wanted = max(2, pixels // ((3 * glyphs.HEIGHT) if upright else glyphs.WIDTH * (longest + 4)))
     if axis.coordinates is None:
-        found = [(place, str(index)) for place, index in index_ticks(axis.indices, wanted)]
+        ticks = [(position, str(index)) for position, index in index_ticks(axis.indices, wanted)]
     else:
-        found = axis.coordinates.ticks(axis.indices, wanted)
-    return [(int((place + 0.5) * pixels / len(axis)), text) for place, text in found]
+        ticks = axis.coordinates.ticks(axis.indices, wanted)
+    return [(int((position + 0.5) * pixels / len(axis)), text) for position, text in ticks]
 
 
 def bar_room(dtype: np.dtype[Any]) -> int:
@@ -165,9 +165,9 @@ def draw_curve(
         y = top + round((high - value) / (high - low) * (height - 1))
         canvas.fill(left, y, width, 1, _GRID)
         canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, tick_text(value), PALE, 1.0)
-    for place, text in _axis_ticks(axis, width):
-        canvas.fill(left + place, top, 1, height, _GRID)
-        canvas.text(left + place, top + height + _TICK + 3, text, PALE, 0.5)
+    for pixel, text in _axis_ticks(axis, width):
+        canvas.fill(left + pixel, top, 1, height, _GRID)
+        canvas.text(left + pixel, top + height + _TICK + 3, text, PALE, 0.5)
     canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, _title(axis), INK, 0.5)
     xs = left + (np.arange(len(values)) + 0.5) * width / len(values)
     ys = top + np.clip((high - values) / (high - low), 0, 1) * (height - 1)

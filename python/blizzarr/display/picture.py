@@ -79,7 +79,7 @@ def render(
     coloured = _is_coloured(region)
     # Axes that cannot be shown are cut at their middle.
     while len(region.axes) > 3 + (coloured and tiled is not None):
-        position = next(place for place in range(len(region.axes)) if place != tiled)
+        position = next(index for index in range(len(region.axes)) if index != tiled)
         tiled = tiled - 1 if tiled is not None and position < tiled else tiled
         region = region.at(position, len(region.axes[position]) // 2)
     if tiled is not None:
@@ -116,15 +116,15 @@ def _fits(regions: Sequence[Region], size: int) -> dict[int, panel.Fit]:
 
 def _sample(region: Region, fits: dict[int, panel.Fit]) -> NDArray[Any]:
     """The visible elements, along the two axes of the panel and perhaps an axis of colours."""
-    steps = [fits[axis.number].step if place < 2 else 1 for place, axis in enumerate(region.axes)]
+    steps = [fits[axis.number].step if number < 2 else 1 for number, axis in enumerate(region.axes)]
     return region.every(steps).affordable().read()
 
 
 def _enlarge(image: NDArray[np.uint8], axes: tuple[Axis, ...], fits: dict[int, panel.Fit]) -> NDArray[np.uint8]:
     """The image at its final size; every element becomes a box of pixels."""
-    for place, axis in enumerate(axes[:2]):
+    for number, axis in enumerate(axes[:2]):
         pixels = fits[axis.number].pixels(len(axis))
-        image = image.take(np.arange(pixels) * image.shape[place] // pixels, axis=place)
+        image = image.take(np.arange(pixels) * image.shape[number] // pixels, axis=number)
     return image
 
 
@@ -179,7 +179,7 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     along = region.axes[tiled]
     count = min(len(along), _MOST_TILES)
     places = [round((number + 0.5) * len(along) / count - 0.5) for number in range(count)]
-    slices = [region.at(tiled, place) for place in places]
+    slices = [region.at(tiled, index) for index in places]
     columns = math.ceil(math.sqrt(count * 1.25))
     rows = -(-count // columns)
     fits = _fits(slices, round(style.size * 1.6 / columns))

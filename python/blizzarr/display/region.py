@@ -99,11 +99,11 @@ class Region:
                     raise OutOfBoundsError(index=part, axis=number, size=shape[number]) from None
         return cls(array, tuple(axes), tuple(fixed), names, coordinates or {})
 
-    def at(self, position: int, place: int) -> Self:
-        """The region without the axis at `position`, at the `place`-th of its indices."""
+    def at(self, position: int, index: int) -> Self:
+        """The region without the axis at `position`, at the `index`-th of its indices."""
         axis = self.axes[position]
         kept = self.axes[:position] + self.axes[position + 1 :]
-        return replace(self, axes=kept, fixed=(*self.fixed, (axis.number, axis.indices[place])))
+        return replace(self, axes=kept, fixed=(*self.fixed, (axis.number, axis.indices[index])))
 
     def narrowed(self, position: int, part: slice) -> Self:
         """The region with a part of the axis at `position`."""
@@ -127,11 +127,11 @@ class Region:
             ]
             if math.prod(touched) * chunk_bytes <= budget:
                 return region
-            open_axes = [place for place, axis in enumerate(region.axes) if len(axis) >= 2 * _FEWEST]
+            open_axes = [number for number, axis in enumerate(region.axes) if len(axis) >= 2 * _FEWEST]
             if not open_axes:
                 return region
-            most = max(open_axes, key=lambda place: touched[place])
-            region = region.every([2 if place == most else 1 for place in range(len(region.axes))])
+            most = max(open_axes, key=lambda number: touched[number])
+            region = region.every([2 if number == most else 1 for number in range(len(region.axes))])
 
     def read(self) -> NDArray[Any]:
         """The elements, one dimension for each axis that is shown."""
@@ -142,12 +142,12 @@ class Region:
             first, stop, step = axis.indices.start, axis.indices.stop, axis.indices.step
             # A slice cannot stop before the first element by its number.
             key[axis.number] = slice(first, stop if stop >= 0 else None, step)
-        found = self.array[tuple(key)]
+        elements = self.array[tuple(key)]
         if self.axes or self.array.dtype != object:
-            return np.asarray(found)
+            return np.asarray(elements)
         # A single object may be a list or an array itself.
         alone = np.empty((), np.object_)
-        alone[()] = found
+        alone[()] = elements
         return alone
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.float64]:
@@ -165,8 +165,8 @@ class Region:
     def describe(self, number: int, index: int) -> str:
         """The index along one axis, like ``level = 0 of 12``, or ``time = 2001-01-05`` if there are coordinates."""
         beside = self.coordinates.get(number)
-        place = f"{index} of {self.array.shape[number]}" if beside is None else beside.text(index)
-        return f"{self.names[number]} = {place}"
+        text = f"{index} of {self.array.shape[number]}" if beside is None else beside.text(index)
+        return f"{self.names[number]} = {text}"
 
 
 def _expand(key: Any, rank: int) -> list[Any]:
@@ -178,11 +178,11 @@ def _expand(key: Any, rank: int) -> list[Any]:
         raise ValueError(f"expected integers, slices and at most one '...' to choose what is shown, found {key!r}")
     if Ellipsis not in parts:
         parts.append(Ellipsis)
-    place = parts.index(Ellipsis)
+    position = parts.index(Ellipsis)
     missing = rank - len(parts) + 1
     if missing < 0:
         raise ValueError(f"expected at most {rank} indices for an array of {rank} dimensions, found {len(parts) - 1}")
-    return parts[:place] + [slice(None)] * missing + parts[place + 1 :]
+    return parts[:position] + [slice(None)] * missing + parts[position + 1 :]
 
 
 def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]:

@@ -44,9 +44,9 @@ def blocks(region: Region) -> Iterator[NDArray[Any]]:
 
 def as_text(region: Region) -> Iterator[str]:
     """Lines for people: aligned columns; for more than two axes, one table for each index along the first ones."""
-    for place, table in _tables(region):
-        if place is not None:
-            yield f"# [{', '.join(map(str, place))}, :, :]"
+    for indices, table in _tables(region):
+        if indices is not None:
+            yield f"# [{', '.join(map(str, indices))}, :, :]"
         cells = table.tolist()
         if region.array.dtype.kind in "SUO":
             # Elements are data of others: a terminal must not obey their control characters.
@@ -61,9 +61,9 @@ def as_csv(region: Region) -> Iterator[str]:
     if len(region.axes) > 2:
         names = [axis.name for axis in region.axes[:-1]]
         yield ",".join([*map(_quoted, names), *(str(index) for index in region.axes[-1].indices)])
-    for place, table in _tables(region):
+    for indices, table in _tables(region):
         for number, row in enumerate(table):
-            leading = [] if place is None else [*map(str, place), str(region.axes[-2].indices[number])]
+            leading = [] if indices is None else [*map(str, indices), str(region.axes[-2].indices[number])]
             yield ",".join(chain(leading, map(_quoted, row)))
 
 
@@ -80,10 +80,10 @@ def _tables(region: Region) -> Iterator[tuple[tuple[int, ...] | None, Texts]]:
         if rank < 3:
             yield None, texts.reshape(-1, 1) if rank < 2 else texts
             continue
-        for place in np.ndindex(texts.shape[:-2]):
-            along = (place[0] + start, *place[1:])
+        for position in np.ndindex(texts.shape[:-2]):
+            along = (position[0] + start, *position[1:])
             indices = tuple(axis.indices[index] for axis, index in zip(region.axes, along, strict=False))
-            yield indices, texts[place]
+            yield indices, texts[position]
         start += len(block)
 
 
@@ -112,8 +112,8 @@ def _texts(values: NDArray[Any]) -> Texts:
 def as_json(region: Region) -> Iterator[str]:
     """Nested lists as JSON text; complex numbers become pairs, and not-a-numbers text like ``"NaN"``."""
     if not region.axes:
-        found = region.read()
-        yield json_of(found[()]) if found.dtype == object else _json(found)
+        elements = region.read()
+        yield json_of(elements[()]) if elements.dtype == object else _json(elements)
         return
     yield "["
     first = True

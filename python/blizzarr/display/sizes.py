@@ -60,15 +60,15 @@ class Stored:
     """False if there are more objects than were counted."""
 
 
-def ratio_text(raw: int | None, found: Stored | None) -> str | None:
+def ratio_text(raw: int | None, size: Stored | None) -> str | None:
     """The raw size divided by the stored size, as text; None if one of them is unknown.
 
     >>> ratio_text(1000, Stored(2, 400, True))
     '2.5\xd7'
     """
-    if found is None or not found.complete or not found.bytes or not raw:
+    if size is None or not size.complete or not size.bytes or not raw:
         return None
-    ratio = raw / found.bytes
+    ratio = raw / size.bytes
     return f"{ratio:,.{1 if ratio < 1000 else 0}f}\N{MULTIPLICATION SIGN}"
 
 

@@ -137,10 +137,10 @@ class DataType:
         if isinstance(value, cls):
             return value
         problems = Problems()
-        found = table.from_user(value, problems)
+        parsed = table.from_user(value, problems)
         problems.raise_any()
-        assert found is not None
-        return found
+        assert parsed is not None
+        return parsed
 
     @classmethod
     def from_json(cls, value: Any, path: str = "data_type", problems: Problems | None = None) -> DataType | None:
@@ -156,9 +156,9 @@ class DataType:
         if problems is not None:
             return table.from_json(value, path, problems)
         problems = Problems()
-        found = table.from_json(value, path, problems)
+        parsed = table.from_json(value, path, problems)
         problems.raise_any()
-        return found
+        return parsed
 
     def to_json(self) -> Any:
         """Return the JSON value for v3 documents: the name, or an object with the name and the configuration."""
@@ -188,9 +188,9 @@ class DataType:
         if problems is not None:
             return fill_json.decode(self, value, path, problems, endian)
         problems = Problems()
-        found = fill_json.decode(self, value, path, problems, endian)
+        scalar = fill_json.decode(self, value, path, problems, endian)
         problems.raise_any()
-        return found
+        return scalar
 
     def fill_to_json(self, value: np.generic) -> Any:
         """Return the fill value as a v3 document has it."""

@@ -16,8 +16,8 @@ def null_count(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return 0
     count = getattr(value, "null_count", 0)
-    found = count() if callable(count) else count
-    return found if isinstance(found, int) else 0
+    number = count() if callable(count) else count
+    return number if isinstance(number, int) else 0
 
 
 def refuse(count: int) -> ValueError:

@@ -43,15 +43,15 @@ def from_json(
     before = len(problems.items)
     members(configuration, path, problems, ("fields",))
     listed = configuration.get("fields", MISSING)
-    place = f"{path}.configuration.fields"
+    where = f"{path}.configuration.fields"
     if type(listed) is not list or not 0 < len(listed) <= MAX_FIELDS:
-        problems.add(place, f"a list of at least one field, at most {MAX_FIELDS:,}", listed)
+        problems.add(where, f"a list of at least one field, at most {MAX_FIELDS:,}", listed)
         return None
-    if is_too_deep(depth, place, problems):
+    if is_too_deep(depth, where, problems):
         return None
     fields = []
     for position, item in enumerate(listed):
-        here = f"{place}[{position}]"
+        here = f"{where}[{position}]"
         pair = name == "structured" and type(item) is list and len(item) == 2
         if not pair and (type(item) is not dict or item.keys() != {"name", "data_type"}):
             problems.add(here, "an object with a name and a data_type", item)
@@ -60,7 +60,7 @@ def from_json(
         dtype = table.from_json(value, f"{here}.data_type", problems, depth + 1)
         if dtype is not None:
             fields.append(Placed(here, Field(label, dtype)))
-    made = make(fields, place, problems, "struct" if depth else name)
+    made = make(fields, where, problems, "struct" if depth else name)
     return made if len(problems.items) == before else None
 
 
@@ -76,15 +76,15 @@ def make(listed: Sequence[Placed], path: str, problems: Problems, name: str = "s
     before = len(problems.items)
     names_before = set()
     size = 0
-    for place, (label, dtype, shape) in listed:
+    for where, (label, dtype, shape) in listed:
         if type(label) is not str or not label or label in names_before or not is_text(label):
-            problems.add(f"{place}.name", "a name that is not empty and no other field has", label)
+            problems.add(f"{where}.name", "a name that is not empty and no other field has", label)
         else:
             names_before.add(label)
         if dtype.kind is Kind.OBJECT:
-            problems.add(f"{place}.data_type", "a data type of a fixed size", dtype.name)
+            problems.add(f"{where}.data_type", "a data type of a fixed size", dtype.name)
         if 0 in shape:
-            problems.add(f"{place}.data_type", "a field of at least one element", list(shape))
+            problems.add(f"{where}.data_type", "a field of at least one element", list(shape))
         size += dtype.itemsize * prod(shape)
     if size > _MOST:
         problems.add(path, f"fields of at most {_MOST:,} bytes together", size)
@@ -104,11 +104,11 @@ def from_numpy(dtype: np.dtype[Any], path: str, problems: Problems, depth: int =
     before = len(problems.items)
     listed = []
     for label in dtype.names or ():
-        place = f"{path}[{describe(label)}]"
+        where = f"{path}[{describe(label)}]"
         inner = dtype[label]
         base, shape = inner.subdtype or (inner, ())
-        made = table.from_numpy(base, problems, place, depth + 1)
+        made = table.from_numpy(base, problems, where, depth + 1)
         if made is not None:
-            listed.append(Placed(place, Field(label, made, tuple(shape))))
+            listed.append(Placed(where, Field(label, made, tuple(shape))))
     made = make(listed, path, problems)
     return made if len(problems.items) == before else None

@@ -93,8 +93,8 @@ _TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
 
 def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> DataType | None:
     """Return the data type that a v3 document names, within `depth` structs; `None` if a problem was added."""
-    if type(value) is str and (found := _TABLE.get(value)) is not None:
-        return found
+    if type(value) is str and (row := _TABLE.get(value)) is not None:
+        return row
     named = extension(value, path, problems, "data type")
     if named is None:
         return None
@@ -115,18 +115,18 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
     if configuration:
         problems.add(f"{path}.configuration", f"no options for {name}", dict(configuration))
         return None
-    if (found := _TABLE.get(name)) is not None:
-        return found
+    if (row := _TABLE.get(name)) is not None:
+        return row
     if _is_raw(name):
         # Converting very many digits to an integer is slow.
         digits = name[1:]
         return _raw(int(digits) if len(digits) < 12 and digits[0] != "0" else 0, name, path, problems)
     if name in ml.ROWS:
-        if (found := ml.data_type(name)) is None:
+        if (row := ml.data_type(name)) is None:
             problems.unknown(path, "data type", name, "it needs the package ml_dtypes: pip install 'blizzarr[ml]'")
         else:
-            _TABLE[name] = found
-        return found
+            _TABLE[name] = row
+        return row
     part = from_json(narrow_complex.PARTS[name], path, problems)
     if part is not None:
         _TABLE[name] = narrow_complex.data_type(name, part)

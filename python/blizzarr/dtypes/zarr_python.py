@@ -21,11 +21,11 @@ def adapted(name: str, theirs: Any) -> Callable[..., DataType]:
 
     def make(**options: Any) -> DataType:
         document = {"name": name, "configuration": options} if options else name
-        found = theirs.from_json(document, zarr_format=3)
-        plain = DataType.parse(found.to_native_dtype().newbyteorder("="))
-        ordered = plain.itemsize if hasattr(found, "endianness") else 0
+        parsed = theirs.from_json(document, zarr_format=3)
+        plain = DataType.parse(parsed.to_native_dtype().newbyteorder("="))
+        ordered = plain.itemsize if hasattr(parsed, "endianness") else 0
         return ZarrPythonType(
-            name, plain.numpy, plain.kind, plain.swap_unit or ordered, configuration=dict(options), theirs=found
+            name, plain.numpy, plain.kind, plain.swap_unit or ordered, configuration=dict(options), theirs=parsed
         )
 
     return make

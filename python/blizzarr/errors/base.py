@@ -77,9 +77,9 @@ class BlizzarrError(Exception):
 
     def _text(self) -> str:
         """Return the text, whose line breaks are ours: names and values that are made part of it have none."""
-        place, text = self._place(), f"{self.codec}: {self.reason}" if self.codec else self.reason
-        if place:
-            text = f"cannot {self.direction} {place}: {text}" if self.direction else f"{place}: {text}"
+        where, text = self._place(), f"{self.codec}: {self.reason}" if self.codec else self.reason
+        if where:
+            text = f"cannot {self.direction} {where}: {text}" if self.direction else f"{where}: {text}"
         return printable(text)
 
     def __repr__(self) -> str:

@@ -93,15 +93,15 @@ class Consolidated(Mapping[str, Node]):
         Raise `KeyError` if there is no copy of this node. Raise `MetadataError` if the copy, or the document as a
         whole, does not conform.
         """
-        found = self._nodes.get(path)
-        if found is None:
+        decoded = self._nodes.get(path)
+        if decoded is None:
             document = self.documents[path]
             problems = Problems()
             node = self._decode(self._start + path, document, problems)
             problems.raise_any(key=self._key, document=document)
             assert node is not None, path
-            found = self._nodes[path] = node, problems.notices
-        return found
+            decoded = self._nodes[path] = node, problems.notices
+        return decoded
 
     def below(self, path: str) -> Consolidated:
         """Return the nodes below the group at this path, relative to that group."""
@@ -112,7 +112,7 @@ class Consolidated(Mapping[str, Node]):
 
 def check_entry(
     path: str,
-    place: str,
+    where: str,
     document: Any,
     is_array: Callable[[str], bool],
     rule: Callable[[str], str | None],
@@ -120,14 +120,14 @@ def check_entry(
 ) -> None:
     """Add problems for a path that does not lead below the group, or is below an array, and for invalid documents.
 
-    `place` is the JSON path of the copy, `rule` the one for names of nodes.
+    `where` is the JSON path of the copy, `rule` the one for names of nodes.
     """
     names = path.split("/")
     wrong = next(filter(None, map(rule, names)), None)
     if wrong is not None:
-        problems.items.append(Problem(place, "a path below this group", wrong))
+        problems.items.append(Problem(where, "a path below this group", wrong))
         return
     if type(document) is not dict:
-        problems.add(place, "the document of a node", document)
+        problems.add(where, "the document of a node", document)
     if any(is_array("/".join(names[:depth])) for depth in range(1, len(names))):
-        problems.add(place, "no node below an array", path)
+        problems.add(where, "no node below an array", path)

@@ -142,13 +142,13 @@ def _report_duplicates(text: str, problems: Problems, attributes: bool) -> None:
             stack.extend((f"{path}[{index}]", inner) for index, inner in enumerate(item))
         elif isinstance(item, _Object):
             for name in item.twice:
-                place = f"{path}.{name}" if path else name
+                where = f"{path}.{name}" if path else name
                 if attributes or _in_attributes(path):
                     problems.notices.append(
-                        Notice("duplicate-name", f"{place} is there more than once; the last one counts")
+                        Notice("duplicate-name", f"{where} is there more than once; the last one counts")
                     )
                 else:
-                    problems.items.append(Problem(place, "each name once", "it more than once"))
+                    problems.items.append(Problem(where, "each name once", "it more than once"))
             stack.extend((f"{path}.{name}" if path else name, inner) for name, inner in item.items())
 
 
@@ -181,8 +181,8 @@ def dump(document: Mapping[str, Any], key: str) -> bytes:
     try:
         return _text(document, "\n").encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        path, found = _culprit(document)
-        problem = Problem(path, "a value that JSON has", found)
+        path, value = _culprit(document)
+        problem = Problem(path, "a value that JSON has", value)
         raise MetadataError(key=key, problems=[problem]) from error
 
 

@@ -90,7 +90,7 @@ def find_many(
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
-    found: list[StoredNode | BlizzarrError | None] = [None] * len(paths)
+    results: list[StoredNode | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     for form in forms:
@@ -99,39 +99,39 @@ def find_many(
         if values is None:
             values, unreadable = _documents_or_errors(store, keys)
             for position, error in unreadable.items():
-                found[open_[position]] = error
+                results[open_[position]] = error
         for number, several in zip(open_, keys, strict=True):
             documents = {key: values[key] for key in several if key in values}
             if documents:
                 given = _with_entry(store, form.entry_key, documents, entries) if form.entry_key else documents
                 try:
-                    found[number] = _decode(form, paths[number], given, documents)
+                    results[number] = _decode(form, paths[number], given, documents)
                 except BlizzarrError as error:
-                    found[number] = error
-        open_ = [number for number in open_ if found[number] is None]
+                    results[number] = error
+        open_ = [number for number in open_ if results[number] is None]
         if not open_:
             break
-    _complete_separators(store, paths, found)
-    if searched and open_ and not any(isinstance(one, StoredNode) and _is_alone(one) for one in found):
+    _complete_separators(store, paths, results)
+    if searched and open_ and not any(isinstance(one, StoredNode) and _is_alone(one) for one in results):
         for search in _SEARCHES:
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
-                found[number] = found[number] or other
-    return found
+                results[number] = results[number] or other
+    return results
 
 
-def _complete_separators(store: Store, paths: Sequence[str], found: list[StoredNode | BlizzarrError | None]) -> None:
+def _complete_separators(store: Store, paths: Sequence[str], results: list[StoredNode | BlizzarrError | None]) -> None:
     """Complete metadata that documents leave open by looking at chunks."""
-    nodes = {number: one.meta for number, one in enumerate(found) if type(one) is StoredNode}
+    nodes = {number: one.meta for number, one in enumerate(results) if type(one) is StoredNode}
     open_ones = {number: meta for number, meta in nodes.items() if v2_separator.lacks_separator(meta)}
     if open_ones:
         completed = v2_separator.with_separators(store, [(paths[number], meta) for number, meta in open_ones.items()])
         for number, meta in zip(open_ones, completed, strict=True):
-            found[number] = found[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `StoredNode`
+            results[number] = results[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `StoredNode`
 
 
-def _is_alone(found: StoredNode) -> bool:
+def _is_alone(node: StoredNode) -> bool:
     """Return whether the format of a node has no entry document, which the nodes around it then lack as well."""
-    return format_of(found.meta).entry_key is None
+    return format_of(node.meta).entry_key is None
 
 
 def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
@@ -198,25 +198,25 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
     near = getattr(store, "native", None) is not None
     known: Mapping[str, bytes] | None = None
     if near:
-        found = find_one(store, path, FORMATS.values() if form is None else (form,))
-        if found is None and form is None:
-            found = _search(store, path)
+        node = find_one(store, path, FORMATS.values() if form is None else (form,))
+        if node is None and form is None:
+            node = _search(store, path)
     else:
-        found, known = _find_far(store, path, form)
-    if form is not None and found is None and form.entry_key is not None:
-        found = find(store, path)
-        return found if found is not None and format_of(found.meta) == form else None
-    if found is None:
+        node, known = _find_far(store, path, form)
+    if form is not None and node is None and form.entry_key is not None:
+        node = find(store, path)
+        return node if node is not None and format_of(node.meta) == form else None
+    if node is None:
         return None
-    if found.notices:
-        warn_of(found.notices)
-    meta = found.meta
+    if node.notices:
+        warn_of(node.notices)
+    meta = node.meta
     # An array has slashes in its keys only because its document says so, or because they were looked for.
     if meta.format == "v2" and type(meta) is ArrayMeta and meta.chunk_keys.separator == "/":
         v2_separator.warn_of_slashes(store, path, meta, stacklevel=3)
     if form is None:
-        _warn_of_others(store, path, found, known)
-    return found
+        _warn_of_others(store, path, node, known)
+    return node
 
 
 def find_again(store: Store, path: str) -> StoredNode | None:
@@ -229,11 +229,11 @@ def find_again(store: Store, path: str) -> StoredNode | None:
 def _search(store: Store, path: str) -> StoredNode | None:
     """Return the node at a path that has no document at a known key."""
     for search in _SEARCHES:
-        (found,) = search(store, [path])
-        if isinstance(found, BlizzarrError):
-            raise found
-        if found is not None:
-            return found
+        (result,) = search(store, [path])
+        if isinstance(result, BlizzarrError):
+            raise result
+        if result is not None:
+            return result
     return None
 
 
@@ -254,11 +254,11 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
         if not documents:
             continue
         given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents
-        found = _decode(wanted, path, given, documents)
-        if found is not None:
-            if found.meta.format == "v2" and v2_separator.lacks_separator(found.meta):
-                found = found._replace(meta=v2_separator.with_separator(store, path, found.meta))
-            return found
+        node = _decode(wanted, path, given, documents)
+        if node is not None:
+            if node.meta.format == "v2" and v2_separator.lacks_separator(node.meta):
+                node = node._replace(meta=v2_separator.with_separator(store, path, node.meta))
+            return node
     return None
 
 
@@ -272,10 +272,10 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode 
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
-    found = find_many(store, (path,), None if form is None else forms, known=known)[0]
-    if isinstance(found, BlizzarrError):
-        raise found
-    return found, known
+    result = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    if isinstance(result, BlizzarrError):
+        raise result
+    return result, known
 
 
 def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> dict[str, bytes]:
@@ -291,15 +291,15 @@ def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> d
     return known
 
 
-def _warn_of_others(store: Store, path: str, found: StoredNode, known: Mapping[str, bytes] | None) -> None:
+def _warn_of_others(store: Store, path: str, node: StoredNode, known: Mapping[str, bytes] | None) -> None:
     """Warn of documents of formats of Zarr older than that of a node at the same path, which may be out of date."""
-    newest = FORMATS.get(found.meta.format) or format_of(found.meta)
+    newest = FORMATS.get(node.meta.format) or format_of(node.meta)
     keys = [*map((f"{path}/" if path else "").__add__, _older_names(newest.zarr_format))]
     there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
     if not there:
         return
     warn(
-        f"/{path} in {store} is there in two formats: {', '.join(found.documents)} ({newest.name}) counts, "
+        f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({newest.name}) counts, "
         f"{', '.join(there)} is ignored; remove what is out of date",
         stacklevel=4,
     )
@@ -328,8 +328,8 @@ def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
     """Return the metadata of the node at a path, or `None`; see `find`."""
-    found = find(store, path, form)
-    return None if found is None else found.meta
+    node = find(store, path, form)
+    return None if node is None else node.meta
 
 
 def read_node(store: Store, path: str, form: Format | None = None) -> Node:
@@ -338,9 +338,9 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
     `MetadataError` if its documents do not conform.
     """
-    found = find(store, path, form)
-    if found is not None:
-        return found.meta
+    node = find(store, path, form)
+    if node is not None:
+        return node.meta
     implied = find_implied(store, path, form)
     if implied is not None and not is_complete(implied.meta):
         warn(
@@ -401,13 +401,13 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
             continue
         path, meta = groups[wanted[0][0]]
         paths = [join(groups[number][0], name) for number, name in wanted]
-        for (number, name), found in zip(
+        for (number, name), result in zip(
             wanted, find_many(store, paths, relatives(format_of(meta), path)), strict=True
         ):
-            if isinstance(found, StoredNode):
-                made[number].append(Child(name, found.meta, notices=found.notices))
-            elif found is not None:
-                made[number].append(Child(name, None, found))
+            if isinstance(result, StoredNode):
+                made[number].append(Child(name, result.meta, notices=result.notices))
+            elif result is not None:
+                made[number].append(Child(name, None, result))
             elif name in listings[number][1]:
                 above, group = groups[number]
                 if is_implicit(store, format_of(group), join(above, name)):

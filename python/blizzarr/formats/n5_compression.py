@@ -67,15 +67,15 @@ def options_of(value: Any, problems: Problems, others: bool = False) -> dict[str
         problems.unknown(f"{_PLACE}.type", "compression of N5", name, f"there are {_NAMES}")
         return None
     before = len(problems.items)
-    found = {"type": name}
+    options = {"type": name}
     for option, default in _OPTIONS[name]:
-        found[option.name] = value.get(option.name, default)
-        if not option.accepts(found[option.name]):
-            problems.add(f"{_PLACE}.{option.name}", option.expected, found[option.name])
+        options[option.name] = value.get(option.name, default)
+        if not option.accepts(options[option.name]):
+            problems.add(f"{_PLACE}.{option.name}", option.expected, options[option.name])
     for other in value if not others else ():
-        if other not in found:
+        if other not in options:
             problems.add(f"{_PLACE}.{other}", f"no such option of {name}", value[other])
-    return found if len(problems.items) == before else None
+    return options if len(problems.items) == before else None
 
 
 def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | None:

@@ -72,19 +72,19 @@ def _to_old(nodes: Mapping[str, Node]) -> dict[str, OmeChange]:
     versions = _around({path: {str(own["version"])} for path, own in owns.items() if "version" in own})
     changes = {}
     for path, own in owns.items():
-        found = [name for name in _PARTS if name in own]
+        parts_there = [name for name in _PARTS if name in own]
         # ome-zarr-py leaves the version out where it lists labels.
-        version = _nearest(path, versions) if found or "version" in own else None
+        version = _nearest(path, versions) if parts_there or "version" in own else None
         if version is None:
             continue
         node = nodes[path]
-        if version != _NEW or not node.attributes.keys().isdisjoint(found):
+        if version != _NEW or not node.attributes.keys().isdisjoint(parts_there):
             note = f"the metadata of OME-Zarr {version} stay as they are: only those of {_NEW} can become {_OLD}"
             changes[path] = OmeChange((note,))
             continue
-        rest = {name: value for name, value in own.items() if name not in (*found, "version")}
+        rest = {name: value for name, value in own.items() if name not in (*parts_there, "version")}
         attributes = {name: value for name, value in node.attributes.items() if name != _NAMESPACE}
-        attributes |= {name: _versioned(own[name], _OLD) if name in _VERSIONED else own[name] for name in found}
+        attributes |= {name: _versioned(own[name], _OLD) if name in _VERSIONED else own[name] for name in parts_there}
         if rest:
             attributes[_NAMESPACE] = rest
         changes[path] = OmeChange((f"the metadata of OME-Zarr {_NEW} become those of {_OLD}",), attributes)
@@ -141,10 +141,10 @@ def axis_names(nodes: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
             if (_version_of(image) if own is None else own.get("version")) not in (_OLD, _NEW):
                 continue
             axes = _axes(image) or ()
-            for place in _places(path, image):
-                array = nodes.get(place)
+            for array_path in _places(path, image):
+                array = nodes.get(array_path)
                 if axes and isinstance(array, ArrayMeta) and len(array.shape) == len(axes):
-                    names.setdefault(place, axes)
+                    names.setdefault(array_path, axes)
     return names
 
 
@@ -158,17 +158,17 @@ def _to_new(nodes: Mapping[str, Node]) -> dict[str, OmeChange]:
     versions = _versions(nodes)
     changes = {}
     for path, node in nodes.items():
-        found = _parts_of(path, node, nodes)
-        version = _nearest(path, versions) if found else None
+        parts_there = _parts_of(path, node, nodes)
+        version = _nearest(path, versions) if parts_there else None
         if version is None:
             continue
         own = node.attributes.get(_NAMESPACE, {})
-        if version != _OLD or type(own) is not dict or not own.keys().isdisjoint((*found, "version")):
+        if version != _OLD or type(own) is not dict or not own.keys().isdisjoint((*parts_there, "version")):
             note = f"the metadata of OME-Zarr {version} stay as they are: only those of {_OLD} can become {_NEW}"
             changes[path] = OmeChange((note,))
             continue
-        attributes = {name: value for name, value in node.attributes.items() if name not in (*found, _NAMESPACE)}
-        parts = {name: node.attributes[name] for name in found}
+        attributes = {name: value for name, value in node.attributes.items() if name not in (*parts_there, _NAMESPACE)}
+        parts = {name: node.attributes[name] for name in parts_there}
         for name in _VERSIONED:
             if name in parts:
                 parts[name] = _versioned(parts[name], _NEW if name in _VERSIONED_STILL else None)
@@ -193,25 +193,26 @@ def _parts_of(path: str, node: Node, nodes: Mapping[str, Node]) -> list[str]:
     """Return the names of the attributes of a group in v2 that are metadata of OME-Zarr."""
     if not isinstance(node, GroupMeta) or node.format == "v3":
         return []
-    found = node.attributes
+    attributes = node.attributes
     last = path.rpartition("/")[2]
     is_part = {
-        "multiscales": bool(_images(found)),
-        "omero": bool(_images(found)),
-        "image-label": bool(_images(found)),
-        "plate": type(found.get("plate")) is dict and "wells" in found["plate"],
-        "well": type(found.get("well")) is dict and "images" in found["well"],
+        "multiscales": bool(_images(attributes)),
+        "omero": bool(_images(attributes)),
+        "image-label": bool(_images(attributes)),
+        "plate": type(attributes.get("plate")) is dict and "wells" in attributes["plate"],
+        "well": type(attributes.get("well")) is dict and "images" in attributes["well"],
         "bioformats2raw.layout": True,
         # Only the place tells these from other lists.
-        "labels": _are_texts(found.get("labels")) and (last == "labels" or _leads_to_image(path, found, nodes)),
-        "series": _are_texts(found.get("series")) and last == "OME",
+        "labels": _are_texts(attributes.get("labels"))
+        and (last == "labels" or _leads_to_image(path, attributes, nodes)),
+        "series": _are_texts(attributes.get("series")) and last == "OME",
     }
-    return [name for name in _PARTS if name in found and is_part[name]]
+    return [name for name in _PARTS if name in attributes and is_part[name]]
 
 
-def _leads_to_image(path: str, found: Mapping[str, Any], nodes: Mapping[str, Node]) -> bool:
-    places = [join(path, name) for name in found["labels"]]
-    return any(place in nodes and _images(nodes[place].attributes) for place in places)
+def _leads_to_image(path: str, attributes: Mapping[str, Any], nodes: Mapping[str, Node]) -> bool:
+    places = [join(path, name) for name in attributes["labels"]]
+    return any(place_of_label in nodes and _images(nodes[place_of_label].attributes) for place_of_label in places)
 
 
 def _are_texts(value: Any) -> bool:
@@ -223,8 +224,8 @@ def _images(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
     images = attributes.get("multiscales")
     if type(images) is not list:
         return []
-    found = [image for image in images if type(image) is dict and type(image.get("datasets")) is list]
-    return found if len(found) == len(images) else []
+    described = [image for image in images if type(image) is dict and type(image.get("datasets")) is list]
+    return described if len(described) == len(images) else []
 
 
 def _version_of(image: Mapping[str, Any]) -> str:
@@ -245,9 +246,9 @@ def _axes(image: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 def _places(path: str, image: Mapping[str, Any]) -> Iterator[str]:
     for dataset in image["datasets"]:
-        place = dataset.get("path") if type(dataset) is dict else None
-        if type(place) is str:
-            yield posixpath.normpath(join(path, place))
+        relative = dataset.get("path") if type(dataset) is dict else None
+        if type(relative) is str:
+            yield posixpath.normpath(join(path, relative))
 
 
 def _versioned(part: Any, version: str | None) -> Any:
@@ -266,21 +267,23 @@ def _versions(nodes: Mapping[str, Node]) -> dict[str, set[str]]:
     for path, node in nodes.items():
         if not isinstance(node, GroupMeta) or node.format == "v3":
             continue
-        found = {_version_of(image) for image in _images(node.attributes)}
+        versions = {_version_of(image) for image in _images(node.attributes)}
         parts = [node.attributes.get(name) for name in ("plate", "well")]
-        found = found or {part["version"] for part in parts if type(part) is dict and type(part.get("version")) is str}
-        if found:
-            named[path] = found
+        versions = versions or {
+            part["version"] for part in parts if type(part) is dict and type(part.get("version")) is str
+        }
+        if versions:
+            named[path] = versions
     return _around(named)
 
 
 def _around(named: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return the versions of groups and, for groups above that have none, those of all groups below."""
     below: dict[str, set[str]] = {}
-    for path, found in named.items():
+    for path, versions in named.items():
         while path:
             path = path.rpartition("/")[0]
-            below.setdefault(path, set()).update(found)
+            below.setdefault(path, set()).update(versions)
     return {**below, **named}
 
 
@@ -288,5 +291,5 @@ def _nearest(path: str, versions: Mapping[str, set[str]]) -> str | None:
     """Return the version of a group, or else that of the nearest group above; `None` if there is none."""
     while path and path not in versions:
         path = path.rpartition("/")[0]
-    found = versions.get(path)
-    return None if found is None else " and ".join(sorted(found))
+    version = versions.get(path)
+    return None if version is None else " and ".join(sorted(version))

@@ -78,9 +78,9 @@ def format_named(value: Any) -> Format:
 
 def format_of(meta: Node) -> Format:
     """Return the format of a node."""
-    found = FORMATS.get(meta.format)
-    if found is not None:
-        return found
+    form = FORMATS.get(meta.format)
+    if form is not None:
+        return form
     return V3_IMPLICIT if meta.format == TAG else format_named(meta.format).of(meta)
 
 

@@ -89,11 +89,11 @@ def _with_options(compression: str, options: Any, problems: Problems) -> dict[st
     return {"id": compression, **usual, **chosen}
 
 
-def _accepts(option: Option, value: Any, place: str, problems: Problems) -> bool:
+def _accepts(option: Option, value: Any, where: str, problems: Problems) -> bool:
     """Return whether an option may have this value; if not, add a problem."""
     if option.accepts(value):
         return True
-    problems.add(place, option.expected, value)
+    problems.add(where, option.expected, value)
     return False
 
 

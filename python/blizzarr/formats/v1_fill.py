@@ -144,5 +144,5 @@ def _leaves(value: Any) -> Iterator[bool | int | float | str]:
 def _is(dtype: DataType, made: Any, value: Any, endian: str | None) -> bool:
     """Return whether a JSON value reads back as this fill value."""
     problems = Problems()
-    found = decode(dtype, made, "", problems, endian)
-    return not problems.items and dtype.fill_bytes(found) == dtype.fill_bytes(value)
+    decoded = decode(dtype, made, "", problems, endian)
+    return not problems.items and dtype.fill_bytes(decoded) == dtype.fill_bytes(value)

@@ -51,10 +51,10 @@ class V2Format(SiblingDocuments):
         prefix = f"{path}/" if path else ""
         kind = ARRAY if prefix + ARRAY in documents else GROUP
         if kind == GROUP or prefix + GROUP in documents:
-            found = v2_node.kind_of(path, documents, [] if notices is None else notices, prefix)
-            if found is None:
+            kind_there = v2_node.kind_of(path, documents, [] if notices is None else notices, prefix)
+            if kind_there is None:
                 return None
-            kind = found
+            kind = kind_there
         raw, raw_attributes = documents[prefix + kind], documents.get(prefix + ATTRIBUTES)
         meta = (_arrays if kind == ARRAY else _groups)((raw, raw_attributes), prefix, notices)
         if type(meta) is not GroupMeta:

@@ -58,9 +58,9 @@ def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] |
 def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) -> Node | None:
     """Decode the node at a path in consolidated metadata; `None` if a problem was added."""
     kind = kind_of(path, documents, problems.notices) or GROUP
-    found = Problems()
-    meta = decode_bare(kind, documents[kind], found)
-    problems.adopt(found, place(f"{path}/{kind}"))
+    inner = Problems()
+    meta = decode_bare(kind, documents[kind], inner)
+    problems.adopt(inner, place(f"{path}/{kind}"))
     attributes = documents.get(ATTRIBUTES, {})
     before = len(problems.items)
     check_depth(attributes, place(f"{path}/{ATTRIBUTES}"), problems)
@@ -101,12 +101,12 @@ def encode_below(nodes: Mapping[str, Node], problems: Problems) -> dict[str, dic
     """Return the documents of the nodes below a group as JSON values, for its consolidated metadata."""
     made = {}
     for path, node in sorted(nodes.items()):
-        found = Problems()
-        documents = encode(node, found)
+        inner = Problems()
+        documents = encode(node, inner)
         if node.format != "v2":
-            found.add("", "a node of v2, as all in such a document are", node.format)
+            inner.add("", "a node of v2, as all in such a document are", node.format)
         if not documents[ATTRIBUTES]:
             del documents[ATTRIBUTES]
-        problems.adopt(found, place(path))
+        problems.adopt(inner, place(path))
         made[path] = documents
     return made

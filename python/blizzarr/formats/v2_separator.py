@@ -120,4 +120,7 @@ def _leads_to_chunk(store: Any, prefix: str, depth: int, names: list[tuple[str, 
     if depth == 1:
         return bool(inner)
     below = (f"{prefix}{name}/" for name in inner)
-    return any(_leads_to_chunk(store, place, depth - 1, sample_names(store, place, _SAMPLE) or []) for place in below)
+    return any(
+        _leads_to_chunk(store, prefix_below, depth - 1, sample_names(store, prefix_below, _SAMPLE) or [])
+        for prefix_below in below
+    )

@@ -43,15 +43,15 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
         return None
     kind = document.get("node_type", MISSING)
     if kind == "array":
-        found = Problems()
-        array = v3_array.decode(document, found)
-        if found.items:
+        inner = Problems()
+        array = v3_array.decode(document, inner)
+        if inner.items:
             from blizzarr.formats import v3_transitional
 
             older = v3_transitional.decode(document, problems.notices)
             if older is not None:
                 return older
-        problems.adopt(found, "")
+        problems.adopt(inner, "")
         return array
     if kind == "group":
         return decode(document, problems, key)
@@ -61,12 +61,12 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
 
 def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
     """Decode the copy of the node at this path in consolidated metadata; `None` if a problem was added."""
-    found = Problems()
+    inner = Problems()
     if type(fill := document.get("fill_value")) in (float, list):
         # zarr-python 3.0.0 to 3.0.6 wrote bare tokens here, and their names in the document of the array itself.
         document = {**document, "fill_value": named_tokens(fill)}
-    node = decode_node(document, found)
-    problems.adopt(found, _path_of(path))
+    node = decode_node(document, inner)
+    problems.adopt(inner, _path_of(path))
     return node
 
 

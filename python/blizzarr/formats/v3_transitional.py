@@ -149,8 +149,8 @@ def _codecs(value: Any, dtype: DataType, notes: list[str]) -> Any:
     if len(stages) < len(codecs) or Stage.SERIALIZER in stages:
         return codecs
     notes.append("no codec that makes bytes of arrays")
-    place = stages.count(Stage.FILTER)
-    return [*codecs[:place], _BYTES, *codecs[place:]]
+    position = stages.count(Stage.FILTER)
+    return [*codecs[:position], _BYTES, *codecs[position:]]
 
 
 def _is_codec(item: Any) -> bool:
@@ -190,15 +190,15 @@ def _bits_of(text: str, itemsize: int) -> str | None:
     >>> _bits_of("-inf", 4), _bits_of("nan", 4), _bits_of("-nan(0x3)", 2), _bits_of("none", 8)
     ('0xff800000', '0x7fc00000', '0xff00', None)
     """
-    found = _OLD_FLOAT.fullmatch(text)
+    match = _OLD_FLOAT.fullmatch(text)
     mantissa = _MANTISSA.get(itemsize)
-    if found is None or mantissa is None or (found[2] == "inf" and found[3]):
+    if match is None or mantissa is None or (match[2] == "inf" and match[3]):
         return None
-    payload = 0 if found[2] == "inf" else int(found[3] or "1", 16)
-    if payload >> mantissa or (found[2] == "nan" and not payload):
+    payload = 0 if match[2] == "inf" else int(match[3] or "1", 16)
+    if payload >> mantissa or (match[2] == "nan" and not payload):
         return None
     width = itemsize * 8
     exponent = (1 << (width - 1 - mantissa)) - 1
     reverse = int(f"{payload:0{mantissa}b}"[::-1], 2)
-    bits = (exponent << mantissa) | reverse | (bool(found[1]) << (width - 1))
+    bits = (exponent << mantissa) | reverse | (bool(match[1]) << (width - 1))
     return f"0x{bits:0{width // 4}x}"

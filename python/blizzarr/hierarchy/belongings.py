@@ -134,34 +134,40 @@ def belongings(store: Store, path: str) -> Belongings:
     beside = {key for other in forms for key in other.document_keys(path)} | {removal_key(path)}
     beside.difference_update(keys)
     keys += [key for key in beside if store.get(key) is not None]
-    places = sorted({place for key in keys if (place := node_of(key, forms)) is not None} | {path})
+    places = sorted({node_path for key in keys if (node_path := node_of(key, forms)) is not None} | {path})
     nodes = dict(zip(places, read_many(store, places), strict=True))
     documents, chunks = own_keys(keys, nodes, forms, removed.chunks)
     arrays, behind = {}, {}
-    for place, meta in nodes.items():
+    for node_path, meta in nodes.items():
         if isinstance(meta, ArrayMeta):
-            arrays[place] = meta
+            arrays[node_path] = meta
         if isinstance(meta, ArrayMeta) and meta.storage_transformers:
-            stored = _stored_chunks(store, place, meta)
+            stored = _stored_chunks(store, node_path, meta)
             chunks += stored or ()
             if stored is None:
-                behind[place] = arrays.pop(place)
+                behind[node_path] = arrays.pop(node_path)
     if not path and here.entry_key is not None and store.get(here.entry_key) is not None:
         # It goes last: without it there are no nodes.
         keys.append(here.entry_key)
         documents.append(here.entry_key)
-    damaged = [place for place, meta in nodes.items() if isinstance(meta, BlizzarrError)]
-    names = {*removed.chunks, *chunks_of(arrays), *(usual(one) for place in damaged for one in _prefixes(place, forms))}
+    damaged = [node_path for node_path, meta in nodes.items() if isinstance(meta, BlizzarrError)]
+    names = {
+        *removed.chunks,
+        *chunks_of(arrays),
+        *(usual(one) for node_path in damaged for one in _prefixes(node_path, forms)),
+    }
     removed = Removed(tuple(dict.fromkeys((here, *removed.forms))), tuple(sorted(names)))
     links = _links(store, path + "/" if path else "", (*documents, *chunks))
     # Keys behind links stay in any case, and only the storage transformers know which of theirs are chunks.
-    elsewhere = (*links, *(chunk_prefix(place, array) for place, array in behind.items()))
+    elsewhere = (*links, *(chunk_prefix(node_path, array) for node_path, array in behind.items()))
     candidates = [key for key in keys if not key.startswith(elsewhere)]
     foreign = foreign_files(store, prefixes, candidates, {*documents, *chunks})
     alone = not foreign and not links and all(prefixes) and len(documents) + len(chunks) == len(keys)
-    arrays = {place: meta for place, meta in arrays.items() if not chunk_prefix(place, meta).startswith(links)}
-    groups = ((place, meta) for place, meta in nodes.items() if isinstance(meta, GroupMeta))
-    consolidated = [place for place, meta in groups if meta.consolidated is not None]
+    arrays = {
+        node_path: meta for node_path, meta in arrays.items() if not chunk_prefix(node_path, meta).startswith(links)
+    }
+    groups = ((node_path, meta) for node_path, meta in nodes.items() if isinstance(meta, GroupMeta))
+    consolidated = [node_path for node_path, meta in groups if meta.consolidated is not None]
     return Belongings(documents, chunks, foreign, links, arrays, behind, consolidated, tuple(prefixes), alone, removed)
 
 
@@ -182,8 +188,8 @@ def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None
 
 def _format(store: Store, path: str) -> Format:
     """Return the format of the node at a path; the newest format if it cannot be read."""
-    found = find_many(store, [path])[0]
-    return format_of(found.meta) if isinstance(found, StoredNode) else next(iter(FORMATS.values()))
+    node = find_many(store, [path])[0]
+    return format_of(node.meta) if isinstance(node, StoredNode) else next(iter(FORMATS.values()))
 
 
 def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:

@@ -72,8 +72,8 @@ def withdraw(store: Store, groups: list[str]) -> None:
         left = [(group, one) for group, one in stated if isinstance(one, StoredNode) and _is_consolidated(one)]
         if not left:
             return
-        for group, found in left:
-            _withdraw(store, group, found)
+        for group, node in left:
+            _withdraw(store, group, node)
         groups = [group for group, _ in left]
     raise ConflictError(
         f"others consolidated the metadata of /{groups[0]} {_ATTEMPTS} times while a node below it was to change; try "
@@ -83,21 +83,21 @@ def withdraw(store: Store, groups: list[str]) -> None:
     )
 
 
-def _is_consolidated(found: StoredNode) -> bool:
-    if not isinstance(found.meta, GroupMeta):
+def _is_consolidated(node: StoredNode) -> bool:
+    if not isinstance(node.meta, GroupMeta):
         return False
-    return found.meta.consolidated is not None or any(map(mark_of, found.documents.values()))
+    return node.meta.consolidated is not None or any(map(mark_of, node.documents.values()))
 
 
-def _withdraw(store: Store, group: str, found: StoredNode) -> None:
+def _withdraw(store: Store, group: str, node: StoredNode) -> None:
     """Remove the consolidated metadata of a group, if its documents are still these."""
-    assert isinstance(found.meta, GroupMeta)
-    kept = encode(found.meta.with_consolidated(None), group)
+    assert isinstance(node.meta, GroupMeta)
+    kept = encode(node.meta.with_consolidated(None), group)
     # Marks first: without them, consolidated metadata that others are just storing does not count.
     for key, value in kept.items():
-        old = found.documents.get(key)
+        old = node.documents.get(key)
         if old is not None and unmarked(value) != old and not try_replace(store, key, old, unmarked(value)):
             return
-    for key, value in found.documents.items():
+    for key, value in node.documents.items():
         if key not in kept:
             try_discard(store, key, value)

@@ -61,18 +61,18 @@ class _Group(NamedTuple):
 
 def _mark(store: Store, path: str) -> _Group | None:
     """Mark the document that makes a group; return None if others have just changed it."""
-    found = find_again(store, path) or find_implied(store, path)
-    if found is None or not isinstance(found.meta, GroupMeta):
+    node = find_again(store, path) or find_implied(store, path)
+    if node is None or not isinstance(node.meta, GroupMeta):
         raise NodeNotFoundError(
             "expected the group that was opened; it was removed, or replaced by an array",
             array=f"/{path}",
             store=str(store),
         )
-    bare = encode(found.meta.with_consolidated(None), path)
+    bare = encode(node.meta.with_consolidated(None), path)
     key = list(bare)[-1]
-    value = marked(found.documents.get(key, bare[key]), new_mark())
-    done = put(store, found.documents, {key: value})
-    return _Group(found.meta, {**found.documents, key: value}, key) if done else None
+    value = marked(node.documents.get(key, bare[key]), new_mark())
+    done = put(store, node.documents, {key: value})
+    return _Group(node.meta, {**node.documents, key: value}, key) if done else None
 
 
 def _publish(store: Store, path: str, group: _Group, below: dict[str, Node]) -> bool:

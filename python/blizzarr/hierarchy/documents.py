@@ -26,7 +26,7 @@ def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError |
     """Return for each path the metadata of its node, None if there is none, or the error if it cannot be read."""
     if not paths:
         return []
-    return [found.meta if isinstance(found, StoredNode) else found for found in find_many(store, paths)]
+    return [result.meta if isinstance(result, StoredNode) else result for result in find_many(store, paths)]
 
 
 def revise(
@@ -54,18 +54,18 @@ def revise(
     doubtful: tuple[dict[str, bytes], N] | None = None
     with changing(store, path):
         for _ in range(_ATTEMPTS):
-            found, known = known or find_again(store, path) or find_implied(store, path), None
-            if found is None:
+            node, known = known or find_again(store, path) or find_implied(store, path), None
+            if node is None:
                 raise NodeNotFoundError(
                     "it was removed, or replaced by something else, since it was opened",
                     array=f"/{path}",
                     store=str(store),
                 )
             try:
-                changed = change(found.meta)  # type: ignore[arg-type]  # `change` raises for another kind of node
+                changed = change(node.meta)  # type: ignore[arg-type]  # `change` raises for another kind of node
             except (ConflictError, KeyError) as error:
                 if doubtful is not None:
-                    if repeatable and found.documents == doubtful[0]:
+                    if repeatable and node.documents == doubtful[0]:
                         return doubtful[1]
                     # What is in the way may be this change itself.
                     raise UnknownOutcomeError(_UNKNOWN, array=f"/{path}", store=str(store)) from error
@@ -74,8 +74,8 @@ def revise(
             if isinstance(changed, GroupMeta) and changed.consolidated is None:
                 # Consolidated metadata that is being made has a copy of the group's own attributes.
                 new = {key: unmarked(value) for key, value in new.items()}
-            done = put(store, found.documents, new)
-            if done and discard(store, found.documents, new):
+            done = put(store, node.documents, new)
+            if done and discard(store, node.documents, new):
                 return changed
             if done is None:
                 doubtful = new, changed

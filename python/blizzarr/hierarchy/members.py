@@ -30,11 +30,11 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
     - `max_depth`: the number of levels to go below the members; None for all levels.
     """
     if meta.consolidated is not None:
-        found = _consolidated(meta, max_depth)
+        members = _consolidated(meta, max_depth)
     else:
         if max_depth != 0:
             store = listed_once(store, format_of(meta).listing_prefix(path) or "")
-        found = []
+        members = []
         level: Sequence[tuple[str, GroupMeta]] = [("", meta)]
         depth = 0
         while level and (max_depth is None or depth <= max_depth):
@@ -44,10 +44,10 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
                 for (name, _), several in zip(level, inner, strict=True)
                 for child in several
             ]
-            found += children
+            members += children
             level = [(child.name, child.meta) for child in children if isinstance(child.meta, GroupMeta)]
             depth += 1
-    return sorted(found, key=lambda child: child.name.split("/"))
+    return sorted(members, key=lambda child: child.name.split("/"))
 
 
 def _consolidated(meta: GroupMeta, max_depth: int | None) -> list[Child]:

@@ -43,9 +43,9 @@ _REMOVED = "{}: an interrupted removal left chunks here"
 def format_above(store: Store, path: str) -> Format | None:
     """Return the format of the nearest group above a path; None if there is none."""
     for above in reversed(ancestors(check_path(path))):
-        found = find_again(store, above)
-        if found is not None:
-            return format_of(found.meta)
+        node = find_again(store, above)
+        if node is not None:
+            return format_of(node.meta)
     return None
 
 
@@ -59,16 +59,16 @@ def find_or_create(find: Callable[[], T | None], create: Callable[[], T]) -> T:
     >>> find_or_create(lambda: None, lambda: "created"), find_or_create(lambda: "found", lambda: "created")
     ('created', 'found')
     """
-    found = find()
-    if found is not None:
-        return found
+    result = find()
+    if result is not None:
+        return result
     try:
         return create()
     except NodeExistsError:
-        found = find()
-        if found is None:
+        result = find()
+        if result is None:
             raise
-        return found
+        return result
 
 
 def place_node(
@@ -100,8 +100,8 @@ def place_node(
     form = format_of(meta)
     path = check_path(path, form.name_problem)
     above = ancestors(path)
-    here, *found = find_many(store, [path, *above])
-    for group, there in zip(above, found, strict=True):
+    here, *nodes_above = find_many(store, [path, *above])
+    for group, there in zip(above, nodes_above, strict=True):
         _check_above(store, group, there, path, form)
     taken = _taken(store, path, meta, here)
     if taken is not None and not overwrite:
@@ -110,7 +110,7 @@ def place_node(
             array=f"/{path}",
             store=str(store),
         )
-    missing = {group for group, there in zip(above, found, strict=True) if there is None}
+    missing = {group for group, there in zip(above, nodes_above, strict=True) if there is None}
     if not copied and not config.reserved_names and not _ANY_NAME.get():
         _refuse_reserved(form, missing if here is not None else {*missing, path})
     new: dict[str, dict[str, bytes]] = {
@@ -224,14 +224,14 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
     """
     done: list[str] = []
     try:
-        for place, documents in new.items():
+        for node_path, documents in new.items():
             if put(store, {}, documents):
                 done += documents
-            elif place == path and overwrite:
+            elif node_path == path and overwrite:
                 for key, value in documents.items():
                     store.set(key, value)
             else:
-                _check_made(store, place, path)
+                _check_made(store, node_path, path)
     except (NodeExistsError, NodeTypeError):
         # The groups stay: the writer that was faster may have put nodes into them.
         raise
@@ -242,15 +242,15 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
         raise
 
 
-def _check_made(store: Store, place: str, path: str) -> None:
-    """Accept a node that another writer has just made at `place` only if it is a group above `path`."""
-    if place == path:
+def _check_made(store: Store, made: str, path: str) -> None:
+    """Accept a node that another writer has just made at `made` only if it is a group above `path`."""
+    if made == path:
         raise NodeExistsError(
             "another writer made it in the meantime; overwrite=True replaces it", array=f"/{path}", store=str(store)
         )
-    there = find_again(store, place)
+    there = find_again(store, made)
     if there is not None and isinstance(there.meta, ArrayMeta):
         raise NodeTypeError(
             f"expected a group, found an array that another writer just made; nothing can be below it, as {path!r}",
-            array=f"/{place}",
+            array=f"/{made}",
         )

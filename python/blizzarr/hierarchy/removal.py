@@ -114,10 +114,10 @@ def read(store: Store, path: str, keys: Iterable[str]) -> Removed:
     chunks: list[Chunks] = []
     for key in dict.fromkeys((removal_key(path), *(key for key in keys if key.rpartition("/")[2] == REMOVAL))):
         raw = store.get(key)
-        found = None if raw is None else _understood(bytes(raw), key.removesuffix(REMOVAL))
-        if found is not None:
-            forms.update((form.name, form) for form in found.forms)
-            chunks += found.chunks
+        removed = None if raw is None else _understood(bytes(raw), key.removesuffix(REMOVAL))
+        if removed is not None:
+            forms.update((form.name, form) for form in removed.forms)
+            chunks += removed.chunks
     return Removed(tuple(forms.values()), tuple(chunks))
 
 

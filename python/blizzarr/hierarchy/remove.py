@@ -40,26 +40,32 @@ def remove_node(store: Store, path: str) -> None:
     the store cannot delete. Raise `StoreError` if the store fails.
     """
     check_writable(store, path + "/" if path else "")
-    found = belongings(store, path)
-    if not found.documents and not found.chunks:
+    things = belongings(store, path)
+    if not things.documents and not things.chunks:
         return
-    refuse_foreign_files(store, path, found.foreign)
-    if path in found.arrays or path in found.behind:
-        places = {form.node_of(key) for key in found.documents for form in FORMATS.values()} - {None, path}
-        below = sorted(place for place in places if place is not None and (not path or place.startswith(f"{path}/")))
+    refuse_foreign_files(store, path, things.foreign)
+    if path in things.arrays or path in things.behind:
+        places = {form.node_of(key) for key in things.documents for form in FORMATS.values()} - {None, path}
+        below = sorted(
+            node_path
+            for node_path in places
+            if node_path is not None and (not path or node_path.startswith(f"{path}/"))
+        )
         # Somebody has put the array above them by mistake.
         advice = "move them away, or remove each by itself"
-        refuse(store, path, "chunks below an array", "arrays or groups", [f"/{place}" for place in below], advice)
-    _remove_what_is_there(store, path, found)
+        refuse(
+            store, path, "chunks below an array", "arrays or groups", [f"/{node_path}" for node_path in below], advice
+        )
+    _remove_what_is_there(store, path, things)
     for _ in range(_ROUNDS):
-        if path in found.arrays or path in found.behind:
+        if path in things.arrays or path in things.behind:
             _refuse_successor(store, path)
             return
         # Members that others made after the listing.
-        found = belongings(store, path)
-        if not found.documents:
+        things = belongings(store, path)
+        if not things.documents:
             return
-        _remove_what_is_there(store, path, found)
+        _remove_what_is_there(store, path, things)
 
 
 def _refuse_successor(store: Store, path: str) -> None:
@@ -75,32 +81,32 @@ def _refuse_successor(store: Store, path: str) -> None:
         )
 
 
-def _remove_what_is_there(store: Store, path: str, found: Belongings) -> None:
-    documents, chunks = ([key for key in keys if not key.startswith(found.links)] for keys in found[:2])
+def _remove_what_is_there(store: Store, path: str, things: Belongings) -> None:
+    documents, chunks = ([key for key in keys if not key.startswith(things.links)] for keys in things[:2])
     chunks = [key for key in chunks if key.rpartition("/")[2] != REMOVAL]
     if not getattr(store, "supports_delete", True):
         raise UnsupportedOperationError(
             "this kind of store cannot delete, so nothing in it can be removed or replaced",
-            key=(*found.documents, *found.chunks)[0],
+            key=(*things.documents, *things.chunks)[0],
             store=str(store),
             direction="delete",
         )
     with changing(store, path):
-        _remove(store, path, found, documents, chunks)
+        _remove(store, path, things, documents, chunks)
 
 
-def _remove(store: Store, path: str, found: Belongings, documents: list[str], chunks: list[str]) -> None:
-    for link in found.links:
+def _remove(store: Store, path: str, things: Belongings, documents: list[str], chunks: list[str]) -> None:
+    for link in things.links:
         store.delete_prefix(link)  # type: ignore[attr-defined]  # stores with links have it
     delete_prefix = getattr(store, "delete_prefix", None)
-    at_once = found.alone and len(documents) <= LOCKED and bool(getattr(store, "deletes_at_once", False))
-    together = [key for key in documents if at_once and key.startswith(found.prefixes)]
-    in_one_step = delete_prefix is not None and found.alone and len(together) == len(documents)
+    at_once = things.alone and len(documents) <= LOCKED and bool(getattr(store, "deletes_at_once", False))
+    together = [key for key in documents if at_once and key.startswith(things.prefixes)]
+    in_one_step = delete_prefix is not None and things.alone and len(together) == len(documents)
     recorded = bool(documents and chunks) and not in_one_step
     if not in_one_step:
         # First, because an array that is listed there without chunks would read as the fill value.
-        withdraw(store, found.consolidated)
-    written = recorded and record(store, path, found.removed)
+        withdraw(store, things.consolidated)
+    written = recorded and record(store, path, things.removed)
     for key in documents:
         if key not in together:
             with nobody_writing(store, [key]):
@@ -108,19 +114,19 @@ def _remove(store: Store, path: str, found: Belongings, documents: list[str], ch
     if written and store.get(removal_key(path)) is None:
         # Who creates a node here goes on by the record, and removes it: what there is now belongs to that node.
         return
-    for place, array in found.behind.items():
-        if not chunk_prefix(place, array).startswith(found.links):
-            remove_chunks(store, place, array)
-    if delete_prefix is not None and found.alone and (not recorded or _in_bulk(store)):
+    for array_path, array in things.behind.items():
+        if not chunk_prefix(array_path, array).startswith(things.links):
+            remove_chunks(store, array_path, array)
+    if delete_prefix is not None and things.alone and (not recorded or _in_bulk(store)):
         with nobody_writing(store, together):
-            for prefix in found.prefixes:
+            for prefix in things.prefixes:
                 delete_prefix(prefix)
     else:
         each(store, store.delete, chunks)
-        for place, array in found.arrays.items():
+        for array_path, array in things.arrays.items():
             # Chunks that were stored after the listing; without the documents, nobody stores any more.
-            remove_chunks(store, place, array)
-    records = {key for key in found.chunks if key.rpartition("/")[2] == REMOVAL and not key.startswith(found.links)}
+            remove_chunks(store, array_path, array)
+    records = {key for key in things.chunks if key.rpartition("/")[2] == REMOVAL and not key.startswith(things.links)}
     for key in records | ({removal_key(path)} if recorded else set()):
         store.delete(key)
 

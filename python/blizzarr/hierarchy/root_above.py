@@ -26,8 +26,8 @@ def root_above(store: Store, path: str) -> tuple[Store, str] | None:
             root = LocalStore(parent, read_only=store.read_only)
             inside = "/".join(filter(None, (directory.relative_to(parent).as_posix(), path)))
             try:
-                found = find_again(root, inside)
+                node = find_again(root, inside)
             except BlizzarrError:
                 return None
-            return (root, inside) if found is not None and format_of(found.meta).entry_key is not None else None
+            return (root, inside) if node is not None and format_of(node.meta).entry_key is not None else None
     return None

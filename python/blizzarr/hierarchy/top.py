@@ -17,13 +17,13 @@ def top_directory(store: LocalStore, path: str) -> str:
     the root of ``data.zarr/a/b``.
     """
     root = str(store)
-    place = os.path.join(root, path) if path else root
+    directory = os.path.join(root, path) if path else root
     top = None
-    while (above := os.path.dirname(place)) != place and (len(above) >= len(root) or store.links == "follow"):
-        place = above
-        if any(os.path.exists(os.path.join(place, name)) for name in _DOCUMENTS):
-            top = place
-        elif len(place) < len(root):
+    while (above := os.path.dirname(directory)) != directory and (len(above) >= len(root) or store.links == "follow"):
+        directory = above
+        if any(os.path.exists(os.path.join(directory, name)) for name in _DOCUMENTS):
+            top = directory
+        elif len(directory) < len(root):
             break
     return root if top is None or len(top) > len(root) else top
 

@@ -87,14 +87,14 @@ def _arrays(item: Any, shape: tuple[int, ...], axis: int) -> Arrays:
 
 def _are_neighbours(items: Sequence[Item]) -> bool:
     """Return whether the arrays and integers are adjacent. As in NumPy, newaxis or an empty `...` separates them."""
-    places = [place for place, item in enumerate(items) if isinstance(item, int | np.ndarray)]
+    places = [position for position, item in enumerate(items) if isinstance(item, int | np.ndarray)]
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
 def spread(items: list[Item], rank: int) -> list[Item]:
     """Replace the ellipsis by full slices."""
     left = rank - sum(map(axes_taken, items))
-    gap = next(place for place, item in enumerate(items) if item is Ellipsis)
+    gap = next(position for position, item in enumerate(items) if item is Ellipsis)
     return [*items[:gap], *[slice(None)] * left, *items[gap + 1 :]]
 
 

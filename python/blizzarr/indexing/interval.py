@@ -86,9 +86,9 @@ class Interval(NamedTuple):
     def intersect(self, other: Interval) -> Interval:
         """Return the intersection of both."""
         lower = max(self.lower, other.lower)
-        found = self._with_flags(lower, min(self.upper, other.upper), other)
+        both = self._with_flags(lower, min(self.upper, other.upper), other)
         # Where they have nothing in common it ends where it begins.
-        return found if found.upper >= lower else found._replace(upper=lower)
+        return both if both.upper >= lower else both._replace(upper=lower)
 
     def _with_flags(self, lower: int, upper: int, other: Interval) -> Interval:
         # A bound that both have is implicit if it is for both; else the flag comes with the bound that was taken.

@@ -53,8 +53,8 @@ def axes_taken(item: Item) -> int:
 def _item(item: Any) -> Item:
     if item is None or item is Ellipsis or isinstance(item, slice):
         return item
-    found = index_or_array(item)
-    return int(found) if isinstance(found, np.ndarray) and found.ndim == 0 and found.dtype != bool else found
+    index = index_or_array(item)
+    return int(index) if isinstance(index, np.ndarray) and index.ndim == 0 and index.dtype != bool else index
 
 
 def index_or_array(item: Any) -> int | npt.NDArray[Any]:
@@ -148,10 +148,10 @@ def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -
 
     Raise `SelectionError` if the shape of the mask is not that of these axes.
     """
-    for along, (found, size) in enumerate(zip(mask.shape, shape[axis:], strict=False)):
-        if found != size:
+    for along, (length, size) in enumerate(zip(mask.shape, shape[axis:], strict=False)):
+        if length != size:
             raise SelectionError(
-                f"expected a mask of length {size} for axis {axis + along}, found {found}; "
+                f"expected a mask of length {size} for axis {axis + along}, found {length}; "
                 f"the mask has shape {mask.shape}, the array {tuple(shape)}",
                 index=mask,
                 axis=axis + along,

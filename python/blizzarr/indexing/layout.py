@@ -110,8 +110,8 @@ def lay_out(
     if joint and holder < 0:
         end = len(joint)
         made += [(0, length, False, False, "") for length in joint]
-    for place, term in enumerate(terms):
-        dim = place if dims is None else dims[place]
+    for position, term in enumerate(terms):
+        dim = position if dims is None else dims[position]
         kind = type(term)
         if (
             kind is slice
@@ -195,8 +195,8 @@ def sliced(form: Form, dim: int, key: slice) -> Kept:
     if step > 0:
         return origin, origin + size, open_below, open_above, offset, step
     # Implicit bounds follow from the dimension, wherever the slice began.
-    found = Interval(origin, origin + size, open_above, open_below)
-    return (*found.within(form.interval(dim).source(offset, step)), offset, step)
+    positions = Interval(origin, origin + size, open_above, open_below)
+    return (*positions.within(form.interval(dim).source(offset, step)), offset, step)
 
 
 def _check_slice(form: Form, dim: int, key: slice, start: int, first: int, final: int) -> None:

@@ -59,14 +59,14 @@ def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
     >>> mask([[True, False], [True, True]], (2, 2))[0]
     (3,)
     """
-    found = np.asarray(key)
-    if found.dtype != bool or found.shape != shape:
+    array = np.asarray(key)
+    if array.dtype != bool or array.shape != shape:
         raise SelectionError(
             f"expected a mask of booleans with the shape {shape} of the array, "
-            f"found an array of {found.dtype} with shape {found.shape}",
+            f"found an array of {array.dtype} with shape {array.shape}",
             index=key,
         )
-    return _lower(found, shape, Dialect.VECTORISED)
+    return _lower(array, shape, Dialect.VECTORISED)
 
 
 def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:

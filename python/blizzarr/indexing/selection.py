@@ -84,9 +84,9 @@ def lower_form(form: Form, shape: tuple[int, ...]) -> Lowered:
 
 
 def _beyond(axis: int, size: int, first: int, last: int) -> ViewOutOfBoundsError:
-    found = Bounds(min(first, last), max(first, last) + 1)
+    touched = Bounds(min(first, last), max(first, last) + 1)
     return ViewOutOfBoundsError(
-        f"OUT_OF_RANGE: expected indices within {Bounds(0, size)} along dimension {axis} of the array, found {found}",
+        f"OUT_OF_RANGE: expected indices within {Bounds(0, size)} along dimension {axis} of the array, found {touched}",
         index=last if 0 <= first < size else first,
         axis=axis,
         size=size,
@@ -114,13 +114,13 @@ def _grouped(axes: list[Axis], shape: tuple[int, ...]) -> Axes:
                 together |= other[0]
                 members += other[1]
         groups = [*apart, (together, members)]
-    found = list(axes)
+    grouped = list(axes)
     for together, members in groups:
         for number in members:
             axis = axes[number]
             if len(members) > 1 or isinstance(axis, int) or len(axis) == 2 or together != {axis[0]}:
-                found[number] = _listed(axis, shape, tuple(sorted(together)))
-    return tuple(found)
+                grouped[number] = _listed(axis, shape, tuple(sorted(together)))
+    return tuple(grouped)
 
 
 def _listed(axis: Axis, shape: tuple[int, ...], dims: tuple[int, ...]) -> Axis:

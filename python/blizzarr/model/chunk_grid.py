@@ -162,8 +162,8 @@ class RegularGrid(ChunkGrid):
         if len(configuration) > 1:
             members(configuration, "chunk_grid", problems, ("chunk_shape",))
         lengths = without_zeros(configuration.get("chunk_shape", MISSING), shape)
-        found = chunk_shape(lengths, f"{PATH}.chunk_shape", None if shape is None else len(shape), dtype, problems)
-        return None if found is None else cls(found)
+        shape_read = chunk_shape(lengths, f"{PATH}.chunk_shape", None if shape is None else len(shape), dtype, problems)
+        return None if shape_read is None else cls(shape_read)
 
     def to_configuration(self) -> dict[str, Any]:
         return {"chunk_shape": list(self.chunk_shape)}

@@ -91,8 +91,8 @@ class ChunkKeys:
         ((1, 23), None)
         """
         head = self.head if rank else self.scalar
-        found = _indices(self.separator, rank).fullmatch(key, len(head)) if key.startswith(head) else None
-        return None if found is None else tuple(map(int, found.groups()))
+        match = _indices(self.separator, rank).fullmatch(key, len(head)) if key.startswith(head) else None
+        return None if match is None else tuple(map(int, match.groups()))
 
     @property
     def native(self) -> Mapping[str, Any]:

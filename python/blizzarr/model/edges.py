@@ -175,10 +175,10 @@ class Edges:
         chunks = self._chunks if size is None else self.count(size)
         if chunks > _LISTED:
             raise LimitError(f"expected at most {_LISTED:,} chunks along an axis to list, found {chunks:,}")
-        found = list(islice(self.lengths, chunks))
+        lengths = list(islice(self.lengths, chunks))
         if size:
-            found[-1] = size - self.start(chunks - 1)
-        return found
+            lengths[-1] = size - self.start(chunks - 1)
+        return lengths
 
     def grown(self, size: int, unit: int = 1) -> Edges:
         """Return edges that cover an axis of this size: with one more chunk in whole units, unless these do.

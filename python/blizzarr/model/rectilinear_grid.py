@@ -65,14 +65,14 @@ class RectilinearGrid(ChunkGrid):
             edges_of(item, size, f"{path}[{axis}]", problems)
             for axis, (item, size) in enumerate(zip(value, sizes, strict=True))
         ]
-        found = [axis for axis in edges if axis is not None]
+        axes = [axis for axis in edges if axis is not None]
         if len(problems.items) > before:
             return None
-        check_size([axis.longest(INT64_MAX) for axis in found], path, dtype, problems)
-        if all(axis.is_even for axis in found):
+        check_size([axis.longest(INT64_MAX) for axis in axes], path, dtype, problems)
+        if all(axis.is_even for axis in axes):
             # The same chunks, as a grid that everything is quicker with; a document that has them keeps its spelling.
-            return RegularGrid(tuple(axis.length(0) for axis in found))
-        return cls(tuple(found))
+            return RegularGrid(tuple(axis.length(0) for axis in axes))
+        return cls(tuple(axes))
 
     def to_configuration(self) -> dict[str, Any]:
         return {"kind": "inline", "chunk_shapes": [axis.to_json() for axis in self.edges]}

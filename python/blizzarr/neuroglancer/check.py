@@ -114,15 +114,15 @@ def check_scale(scale: Scale, wanted: ScaleConstraints) -> None:
         if said != stored:
             _differ("sharding", None if said is None else said.to_json(), None if stored is None else stored.to_json())
     pairs += [("size", wanted.size, scale.size), ("voxel_offset", wanted.voxel_offset, scale.voxel_offset)]
-    for name, demanded, found in pairs:
-        if demanded is not None and demanded != found:
-            _differ(name, demanded, found)
+    for name, demanded, actual in pairs:
+        if demanded is not None and demanded != actual:
+            _differ(name, demanded, actual)
     if wanted.chunk_size is not None and wanted.chunk_size not in scale.chunk_sizes:
         _differ("chunk_size", wanted.chunk_size, scale.chunk_sizes)
 
 
-def _differ(name: str, wanted: Any, found: Any) -> None:
-    raise ConstraintError(f"Expected {quote(name)} of {_shown(wanted)} but received: {_shown(found)}")
+def _differ(name: str, wanted: Any, actual: Any) -> None:
+    raise ConstraintError(f"Expected {quote(name)} of {_shown(wanted)} but received: {_shown(actual)}")
 
 
 def _shown(value: Any) -> str:
@@ -150,8 +150,8 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         layout = schema.chunk_layout
         if layout.rank != -1:
             with prefixed("chunk layout from metadata does not match chunk layout in schema"):
-                found: ChunkLayout = layout_with(layout, domain, stored)
-            if scale.encoding != "compressed_segmentation" and found._grids["codec"].shape.hard:
+                merged: ChunkLayout = layout_with(layout, domain, stored)
+            if scale.encoding != "compressed_segmentation" and merged._grids["codec"].shape.hard:
                 raise SpecError(f"codec_chunk_shape not supported by {scale.encoding} encoding")
         if schema.fill_value is not None:
             raise SpecError("fill_value not supported by neuroglancer_precomputed format")

@@ -37,10 +37,10 @@ def choose_shards(
                 continue
             if side in (-1, INFINITE):
                 side = chunk[dim] << most[dim]
-            found = chunk[dim] << used[dim]
-            if dim in grid.shape.hard and found != side:
+            side_of_shard = chunk[dim] << used[dim]
+            if dim in grid.shape.hard and side_of_shard != side:
                 return inf
-            total += abs(found - side) / side
+            total += abs(side_of_shard - side) / side
         return total
 
     used = [0, 0, 0]
@@ -49,9 +49,9 @@ def choose_shards(
         if used[dim] < most[dim]:
             used[dim] += 1
             tried += 1
-            found = cost(used)
-            if found < best or (found == best and tried <= wanted):
-                best, bits = found, tried
+            cost_of_these = cost(used)
+            if cost_of_these < best or (cost_of_these == best and tried <= wanted):
+                best, bits = cost_of_these, tried
         dim = (dim + 1) % 3
     if best == inf:
         raise SpecError("Cannot satisfy write chunk shape constraint")

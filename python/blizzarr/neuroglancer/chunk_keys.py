@@ -48,11 +48,11 @@ class IntervalKeys(ChunkKeys):
         return self.separator.join(parts)
 
     def position(self, key: str, rank: int) -> tuple[int, ...] | None:
-        found = [_INTERVAL.fullmatch(part) for part in key.split(self.separator)]
-        if len(found) != len(self.starts):
+        matches = [_INTERVAL.fullmatch(part) for part in key.split(self.separator)]
+        if len(matches) != len(self.starts):
             return None
         indices = []
-        for match, start, length in zip(found, self.starts, self.lengths, strict=True):
+        for match, start, length in zip(matches, self.starts, self.lengths, strict=True):
             if match is None:
                 return None
             indices.append((int(match[1]) - start) // length)
@@ -123,12 +123,12 @@ class ShardKeys(ChunkKeys):
 
     def _number(self, indices: tuple[int, ...]) -> int:
         """Return the interleaved bits of the indices."""
-        number = place = 0
+        number = position = 0
         for bit in range(max(self.bits, default=0)):
             for index, bits in zip(indices, self.bits, strict=False):
                 if bit < bits:
-                    number |= (index >> bit & 1) << place
-                    place += 1
+                    number |= (index >> bit & 1) << position
+                    position += 1
         return number
 
 

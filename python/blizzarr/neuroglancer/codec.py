@@ -32,14 +32,14 @@ class PrecomputedCodec:
 
     def merged(self, other: PrecomputedCodec) -> PrecomputedCodec:
         """Return the codec with the constraints of both."""
-        found = self
+        codec = self
         for member in fields(self):
             mine, theirs = getattr(self, member.name), getattr(other, member.name)
             if mine is not None and theirs is not None and mine != theirs:
                 raise SpecError(f"{quote(member.name)} mismatch")
             if mine is None and theirs is not None:
-                found = replace(found, **{member.name: theirs})
-        return found
+                codec = replace(codec, **{member.name: theirs})
+        return codec
 
     def to_json(self) -> dict[str, Any]:
         """Return the members that are given."""

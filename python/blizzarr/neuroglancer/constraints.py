@@ -34,15 +34,15 @@ class ScaleConstraints:
 
     def to_json(self) -> dict[str, Any]:
         """Return the members that are given."""
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for member in fields(self):
             value = getattr(self, member.name)
             if member.name in ("sharding", "unsharded") or value is None:
                 continue
-            found[member.name] = list(value) if isinstance(value, tuple) else value
+            members[member.name] = list(value) if isinstance(value, tuple) else value
         if self.sharding is not None or self.unsharded:
-            found["sharding"] = None if self.sharding is None else self.sharding.to_json()
-        return dict(sorted(found.items()))
+            members["sharding"] = None if self.sharding is None else self.sharding.to_json()
+        return dict(sorted(members.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class MultiscaleConstraints:
 
     def to_json(self, with_dtype: bool = False) -> dict[str, Any]:
         """Return the members that are given; the data type is also a member of the spec."""
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         if with_dtype and self.dtype is not None:
-            found["data_type"] = self.dtype.name
+            members["data_type"] = self.dtype.name
         if self.num_channels is not None:
-            found["num_channels"] = self.num_channels
+            members["num_channels"] = self.num_channels
         if self.kind is not None:
-            found["type"] = self.kind
-        return found
+            members["type"] = self.kind
+        return members
 
 
 def check_dtype(dtype: DType) -> DType:
@@ -76,10 +76,10 @@ def multiscale(value: Any, dtype: DType | None) -> MultiscaleConstraints:
     """Parse the member ``multiscale_metadata`` for elements of this type."""
 
     def same(value: Any) -> DType:
-        found = dtype_json(value)
-        if dtype is not None and found != dtype:
-            raise SpecError(f"Expected data type of {dtype.name} but received: {found.name}")
-        return found
+        parsed = dtype_json(value)
+        if dtype is not None and parsed != dtype:
+            raise SpecError(f"Expected data type of {dtype.name} but received: {parsed.name}")
+        return parsed
 
     members = Members(value)
     kind = members.take("type", as_text, None)
@@ -146,10 +146,10 @@ def three(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _number(value: Any) -> float:
-    found = number_of(value)
-    if found is None:
+    number = number_of(value)
+    if number is None:
         raise expected(value, "64-bit floating-point number")
-    return found
+    return number
 
 
 def _only(encoding: str) -> Callable[[Any], None]:

@@ -74,7 +74,7 @@ def new_document(
     key = wanted.key if wanted.key is not None else "_".join(f"{length:g}" for length in resolution)
     if stored is not None:
         check_multiscale(stored, MultiscaleConstraints(kind, dtype, channels))
-    place = _check_new(stored, number, key, wanted.key is None, resolution, assumed)
+    number_of_scale = _check_new(stored, number, key, wanted.key is None, resolution, assumed)
     with failed_precondition():
         wrong = encoding_problem(encoding, dtype.name, channels)
         if wrong is not None:
@@ -98,10 +98,16 @@ def new_document(
     members = _members(scale)
     if existing is not None:
         document = copied(dict(existing.document))
-        return {**document, "scales": [*document["scales"], members]}, place
+        return {**document, "scales": [*document["scales"], members]}, number_of_scale
     # An assumed scale has the given number, after scales whose content does not matter.
-    scales = [members] * (place + 1)
-    return {"@type": KIND, "data_type": dtype.name, "num_channels": channels, "scales": scales, "type": kind}, place
+    scales = [members] * (number_of_scale + 1)
+    return {
+        "@type": KIND,
+        "data_type": dtype.name,
+        "num_channels": channels,
+        "scales": scales,
+        "type": kind,
+    }, number_of_scale
 
 
 def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Triple, Triple | None]:
@@ -118,7 +124,7 @@ def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Tr
 
 def _members(scale: Scale) -> dict[str, Any]:
     """Return the scale as documents have it."""
-    found: dict[str, Any] = {
+    members: dict[str, Any] = {
         "chunk_sizes": [list(chunk) for chunk in scale.chunk_sizes],
         "compressed_segmentation_block_size": None if scale.block_size is None else list(scale.block_size),
         "encoding": scale.encoding,
@@ -130,7 +136,7 @@ def _members(scale: Scale) -> dict[str, Any]:
         "size": list(scale.size),
         "voxel_offset": list(scale.voxel_offset),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _three(values: Sequence[T]) -> tuple[T, T, T]:

@@ -56,29 +56,29 @@ def layout_with(
     scale: ScaleConstraints,
 ) -> ChunkLayout:
     """Merge the constraints on the layout with those that follow from the scale and the domain."""
-    found = copy(layout)
+    merged = copy(layout)
     origin: list[int | None] = [None, None, None, 0]
     if domain is not None:
         for dim, (first, implicit) in enumerate(zip(domain.inclusive_min, domain.implicit_lower_bounds, strict=True)):
             origin[dim] = None if implicit and first == -INF else first
-    found.update(rank=RANK)
+    merged.update(rank=RANK)
     with prefixed("Chunk grid origin must match domain origin"):
-        merge_layout(found, ChunkLayout(grid_origin=origin))
+        merge_layout(merged, ChunkLayout(grid_origin=origin))
     with prefixed("Only lexicographic {channel, z, y, x} inner order is supported"):
-        merge_layout(found, ChunkLayout(inner_order=_ORDER))
+        merge_layout(merged, ChunkLayout(inner_order=_ORDER))
     if domain is not None and domain.exclusive_max[3] <= INF:
         with prefixed("Chunking of channel dimension is not supported"):
-            merge_layout(found, ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
+            merge_layout(merged, ChunkLayout(chunk_shape=[None, None, None, domain.shape[3]]))
     if scale.chunk_size is not None:
-        merge_layout(found, ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
+        merge_layout(merged, ChunkLayout(read_chunk_shape=[*scale.chunk_size, None]))
     if scale.sharding is not None:
-        _set_shards(found, domain, scale.sharding)
+        _set_shards(merged, domain, scale.sharding)
     elif scale.unsharded:
-        merge_grid(found, "write", grid_of(found, "read"), ("shape",))
+        merge_grid(merged, "write", grid_of(merged, "read"), ("shape",))
     if scale.encoding == "compressed_segmentation":
         block: Sequence[int | None] = scale.compressed_segmentation_block_size or (None, None, None)
-        merge_layout(found, ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
-    return found
+        merge_layout(merged, ChunkLayout({"codec_chunk": {"shape": [*block, 1]}}))
+    return merged
 
 
 def _set_shards(layout: ChunkLayout, domain: IndexDomain | None, sharding: Sharding) -> None:

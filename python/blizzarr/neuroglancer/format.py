@@ -138,8 +138,8 @@ class Precomputed(WithoutGroups):
         if number >= len(volume.scales):
             problems.add("scales", f"scale {number} to be there still", len(volume.scales))
         elif chunk not in volume.scales[number].chunk_sizes:
-            found = [list(size) for size in volume.scales[number].chunk_sizes]
-            problems.add(f"scales[{number}].chunk_sizes", f"the size {list(chunk)} to be there still", found)
+            sizes = [list(size) for size in volume.scales[number].chunk_sizes]
+            problems.add(f"scales[{number}].chunk_sizes", f"the size {list(chunk)} to be there still", sizes)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Return the document of the volume from which the array came.

@@ -195,9 +195,9 @@ def _between(least: int, most: int) -> Callable[[Any], int | None]:
 
 
 def _three(value: Any, path: str, parse: Callable[[Any], Any], expected: str, problems: Problems) -> Any:
-    found = [parse(item) for item in value] if type(value) is list else []
-    if len(found) == 3 and None not in found:
-        return tuple(found)
+    numbers = [parse(item) for item in value] if type(value) is list else []
+    if len(numbers) == 3 and None not in numbers:
+        return tuple(numbers)
     problems.add(path, expected, value)
     return None
 
@@ -205,9 +205,9 @@ def _three(value: Any, path: str, parse: Callable[[Any], Any], expected: str, pr
 class _Members:
     """The members of an object, taken one by one; the remaining ones are unknown."""
 
-    def __init__(self, document: Mapping[str, Any], place: str, problems: Problems) -> None:
+    def __init__(self, document: Mapping[str, Any], where: str, problems: Problems) -> None:
         self.left = dict(document)
-        self._place = place
+        self._place = where
         self._problems = problems
 
     def take(self, name: str, accepts: Callable[[Any], bool], expected: str, default: Any = MISSING) -> Any:
@@ -231,5 +231,5 @@ class _Members:
         return _three(value, self._place + name, parse, expected, self._problems)
 
     def integers(self, name: str, least: int, most: int, default: Any = MISSING) -> Triple | None:
-        found: Triple | None = self.triple(name, _between(least, most), "three integers", default)
-        return found
+        triple: Triple | None = self.triple(name, _between(least, most), "three integers", default)
+        return triple

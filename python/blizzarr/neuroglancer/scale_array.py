@@ -47,18 +47,18 @@ def array_of(
     """Return the array of one scale; `None` if a problem was added."""
     number, chunk = choice
     scale = volume.scales[number]
-    place = f"scales[{number}]"
+    where = f"scales[{number}]"
     dtype = DataType.parse(volume.data_type)
     total = volume.num_channels
     for length in scale.size:
         total *= max(length, 1)
     if total > INT64_MAX:
-        problems.add(f"{place}.size", "fewer than 2^63 elements", list(scale.size))
+        problems.add(f"{where}.size", "fewer than 2^63 elements", list(scale.size))
     if scale.block_size is not None and prod(scale.block_size) >= _TOO_MANY:
-        place_of_block = f"{place}.compressed_segmentation_block_size"
+        place_of_block = f"{where}.compressed_segmentation_block_size"
         problems.add(place_of_block, "blocks of fewer than 2^56 elements", list(scale.block_size))
     if _ABOVE in resolved(path, scale.key).split("/"):
-        problems.add(f"{place}.key", "a place within the store; open a directory above it for this one", scale.key)
+        problems.add(f"{where}.key", "a place within the store; open a directory above it for this one", scale.key)
     if len(problems.items):
         return None
     shards = None if scale.sharding is None else _shards(scale.sharding, scale, chunk)

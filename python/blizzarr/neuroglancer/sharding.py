@@ -71,30 +71,30 @@ def sharding_of(value: Any, path: str, problems: Problems) -> Sharding | None:
         problems.add(path, "an object, or null", value)
         return None
     left = dict(value)
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if left.pop("@type", None) != _KIND:
         problems.add(f"{path}.@type", f'"{_KIND}"', value.get("@type"))
     most = {"preshift_bits": 64, "minishard_bits": 32}
     for name in ("preshift_bits", "minishard_bits", "shard_bits"):
-        limit = most.get(name, 64 - found.get("minishard_bits", 0))
+        limit = most.get(name, 64 - options.get("minishard_bits", 0))
         bits = left.pop(name, None)
         if type(bits) is float and bits.is_integer():
             bits = int(bits)
         if type(bits) is not int or not 0 <= bits <= limit:
             problems.add(f"{path}.{name}", f"an integer in [0, {limit}]", bits)
             bits = 0
-        found[name] = bits
+        options[name] = bits
     for name, choices in (
         ("hash", HASHES),
         ("data_encoding", DATA_ENCODINGS),
         ("minishard_index_encoding", DATA_ENCODINGS),
     ):
-        found[name] = left.pop(name, "raw" if choices is DATA_ENCODINGS else None)
-        if found[name] not in choices:
-            problems.add(f"{path}.{name}", f"one of {', '.join(choices)}", found[name])
+        options[name] = left.pop(name, "raw" if choices is DATA_ENCODINGS else None)
+        if options[name] not in choices:
+            problems.add(f"{path}.{name}", f"one of {', '.join(choices)}", options[name])
     for name, other in left.items():
         problems.add(f"{path}.{name}", "no such member", other)
-    return None if len(problems.items) > before else Sharding(**found)
+    return None if len(problems.items) > before else Sharding(**options)
 
 
 def sharding_from_json(value: Any) -> Sharding:

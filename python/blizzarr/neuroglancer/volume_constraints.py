@@ -67,10 +67,10 @@ class VolumeConstraints(MetadataConstraints):
         members: dict[str, Any] = {}
         if self.number is not None:
             members["scale_index"] = self.number
-        if found := self.multiscale.to_json(include_defaults):
-            members["multiscale_metadata"] = found
-        if found := self.scale.to_json():
-            members["scale_metadata"] = found
+        if part := self.multiscale.to_json(include_defaults):
+            members["multiscale_metadata"] = part
+        if part := self.scale.to_json():
+            members["scale_metadata"] = part
         return members
 
     def constrain(self, schema: Schema, options: Options) -> None:

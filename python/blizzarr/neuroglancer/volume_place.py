@@ -37,9 +37,9 @@ class VolumePlace(StoredPlace):
     @property
     def volume_constraints(self) -> VolumeConstraints:
         """The constraints on the volume and the scale."""
-        found = self.constraints
-        assert isinstance(found, VolumeConstraints), "those of this driver"
-        return found
+        constraints = self.constraints
+        assert isinstance(constraints, VolumeConstraints), "those of this driver"
+        return constraints
 
     @property
     def array(self) -> tuple[str, ...]:

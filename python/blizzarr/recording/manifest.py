@@ -107,11 +107,11 @@ def _entries(lines: Iterator[str], name: str) -> Iterator[tuple[int, str, str]]:
             if (more := next(lines, "")) or next(lines, None) is not None:
                 raise _wrong(name, f"line {number + 1}", "nothing after the end", repr(more[:80]))
             return
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             break
         count += 1
-        yield number, _meant(found[3]) if found[1] else found[3], found[2]
+        yield number, _meant(match[3]) if match[1] else match[3], match[2]
     raise _wrong(name, f"line {5 + count}", "a checksum and a name, or the line that ends a manifest", "neither")
 
 
@@ -128,5 +128,5 @@ def _meant(text: str) -> str:
     return re.sub(r"\\[\\nr]", lambda found: _MEANT[found[0]], text)
 
 
-def _wrong(name: str, place: str, expected: str, found: str) -> MetadataError:
-    return MetadataError(key=name, problems=[Problem(place, expected, found)])
+def _wrong(name: str, where: str, expected: str, found: str) -> MetadataError:
+    return MetadataError(key=name, problems=[Problem(where, expected, found)])

@@ -40,8 +40,8 @@ def digests(
 
     batches = (keys[start : start + AHEAD] for start in range(0, len(keys), AHEAD))
     start = 0
-    for found in spread(workers, partial(_digests, store), batches, advance):
-        yield from zip(keys[start : start + AHEAD], found, strict=True)
+    for batch in spread(workers, partial(_digests, store), batches, advance):
+        yield from zip(keys[start : start + AHEAD], batch, strict=True)
         start += AHEAD
 
 
@@ -55,9 +55,9 @@ def _digests(store: Store, keys: Sequence[str], advance: Callable[[int], object]
 
     threads = config.threads or os.cpu_count() or 1
     with Threads(at_once(store, otherwise=threads)) as pool:
-        found = list(pool.map(one, keys))
+        digests = list(pool.map(one, keys))
     advance(len(keys))
-    return found
+    return digests
 
 
 class Difference(NamedTuple):
@@ -76,14 +76,14 @@ def record(store: Store, path: str, progress: Advance | None = None, workers: Wo
     """
     read_node(store, path)
     keys, below = _keys(store, path)
-    found: dict[str, str] = {}
+    sums: dict[str, str] = {}
     for key, digest in digests(store, keys, progress, workers):
         if isinstance(digest, StoreError):
             raise digest
         # An object that was deleted since the listing does not belong to the node any more.
         if digest is not None:
-            found[key.removeprefix(below or "")] = digest
-    return Manifest(path, below is not None, datetime.now(UTC).isoformat(timespec="seconds"), found)
+            sums[key.removeprefix(below or "")] = digest
+    return Manifest(path, below is not None, datetime.now(UTC).isoformat(timespec="seconds"), sums)
 
 
 def compare(
@@ -118,13 +118,13 @@ def compare(
 
 def _keys(store: Store, path: str) -> tuple[list[str], str | None]:
     """Return the sorted keys of everything that belongs to a node, and their common prefix, or `None` without one."""
-    found = belongings(store, path)
-    keys = sorted({*found.documents, *found.chunks, *_behind(store, found)})
-    below = found.prefixes[0] if len(found.prefixes) == 1 else None
+    things = belongings(store, path)
+    keys = sorted({*things.documents, *things.chunks, *_behind(store, things)})
+    below = things.prefixes[0] if len(things.prefixes) == 1 else None
     return keys, below if below is not None and all(key.startswith(below) for key in keys) else None
 
 
-def _behind(store: Store, found: Belongings) -> Iterator[str]:
+def _behind(store: Store, things: Belongings) -> Iterator[str]:
     """Yield all keys below arrays whose storage transformers do not tell the stored keys: all of them count."""
-    for path, meta in found.behind.items():
+    for path, meta in things.behind.items():
         yield from (key for key in store.list(chunk_prefix(path, meta)))

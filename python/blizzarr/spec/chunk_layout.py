@@ -235,16 +235,16 @@ class ChunkLayout:
         >>> ChunkLayout(rank=2).to_json(), ChunkLayout(chunk_elements=5).to_json()
         ({'rank': 2}, {'read_chunk': {'elements': 5}, 'write_chunk': {'elements': 5}})
         """
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         if self._rank != -1 and self._rank_only:
-            found["rank"] = self._rank
+            members["rank"] = self._rank
         if self._inner_order is not None:
-            found["inner_order" if self._inner_hard else "inner_order_soft_constraint"] = list(self._inner_order)
-        found |= vector_json("grid_origin", self._origin)
+            members["inner_order" if self._inner_hard else "inner_order_soft_constraint"] = list(self._inner_order)
+        members |= vector_json("grid_origin", self._origin)
         for usage, grid in self._grids.items():
             if not grid.is_unset:
-                found[f"{usage}_chunk"] = grid_json(grid)
-        return dict(sorted(found.items()))
+                members[f"{usage}_chunk"] = grid_json(grid)
+        return dict(sorted(members.items()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ChunkLayout):

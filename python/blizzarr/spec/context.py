@@ -126,9 +126,9 @@ class ContextResource:
 
     @classmethod
     def _of(cls, resource: BoundResource) -> ContextResource:
-        found = cls.__new__(cls)
-        found._resource = resource
-        return found
+        made = cls.__new__(cls)
+        made._resource = resource
+        return made
 
     def to_json(self, include_defaults: bool = False) -> Any:
         """Return the JSON that the resource was made from.
@@ -219,8 +219,8 @@ class Context:
 
     def _make(self, spec: ResourceSpec) -> BoundResource:
         """Return the resource that `spec` describes or refers to; one with a key is made only once."""
-        if spec.referent and (found := self._resources.get(spec.referent)) is not None:
-            return found
+        if spec.referent and (resource := self._resources.get(spec.referent)) is not None:
+            return resource
         with _MAKING.lock:
             if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
                 # No spec has anything of this kind.
@@ -240,9 +240,9 @@ class Context:
         while True:
             if referent in at._resources:
                 return at._resources[referent]
-            found = None if at._spec is None else at._spec._resources.get(referent)
-            if found is not None:
-                return at._made(found)
+            definition = None if at._spec is None else at._spec._resources.get(referent)
+            if definition is not None:
+                return at._made(definition)
             if at._parent is None:
                 if referent != spec.kind.name:
                     raise SpecError(f"Resource not defined: {quote(referent)}")

@@ -42,18 +42,18 @@ def common_units(given: DimensionUnits | None, layers: Iterable[DimensionUnits |
     >>> common_units(None, [(Unit("nm"),), (Unit("s"),), (Unit("nm"),)])
     (None,)
     """
-    found = list(given or ())
-    closed = {dim for dim, unit in enumerate(found) if unit is not None}
+    common = list(given or ())
+    closed = {dim for dim, unit in enumerate(common) if unit is not None}
     for units in layers:
-        found += [None] * (len(units or ()) - len(found))
+        common += [None] * (len(units or ()) - len(common))
         for dim, unit in enumerate(units or ()):
             if unit is None or dim in closed:
                 continue
-            if found[dim] is not None and found[dim] != unit:
+            if common[dim] is not None and common[dim] != unit:
                 closed.add(dim)
                 unit = None
-            found[dim] = unit
-    return tuple(found) or None
+            common[dim] = unit
+    return tuple(common) or None
 
 
 def units_shown(units: Sequence[Unit | None]) -> str:

@@ -104,8 +104,8 @@ class DType:
         >>> DType("char")._element_dtype, DType("byte")._element_dtype, DType("int8")._element_dtype
         (dtype('S1'), dtype('V1'), dtype('int8'))
         """
-        found = self.numpy_dtype
-        return found if found.itemsize else np.dtype(f"{found.char}1")
+        dtype = self.numpy_dtype
+        return dtype if dtype.itemsize else np.dtype(f"{dtype.char}1")
 
     @property
     def type(self) -> type:

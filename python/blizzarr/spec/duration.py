@@ -20,15 +20,15 @@ def parse_duration(value: Any) -> int:
     >>> parse_duration("1m30s") // 10**9
     90
     """
-    found = _WHOLE.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    match = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         raise expected(value, 'Duration formatted as a string using time units "ns", "us" "ms", "s", "m", or "h".')
     total = 0
-    for number, unit in _PART.findall(found[2]):
+    for number, unit in _PART.findall(match[2]):
         whole, _, digits = number.partition(".")
         total += int(whole or 0) * _UNITS[unit]
         total += int(digits or 0) * _UNITS[unit] // 10 ** len(digits)
-    return -total if found[1] == "-" else total
+    return -total if match[1] == "-" else total
 
 
 def duration_text(nanoseconds: int) -> str:

@@ -52,9 +52,9 @@ def _text_of(dtype: DType) -> Callable[[Any], Any]:
 
 
 def _objects(array: Array, elements: list[Any]) -> Array:
-    found = np.empty(array.size, object)
-    found[:] = elements
-    return found.reshape(array.shape)
+    objects = np.empty(array.size, object)
+    objects[:] = elements
+    return objects.reshape(array.shape)
 
 
 def unbroadcast(array: Array) -> Array:

@@ -79,10 +79,10 @@ def vector_json(name: str, vector: Vector) -> dict[str, Any]:
 
 def grid_json(grid: GridConstraints) -> dict[str, Any]:
     """The constraints as JSON."""
-    found = vector_json("shape", grid.shape) | vector_json("aspect_ratio", grid.aspect_ratio)
+    members = vector_json("shape", grid.shape) | vector_json("aspect_ratio", grid.aspect_ratio)
     if grid.elements is not None:
-        found["elements" if grid.elements_hard else "elements_soft_constraint"] = grid.elements
-    return dict(sorted(found.items()))
+        members["elements" if grid.elements_hard else "elements_soft_constraint"] = grid.elements
+    return dict(sorted(members.items()))
 
 
 def grid_from_json(members: Members, apply: Any) -> None:
@@ -124,9 +124,9 @@ class Grid:
     @classmethod
     def _of(cls, rank: int, constraints: GridConstraints) -> Self:
         """A grid with these constraints."""
-        found = cls()
-        found._rank, found._constraints = rank, constraints
-        return found
+        grid = cls()
+        grid._rank, grid._constraints = rank, constraints
+        return grid
 
     def update(self, **constraints: Any) -> None:
         """Add constraints: ``rank``, ``shape``, ``aspect_ratio``, ``elements``, ``grid``.

@@ -240,10 +240,10 @@ class KvStore(KvPath):
 
     def __getitem__(self, key: str | bytes) -> bytes:
         """Return the value of a key; raise a `KeyError` if there is none."""
-        found = self._read(text_of(key), None, UNKNOWN)
-        if found.state != "value":
+        result = self._read(text_of(key), None, UNKNOWN)
+        if result.state != "value":
             raise NodeNotFoundError("there is no such key", key=text_of(key), store=self._node.driver)
-        return found.value
+        return result.value
 
     def __setitem__(self, key: str | bytes, value: str | bytes | None) -> None:
         """Set the value of a key; None deletes it."""
@@ -280,14 +280,14 @@ class KvStore(KvPath):
 
     def _read(self, key: str, part: ByteSlice | None, known: bytes) -> values.ReadResult:
         now = time.time()
-        found = self._keys_of().read(key, part, known)
+        answer = self._keys_of().read(key, part, known)
         # A change in a transaction is never out of date.
         stamp = values.TimestampedStorageGeneration(
-            found.generation, math.inf if found.generation[:1] == b"\x04" else now
+            answer.generation, math.inf if answer.generation[:1] == b"\x04" else now
         )
-        if found.value is not None:
-            return values.ReadResult("value", found.value, stamp)
-        return values.ReadResult("missing" if found.wanted else "unspecified", b"", stamp)
+        if answer.value is not None:
+            return values.ReadResult("value", answer.value, stamp)
+        return values.ReadResult("missing" if answer.wanted else "unspecified", b"", stamp)
 
     def _write(self, key: str, value: bytes | None, known: bytes | None) -> values.TimestampedStorageGeneration:
         # An empty generation is no condition.

@@ -88,8 +88,8 @@ class Access:
     def _file(self, full: str) -> tuple[bytes, int] | None:
         """The generation and size of a file."""
         assert isinstance(self.store, LocalStore), "who else has files"
-        found = file_generation(self.store, full)
-        return None if found[0] == NO_VALUE else found
+        stored = file_generation(self.store, full)
+        return None if stored[0] == NO_VALUE else stored
 
     def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
         """Replace the value, or delete it, and return the new generation.

@@ -135,11 +135,11 @@ def _scaled(
         return total if total < _MOST else _MOST
 
     def shape_of(factor: float) -> list[int]:
-        found = sides.copy()
+        shape = sides.copy()
         for dim, part, most in opened:
             side = max(1, int(min(part * factor, most)))
-            found[dim] = side if adjust is None else adjust(dim, side)
-        return found
+            shape[dim] = side if adjust is None else adjust(dim, side)
+        return shape
 
     # Half of the step that changes the fastest growing side by one element, so that rounding is harmless.
     step = max(min(1.0 / ratio[dim] for dim in open_sides) / 2, float_info.min)
@@ -189,9 +189,9 @@ def nearest_divisor(dividend: int, wanted: int) -> int:
         # Most divisors are near: each time twice as many are tried.
         offsets = np.arange(start, min(2 * start, _SEARCHED))
         below = (offsets < wanted) & (dividend % np.maximum(wanted - offsets, 1) == 0)
-        found = below | (dividend % (wanted + offsets) == 0)
-        if found.any():
-            first = int(found.argmax())
+        divides = below | (dividend % (wanted + offsets) == 0)
+        if divides.any():
+            first = int(divides.argmax())
             return wanted - start - first if below[first] else wanted + start + first
         start *= 2
     return dividend

@@ -194,12 +194,12 @@ Resources: TypeAlias = dict[str, Any]
 
 def resources_json(resources: Resources, include_defaults: bool) -> dict[str, Any]:
     """Return the JSON of resources that are not bound."""
-    found = {}
+    members = {}
     for name, resource in resources.items():
         if include_defaults or resource.immediate or not resource.is_usual:
             json = resource.to_json(include_defaults)
-            found[name] = [json] if resource.immediate else json
-    return found
+            members[name] = [json] if resource.immediate else json
+    return members
 
 
 class UsesResources:

@@ -102,19 +102,19 @@ class Schema(Indexable):
         fill: np.ndarray[Any, Any] | None = None,
     ) -> Self:
         """Return constraints from parts that are known to be consistent; the fill value is of the data type."""
-        found = cls.__new__(cls)
-        found._rank, found._dtype, found._domain = -1 if rank is None else rank, dtype, domain
-        found._layout, found._units, found._codec = layout, units, codec
-        found._fill, found._fill_dtype = fill, None if fill is None else dtype
-        return found
+        schema = cls.__new__(cls)
+        schema._rank, schema._dtype, schema._domain = -1 if rank is None else rank, dtype, domain
+        schema._layout, schema._units, schema._codec = layout, units, codec
+        schema._fill, schema._fill_dtype = fill, None if fill is None else dtype
+        return schema
 
     def copy(self) -> Self:
         """Return an independent copy."""
-        found = type(self).__new__(type(self))
-        found._rank, found._dtype, found._domain, found._codec = self._rank, self._dtype, self._domain, self._codec
-        found._layout, found._units = self._layout, self._units
-        found._fill, found._fill_dtype = self._fill, self._fill_dtype
-        return found
+        schema = type(self).__new__(type(self))
+        schema._rank, schema._dtype, schema._domain, schema._codec = self._rank, self._dtype, self._domain, self._codec
+        schema._layout, schema._units = self._layout, self._units
+        schema._fill, schema._fill_dtype = self._fill, self._fill_dtype
+        return schema
 
     __copy__ = copy
 
@@ -301,17 +301,17 @@ class Schema(Indexable):
                 f"Cannot transform schema of rank {self._rank} by index transform of rank "
                 f"{view.rank} -> {len(view.maps)}"
             )
-        found = self.copy()
-        found._rank = view.rank
+        schema = self.copy()
+        schema._rank = view.rank
         if self._domain is not None:
-            found._domain = transform.domain
-        found._layout = layout_of_view(self._layout, view)
+            schema._domain = transform.domain
+        schema._layout = layout_of_view(self._layout, view)
         if self._fill is not None:
             with prefixed("Error transforming fill_value"):
-                found._fill = fill_of_view(self._fill, view, self._domain)
+                schema._fill = fill_of_view(self._fill, view, self._domain)
         if self._units:
-            found._units = units_of_view(self._units, view)
-        return found
+            schema._units = units_of_view(self._units, view)
+        return schema
 
     # JSON.
 
@@ -333,24 +333,24 @@ class Schema(Indexable):
         >>> Schema(shape=[2, 3], dimension_units=["3nm", None]).to_json()["dimension_units"]
         [[3.0, 'nm'], None]
         """
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         layout = self._layout.to_json()
         layout.pop("rank", None)
         if layout:
-            found["chunk_layout"] = layout
+            members["chunk_layout"] = layout
         if self._codec is not None:
-            found["codec"] = self._codec.to_json()
+            members["codec"] = self._codec.to_json()
         if any(unit is not None for unit in self._units):
-            found["dimension_units"] = [None if unit is None else unit.to_json() for unit in self._units]
+            members["dimension_units"] = [None if unit is None else unit.to_json() for unit in self._units]
         if self._domain is not None:
-            found["domain"] = self._domain.to_json()
+            members["domain"] = self._domain.to_json()
         if self._dtype is not None:
-            found["dtype"] = self._dtype.to_json()
+            members["dtype"] = self._dtype.to_json()
         if self._fill is not None:
-            found["fill_value"] = fill_json(self._fill)
+            members["fill_value"] = fill_json(self._fill)
         if self._rank != -1:
-            found["rank"] = self._rank
-        return found
+            members["rank"] = self._rank
+        return members
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
@@ -433,24 +433,24 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
             f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "
             f"{transform.input_rank} -> {transform.output_rank}"
         )
-    found = Schema(rank=transform.output_rank)
+    base = Schema(rank=transform.output_rank)
     if schema.dtype is not None:
-        found.update(dtype=schema.dtype)
-    found._merge(Schema(chunk_layout=layout_of_base(schema.chunk_layout, view)))
+        base.update(dtype=schema.dtype)
+    base._merge(Schema(chunk_layout=layout_of_base(schema.chunk_layout, view)))
     if schema.domain is not None:
         with prefixed("Error transforming domain"):
-            found._merge(Schema(domain=domain_of_base(schema.domain, view)))
+            base._merge(Schema(domain=domain_of_base(schema.domain, view)))
     if schema.fill_value is not None:
         with prefixed("Error transforming fill_value"):
             fill = fill_of_base(schema.fill_value, view)
-        found.update(fill_value=fill)
+        base.update(fill_value=fill)
     if schema.codec is not None:
-        found.update(codec=schema.codec)
+        base.update(codec=schema.codec)
     units = schema.dimension_units
     if units is not None and any(unit is not None for unit in units):
         with prefixed("Error transforming dimension_units"):
-            found._merge(Schema(dimension_units=units_of_base(units, view)))
-    return found
+            base._merge(Schema(dimension_units=units_of_base(units, view)))
+    return base
 
 
 def fill_of(schema: Schema) -> tuple[np.ndarray[Any, Any], DType] | None:

@@ -171,24 +171,24 @@ def spec_from_url(text: str) -> SpecNode:
     """
     if not text:
         raise SpecError("URL must be non-empty")
-    found: KvNode | SpecNode | None = None
+    node: KvNode | SpecNode | None = None
     try:
         for part in text.split("|"):
-            found = _applied(part, found)
+            node = _applied(part, node)
     except SpecError as error:
         kind = UnsupportedDriverError if isinstance(error, UnsupportedDriverError) else SpecError
         raise_from(error, in_url(kind, text, error), credentials_in(text))
-    assert found is not None, "there is a part"
-    return _array("auto", "", found) if isinstance(found, KvNode) else derived(found)
+    assert node is not None, "there is a part"
+    return _array("auto", "", node) if isinstance(node, KvNode) else derived(node)
 
 
-def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
+def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
     """Apply one part of a URL to what the parts before it give."""
     scheme = part.partition(":")[0]
-    if scheme in KV_SCHEMES and not isinstance(found, SpecNode):
-        return url_part(part, found)
+    if scheme in KV_SCHEMES and not isinstance(node, SpecNode):
+        return url_part(part, node)
     driver = DRIVERS["auto"] if scheme == "auto" else scheme_driver(scheme)
-    if driver is not None and isinstance(found, KvNode):
+    if driver is not None and isinstance(node, KvNode):
         with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
             url = split_url(part if ":" in part else f"{part}:")
             url.refuse_query()
@@ -197,14 +197,14 @@ def _applied(part: str, found: KvNode | SpecNode | None) -> KvNode | SpecNode:
                 if url.path:
                     raise SpecError("Path not supported")
             # Slashes behind the scheme mean nothing here.
-            return _array(driver.name, decoded(url.authority + url.path), found)
-    if scheme == "cast" and found is not None:
-        return _cast(part if ":" in part else f"{part}:", found)
+            return _array(driver.name, decoded(url.authority + url.path), node)
+    if scheme == "cast" and node is not None:
+        return _cast(part if ":" in part else f"{part}:", node)
     if (what := elsewhere(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
     if driver is not None or scheme in KV_SCHEMES or scheme == "cast":
         raise unsupported_scheme(scheme, part)
-    if found is None:
+    if node is None:
         stores = [name for name, kind in KV_SCHEMES.items() if not kind.is_adapter]
         hint = what_there_is(scheme, stores) if ":" in part else hint_of_path(part)
     else:
@@ -218,9 +218,9 @@ def _drivers() -> dict[str, Driver]:
     return {name: driver for name, driver in DRIVERS.items() if name == driver.name}
 
 
-def _cast(part: str, found: KvNode | SpecNode) -> SpecNode:
+def _cast(part: str, node: KvNode | SpecNode) -> SpecNode:
     """Return the array before a part such as ``cast:int8``, converted to that data type."""
-    below = _array("auto", "", found) if isinstance(found, KvNode) else derived(found)
+    below = _array("auto", "", node) if isinstance(node, KvNode) else derived(node)
     with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
         url = split_url(part)
         url.refuse_query()

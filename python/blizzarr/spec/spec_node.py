@@ -22,11 +22,11 @@ class Node:
     @property
     def inner(self) -> tuple[Node, ...]:
         """The nodes within this one."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for name in self.inner_members:
             member = getattr(self, name)
-            found += member if type(member) is tuple else () if member is None else (member,)
-        return tuple(found)
+            nodes += member if type(member) is tuple else () if member is None else (member,)
+        return tuple(nodes)
 
     def altered(self, **members: Any) -> Self:
         """Return a copy with other members, as `dataclasses.replace` does, but faster.

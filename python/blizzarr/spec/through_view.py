@@ -143,25 +143,25 @@ def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
     if not any(units) and len(units) == len(view.maps):
         return (None,) * view.rank
     alone = _one_to_one(view)
-    found: list[Any] = [None] * view.rank
+    units_there: list[Any] = [None] * view.rank
     for map_, unit in zip(view.maps, units, strict=True):
         if unit is not None and isinstance(map_, tuple) and map_[2] and map_[0] in alone:
-            found[map_[0]] = unit * abs(map_[2])
-    return tuple(found)
+            units_there[map_[0]] = unit * abs(map_[2])
+    return tuple(units_there)
 
 
 def units_of_base(units: DimensionUnits, view: Form) -> DimensionUnits:
     """Return the units that the base of a view must have for the view to have these."""
-    found: list[Any] = [None] * len(view.maps)
+    units_there: list[Any] = [None] * len(view.maps)
     used = set()
     for output, map_ in enumerate(view.maps):
         if isinstance(map_, tuple) and map_[2] and (unit := units[map_[0]]) is not None:
             used.add(map_[0])
-            found[output] = unit / abs(map_[2])
+            units_there[output] = unit / abs(map_[2])
     for dim, unit in enumerate(units):
         if unit is not None and dim not in used:
             raise SpecError(f"No output dimension corresponds to input dimension {dim} with unit {unit}")
-    return tuple(found)
+    return tuple(units_there)
 
 
 # Domains.
@@ -211,12 +211,12 @@ def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | N
         if size == 1:
             positions.append(np.zeros((1,) * view.rank, int))
             continue
-        found = _positions(map_, view, size)
-        origin = int(found.min()) if domain is None else domain.origin[output]
-        if domain is None and int(found.max()) - origin + 1 != size:
-            target = int(found.max()) - origin + 1
+        along = _positions(map_, view, size)
+        origin = int(along.min()) if domain is None else domain.origin[output]
+        if domain is None and int(along.max()) - origin + 1 != size:
+            target = int(along.max()) - origin + 1
             raise SpecError(f"Cannot broadcast array of shape {{{size}}} to target shape {{{target}}}")
-        positions.append(found - origin)
+        positions.append(along - origin)
     return unbroadcast(fill[tuple(positions)])
 
 

@@ -48,12 +48,12 @@ def profile_of(options: Mapping[str, Any]) -> Profile:
         return Profile({}, None)
     if os.environ.get("AWS_SKIP_SIGNATURE", "").lower() == "true":
         return Profile({}, None)
-    found = _members(named or "default")
+    members = _members(named or "default")
     has_region = given & {"region", "default_region"} or any(map(os.environ.get, _REGIONS))
-    region = {} if has_region else _taken(found, ("region",))
-    if found.keys() >= {"aws_access_key_id", "aws_secret_access_key"}:
-        return Profile({**region, **_taken(found, _KEYS)}, None)
-    if any(name.startswith(("sso_", "credential_process", "role_arn")) for name in found):
+    region = {} if has_region else _taken(members, ("region",))
+    if members.keys() >= {"aws_access_key_id", "aws_secret_access_key"}:
+        return Profile({**region, **_taken(members, _KEYS)}, None)
+    if any(name.startswith(("sso_", "credential_process", "role_arn")) for name in members):
         return Profile(region, _from_botocore(named))
     return Profile({}, None)
 
@@ -65,7 +65,7 @@ def _taken(members: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]
 
 def _members(profile: str) -> dict[str, str]:
     """Return the members of a profile in both files."""
-    found: dict[str, str] = {}
+    members: dict[str, str] = {}
     sections = (profile if profile == "default" else f"profile {profile}", profile)
     for variable, name, section in (
         ("AWS_CONFIG_FILE", "config", sections[0]),
@@ -78,8 +78,8 @@ def _members(profile: str) -> dict[str, str]:
             # Whoever needs no credentials, or has others, need not have files that can be read.
             continue
         if parser.has_section(section):
-            found |= dict(parser[section])
-    return found
+            members |= dict(parser[section])
+    return members
 
 
 def _from_botocore(profile: str | None) -> Callable[[], Mapping[str, Any]]:

@@ -24,12 +24,12 @@ class Span:
     members: list[int] = field(default_factory=list)
     """The numbers of the ranges."""
 
-    def parts(self, found: Value, ranges: Sequence[ByteRange]) -> list[Value]:
+    def parts(self, value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
         """Return the bytes of each member, from what the request has found."""
         if self.start < 0:
-            return slice_ranges(found, [ranges[number] for number in self.members])
+            return slice_ranges(value, [ranges[number] for number in self.members])
         shifted = [(ranges[number][0] - self.start, ranges[number][1]) for number in self.members]
-        return slice_ranges(found, shifted)
+        return slice_ranges(value, shifted)
 
 
 def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
@@ -62,7 +62,7 @@ def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
     return spans if suffix is None else [*spans, suffix]
 
 
-def parts_of(spans: Sequence[Span], found: Sequence[Value], ranges: Sequence[ByteRange]) -> list[Value]:
+def parts_of(spans: Sequence[Span], values: Sequence[Value], ranges: Sequence[ByteRange]) -> list[Value]:
     """Return the bytes of each range, from what the requests have found.
 
     >>> ranges = [(2, 2), (-1, 1)]
@@ -70,7 +70,7 @@ def parts_of(spans: Sequence[Span], found: Sequence[Value], ranges: Sequence[Byt
     [b'cd', b'f']
     """
     parts: list[Value] = [b""] * len(ranges)
-    for span, value in zip(spans, found, strict=True):
+    for span, value in zip(spans, values, strict=True):
         for number, part in zip(span.members, span.parts(value, ranges), strict=True):
             parts[number] = part
     return parts

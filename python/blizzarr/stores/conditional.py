@@ -27,8 +27,8 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
     find, replace = (getattr(store, method, None) for method in ("get_with_version", "set_if_version"))
     with _changing(store, key):
         if callable(find) and callable(replace):
-            found, version = find(key) or (None, None)
-            return _equal(found, expected) and bool(replace(key, value, version))
+            current, version = find(key) or (None, None)
+            return _equal(current, expected) and bool(replace(key, value, version))
         if not _equal(store.get(key), expected):
             return False
         store.set(key, value)
@@ -82,5 +82,5 @@ def _changing(store: Store, key: str) -> AbstractContextManager[None]:
     return _locks.sole(key).held((place_of(store), key), key=key, store=store)
 
 
-def _equal(found: Value | None, expected: Value | None) -> bool:
-    return expected is None if found is None else expected is not None and bytes(found) == bytes(expected)
+def _equal(current: Value | None, expected: Value | None) -> bool:
+    return expected is None if current is None else expected is not None and bytes(current) == bytes(expected)

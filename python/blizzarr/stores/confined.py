@@ -71,8 +71,8 @@ def opened(store: LocalStore, prefix: str) -> Iterator[int]:
 
 def entries(store: LocalStore, prefix: str, descriptor: int) -> Iterator[Entry]:
     """Iterate over the directory of a prefix, open as `descriptor`. Links that stay within the root are followed."""
-    with os.scandir(descriptor) as found:
-        for entry in found:
+    with os.scandir(descriptor) as scanned:
+        for entry in scanned:
             if entry.is_symlink():
                 kind = store.native.kind(prefix + entry.name)
                 yield Entry(entry.name, True, kind == "file", kind == "directory", _KINDS.get(kind, ""))

@@ -46,11 +46,11 @@ def credentials_in(url: str, options: object = None) -> tuple[str, ...]:
     >>> credentials_in("", {"anon": False, "token": "abcdef", "client": {"headers": {"X": "ghijkl"}}, "region": "eu"})
     ('abcdef', 'ghijkl')
     """
-    found = set(_texts(options, False))
+    texts = set(_texts(options, False))
     for user in _USER.findall(url):
-        found |= {user, user.partition(":")[2].removesuffix("@")}
+        texts |= {user, user.partition(":")[2].removesuffix("@")}
     # The longest first: others may be a part of it.
-    return tuple(sorted((text for text in found if len(text) >= _LEAST), key=lambda text: (-len(text), text)))
+    return tuple(sorted((text for text in texts if len(text) >= _LEAST), key=lambda text: (-len(text), text)))
 
 
 def _texts(value: Any, hidden: bool) -> Iterator[str]:

@@ -43,9 +43,9 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         # What follows is for the developers of obstore, on which stores of other libraries stand.
         reason = str(reason).partition("\n\nDebug source")[0]
         known = getattr(store, "_credentials", ())
-        place = {"key": key or None, "store": str(store), "direction": direction}
+        fields = {"key": key or None, "store": str(store), "direction": direction}
         reason = without_secrets(reason, known)
-        raise_from(error, StoreError(reason, errno=number, **place), known)
+        raise_from(error, StoreError(reason, errno=number, **fields), known)
 
 
 def mark_as_of_signal(raised: BaseException) -> None:

@@ -132,9 +132,9 @@ class FsspecStore(BaseStore):
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         check_key(key)
         spans = spans_of(ranges) or [Span(0, 1)]
-        found = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
-        there = [value for value in found if value is not None]
-        return parts_of(spans, there, ranges) if len(there) == len(found) else None
+        values = each(self, lambda span: self._get(key, span), spans, _AT_ONCE)
+        there = [value for value in values if value is not None]
+        return parts_of(spans, there, ranges) if len(there) == len(values) else None
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
@@ -176,10 +176,10 @@ class FsspecStore(BaseStore):
             # Directories below are remembered, too.
             self.fs.invalidate_cache()
             try:
-                found = self.fs.find(path)
+                names_below = self.fs.find(path)
             except _MISSING:
                 return [], []
-            names = (key for key in map(self._key, found) if key is not None and key.startswith(prefix))
+            names = (key for key in map(self._key, names_below) if key is not None and key.startswith(prefix))
             return keys_and_others(names)
 
     def list_sizes(self, prefix: str = "") -> Iterator[tuple[str, int]]:
@@ -193,10 +193,10 @@ class FsspecStore(BaseStore):
         path = self._listed(prefix)
         with failures("list", prefix, self):
             try:
-                found = self.fs.find(path, detail=True)
+                entries = self.fs.find(path, detail=True)
             except _MISSING:
                 return
-        for name, entry in found.items():
+        for name, entry in entries.items():
             key = self._key(name)
             if key is None or not key.startswith(prefix):
                 continue
@@ -209,10 +209,10 @@ class FsspecStore(BaseStore):
         path = self._listed(prefix)
         with failures("list", prefix, self):
             try:
-                found = self.fs.ls(path, detail=True)
+                listed = self.fs.ls(path, detail=True)
             except _MISSING:
                 return Listing((), ())
-            entries = [(self._key(entry["name"]), entry["type"]) for entry in found]
+            entries = [(self._key(entry["name"]), entry["type"]) for entry in listed]
         # Some list a file as the only entry of itself, or a directory within itself.
         inside = [(key, kind) for key, kind in entries if key is not None and is_key(key) and key.startswith(prefix)]
         keys = sorted(key for key, kind in inside if kind != "directory")
@@ -222,12 +222,12 @@ class FsspecStore(BaseStore):
         with failures("read", key, self):
             try:
                 if span.start < 0:
-                    found = self.fs.cat_file(self._path(key), start=span.start)
+                    value = self.fs.cat_file(self._path(key), start=span.start)
                 elif span.length is None and not span.start:
-                    found = self.fs.cat_file(self._path(key))
+                    value = self.fs.cat_file(self._path(key))
                 else:
                     end = None if span.length is None else span.start + span.length
-                    found = self.fs.cat_file(self._path(key), start=span.start, end=end)
+                    value = self.fs.cat_file(self._path(key), start=span.start, end=end)
             except _MISSING as error:
                 if _NO_BUCKET.search(str(error)):
                     raise
@@ -241,7 +241,7 @@ class FsspecStore(BaseStore):
                 # be there now: others replace values meanwhile.
                 whole = self._get(key, Span(0, None))
                 return None if whole is None else slice_ranges(whole, [(span.start, span.length)])[0]
-            return found if isinstance(found, bytes) else memoryview(found).cast("B")
+            return value if isinstance(value, bytes) else memoryview(value).cast("B")
 
     def _path(self, key: str) -> str:
         return f"{self._above}{key}"

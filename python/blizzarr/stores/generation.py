@@ -55,8 +55,8 @@ def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
     """Return a value, or None, and its generation."""
     bare = unwrapped(store)
     if is_conditional(bare):
-        found: tuple[Value, str] | None = bare.get_with_version(key)  # type: ignore[attr-defined]
-        return (None, NO_VALUE) if found is None else (bytes(found[0]), version_generation(found[1]))
+        answer: tuple[Value, str] | None = bare.get_with_version(key)  # type: ignore[attr-defined]
+        return (None, NO_VALUE) if answer is None else (bytes(answer[0]), version_generation(answer[1]))
     if not isinstance(bare, MemoryStore | LocalStore):
         value = store.get(key)
         return None if value is None else bytes(value), hash_of(value)
@@ -73,13 +73,13 @@ def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
 def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
     """Return the generation of a file, and its size in bytes."""
     try:
-        found = os.stat(os.path.join(str(store), check_key(key)))
+        status = os.stat(os.path.join(str(store), check_key(key)))
     except (FileNotFoundError, NotADirectoryError):
         return NO_VALUE, 0
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return NO_VALUE, 0
-    packed = struct.pack("<QQQQ", found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
-    return b"\0" + packed, found.st_size
+    packed = struct.pack("<QQQQ", status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    return b"\0" + packed, status.st_size
 
 
 def is_conditional(store: Store) -> bool:

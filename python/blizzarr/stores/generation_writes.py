@@ -86,13 +86,13 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
         now: str | None = bare.replace_version(key, value, version)  # type: ignore[attr-defined]
         return None if now is None else version_generation(now)
     with _exclusive(store, key):
-        found, generation = read_generation(store, key)
+        current, generation = read_generation(store, key)
         if generation != expected:
             return None
         if value is not None:
-            done = try_replace(store, key, found, value)
+            done = try_replace(store, key, current, value)
         else:
-            done = found is None or try_discard(store, key, found)
+            done = current is None or try_discard(store, key, current)
         return _written(store, key, value, compares=True) if done else None
 
 
@@ -130,8 +130,8 @@ def _written(store: Store, key: str, value: bytes | None, *, compares: bool) -> 
     if not isinstance(bare, MemoryStore | LocalStore):
         return hash_of(value)
     if compares or isinstance(bare, MemoryStore):
-        found, generation = read_generation(store, key)
-        is_ours = found == value
+        current, generation = read_generation(store, key)
+        is_ours = current == value
     else:
         generation, size = file_generation(bare, key)
         is_ours = generation != NO_VALUE and size == len(value)

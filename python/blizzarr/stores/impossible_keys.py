@@ -54,13 +54,13 @@ def innermost(store: Any) -> Any:
     return store
 
 
-def is_of(found: object, package: str) -> bool:
+def is_of(value: object, package: str) -> bool:
     """Return whether the class of an object is one of a package.
 
     >>> is_of(re.compile(""), "re"), is_of(1, "re")
     (True, False)
     """
-    return type(found).__module__.partition(".")[0] == package
+    return type(value).__module__.partition(".")[0] == package
 
 
 def lists_nodes_only(error: Exception) -> bool:

@@ -28,7 +28,7 @@ def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
     >>> list_sorted_dir(["a/c", "a/d/e", "a/d/f", "g"], "a/")
     Listing(keys=('a/c',), prefixes=('a/d/',))
     """
-    found: list[str] = []
+    keys_here: list[str] = []
     prefixes: list[str] = []
     at = bisect_left(keys, prefix)
     end = bisect_left(keys, prefix[:-1] + _AFTER_SLASH) if prefix else len(keys)
@@ -36,9 +36,9 @@ def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
         key = keys[at]
         slash = key.find("/", len(prefix))
         if slash < 0:
-            found.append(key)
+            keys_here.append(key)
             at += 1
         else:
             prefixes.append(key[: slash + 1])
             at = bisect_left(keys, key[:slash] + _AFTER_SLASH, at, end)
-    return Listing(tuple(found), tuple(prefixes))
+    return Listing(tuple(keys_here), tuple(prefixes))

@@ -97,7 +97,7 @@ def _text(name: str, value: Any) -> str:
     return str(value)
 
 
-def _check_names(where: str, found: Iterable[str], known: tuple[str, ...]) -> None:
-    unknown = sorted(set(found) - set(known))
+def _check_names(where: str, names: Iterable[str], known: tuple[str, ...]) -> None:
+    unknown = sorted(set(names) - set(known))
     if unknown:
         raise ValueError(f"{where}: there is no option {unknown[0]!r}; {hint(unknown[0], known)}")

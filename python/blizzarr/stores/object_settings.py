@@ -151,10 +151,10 @@ def settings_of_url(url: str, options: Mapping[str, Any]) -> ObjectSettings:
     >>> settings.bucket, settings.prefix, settings.options
     ('c', 'a/b', {'account_name': 'acc', 'skip_signature': 'true'})
     """
-    scheme, found, rest = url.partition("://")
+    scheme, colon, rest = url.partition("://")
     scheme = scheme.lower()
-    if not found or scheme not in SCHEMES:
-        shown = f"{scheme}://" if found else "none"
+    if not colon or scheme not in SCHEMES:
+        shown = f"{scheme}://" if colon else "none"
         raise UnsupportedOperationError(f"expected a URL that begins with {', '.join(SCHEMES)}, found {shown}")
     protocol = _PROTOCOLS[scheme[0]]
     if protocol == "http":
@@ -188,15 +188,19 @@ def _sorted_out(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _provided(provider: Callable[[], Any]) -> Mapping[str, Any]:
     """Return the credentials that a function of the user provides, which may be asynchronous."""
-    found = provider()
-    if isawaitable(found):
+    credentials = provider()
+    if isawaitable(credentials):
         # Event loops take a while to import.
         from blizzarr.stores.event_loops import result_of
 
-        found = result_of(_awaited, found)
-    signature = found.get("sas_token")
+        credentials = result_of(_awaited, credentials)
+    signature = credentials.get("sas_token")
     # Those of obstore may be pairs.
-    return found if signature is None or isinstance(signature, str) else {**found, "sas_token": urlencode(signature)}
+    return (
+        credentials
+        if signature is None or isinstance(signature, str)
+        else {**credentials, "sas_token": urlencode(signature)}
+    )
 
 
 async def _awaited(answer: Any) -> Any:
@@ -209,8 +213,8 @@ def _go_on(is_write: bool) -> None:
 
 def _shown_url(url: str) -> str:
     parts = urlsplit(url)
-    place = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
-    return place + _shown_query(parts.query)
+    shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+    return shown + _shown_query(parts.query)
 
 
 def _shown_query(query: str) -> str:

@@ -143,13 +143,13 @@ class ObjectStore(BaseStore):
 
     def get(self, key: str) -> Value | None:
         """Return the value; None if there is none."""
-        found = self._get_with_version(key)
-        return None if found is None else found[0]
+        answer = self._get_with_version(key)
+        return None if answer is None else answer[0]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         """Return parts of one version of the value; None if there is none."""
-        found = self.get_ranges_of_version(key, ranges, None)
-        return None if found is None else found[0]
+        answer = self.get_ranges_of_version(key, ranges, None)
+        return None if answer is None else answer[0]
 
     def get_ranges_of_version(
         self, key: str, ranges: Sequence[ByteRange], version: str | None
@@ -174,8 +174,8 @@ class ObjectStore(BaseStore):
         """
         check_lengths(ranges)
         with self._placed("read"):
-            found = self._client.get_ranges(check_object_key(key), ranges, version)
-        return None if found is None else ([*found[0]], found[1])
+            answer = self._client.get_ranges(check_object_key(key), ranges, version)
+        return None if answer is None else ([*answer[0]], answer[1])
 
     @property
     def get_with_version(self) -> Callable[[str], tuple[Value, str] | None]:
@@ -253,11 +253,11 @@ class ObjectStore(BaseStore):
             return super().replace(key, expected, value)
         version = None
         if expected is not None:
-            found = self._get_with_version(key)
-            if found is None or bytes(found[0]) != bytes(expected):
+            answer = self._get_with_version(key)
+            if answer is None or bytes(answer[0]) != bytes(expected):
                 self._check_writable(key)
                 return False
-            version = found[1]
+            version = answer[1]
         outcome, now = self._put_if(key, value, version)
         # Whoever has made an object of these bytes: it is there, and was not before.
         is_done = outcome == "done" or (now is not None and expected is None)

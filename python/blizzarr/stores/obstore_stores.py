@@ -87,16 +87,16 @@ class ObstoreMemory:
 
     def get(self, key: str) -> Value | None:
         """Return the value; None if there is none."""
-        found = self.get_with_version(key)
-        return None if found is None else found[0]
+        answer = self.get_with_version(key)
+        return None if answer is None else answer[0]
 
     def get_with_version(self, key: str) -> tuple[Value, str] | None:
         """Return the value and its version; None if there is none."""
         try:
-            found = self.memory.get(check_object_key(key))
+            result = self.memory.get(check_object_key(key))
         except FileNotFoundError:
             return None
-        return memoryview(found.bytes()).cast("B"), str(found.meta["e_tag"])
+        return memoryview(result.bytes()).cast("B"), str(result.meta["e_tag"])
 
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes; None if there is none."""
@@ -134,9 +134,9 @@ class ObstoreMemory:
 
     def list_dir(self, prefix: str = "") -> Listing:
         """Return the keys and prefixes directly under the prefix."""
-        found = self.memory.list_with_delimiter(prefix or None)
-        keys = sorted(entry["path"] for entry in found["objects"])
-        return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in found["common_prefixes"])))
+        listed = self.memory.list_with_delimiter(prefix or None)
+        keys = sorted(entry["path"] for entry in listed["objects"])
+        return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in listed["common_prefixes"])))
 
     def _head(self, key: str) -> Any:
         try:

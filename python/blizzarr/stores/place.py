@@ -144,9 +144,9 @@ def is_below(store: Store, path: str, other: Store, above: str) -> bool:
     if _location(store, path).startswith(_location(other, above)):
         return True
     places = (place_of(store), path), (place_of(other), above)
-    if not all(place.startswith("file:/") for place, _ in places):
+    if not all(identity.startswith("file:/") for identity, _ in places):
         return False
-    return is_inside(*(os.path.join(place.removeprefix("file:"), node) for place, node in places))
+    return is_inside(*(os.path.join(identity.removeprefix("file:"), node) for identity, node in places))
 
 
 def _location(store: Store, path: str) -> str:
@@ -173,17 +173,17 @@ def _is_below(path: str, above: str) -> bool:
 def _is_below_inode(path: str, above: str) -> bool:
     """Compare device and inode of what exists of `above` with those of everything above `path`."""
     known, names = above, ""
-    while (found := _stat(known)) is None and os.path.dirname(known) != known:
+    while (status := _stat(known)) is None and os.path.dirname(known) != known:
         known, name = os.path.split(known)
         names = os.path.join(name, names)
-    place = path
-    while found is not None:
-        here = _stat(place)
-        if here is not None and os.path.samestat(here, found) and _is_below(path, os.path.join(place, names)):
+    ancestor = path
+    while status is not None:
+        here = _stat(ancestor)
+        if here is not None and os.path.samestat(here, status) and _is_below(path, os.path.join(ancestor, names)):
             return True
-        if os.path.dirname(place) == place:
+        if os.path.dirname(ancestor) == ancestor:
             return False
-        place = os.path.dirname(place)
+        ancestor = os.path.dirname(ancestor)
     return False
 
 

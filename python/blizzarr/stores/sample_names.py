@@ -33,8 +33,8 @@ def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] |
             try:
                 if store.links == "within-root":
                     with opened(store, prefix) as descriptor:
-                        found = islice(entries(store, prefix, descriptor), most)
-                        return [(entry.name, entry.is_directory) for entry in found]
+                        sample = islice(entries(store, prefix, descriptor), most)
+                        return [(entry.name, entry.is_directory) for entry in sample]
                 with os.scandir(store.root / prefix) as listed:
                     return [(entry.name, entry.is_dir()) for entry in islice(listed, most)]
             except (FileNotFoundError, NotADirectoryError):

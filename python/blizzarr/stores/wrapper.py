@@ -95,15 +95,15 @@ class StoreWrapper(BaseStore):
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
         """Return the keys that have a value."""
-        found = each(self, lambda key: self.get_ranges(key, [(0, 0)]) is not None, keys)
-        return [key for key, there in zip(keys, found, strict=True) if there]
+        there_is = each(self, lambda key: self.get_ranges(key, [(0, 0)]) is not None, keys)
+        return [key for key, there in zip(keys, there_is, strict=True) if there]
 
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes; None if there is none. A store without `size` reads the value."""
         size = getattr(self.store, "size", None)
         if size is not None:
-            found: int | None = size(key)
-            return found
+            length: int | None = size(key)
+            return length
         value = self.get(key)
         return None if value is None else memoryview(value).nbytes
 

@@ -142,19 +142,19 @@ def _of_files(store: Any) -> Store | None:
     return FsspecStore(file_system, path, read_only=store.read_only)
 
 
-def _synchronous(found: Any) -> Any:
+def _synchronous(given: Any) -> Any:
     """Return the twin of an asynchronous file system, or of options with one: made anew, as unpickling it does."""
     from blizzarr.stores.fsspec_store import is_file_system
 
-    if isinstance(found, dict):
+    if isinstance(given, dict):
         # Options of a file system, or file systems by protocol; `fo` may be a million references.
-        changed = {name: value if name == "fo" else _synchronous(value) for name, value in found.items()}
+        changed = {name: value if name == "fo" else _synchronous(value) for name, value in given.items()}
         if changed.pop("asynchronous", False) is True:
             changed.pop("loop", None)
         return changed
-    if not is_file_system(found) or not getattr(found, "asynchronous", False):
-        return found
+    if not is_file_system(given) or not getattr(given, "asynchronous", False):
+        return given
     wrapper: Any = sys.modules.get("fsspec.implementations.asyn_wrapper")
-    if wrapper is not None and type(found) is wrapper.AsyncFileSystemWrapper:
-        return found.sync_fs
-    return type(found)(*found.storage_args, **_synchronous(found.storage_options))
+    if wrapper is not None and type(given) is wrapper.AsyncFileSystemWrapper:
+        return given.sync_fs
+    return type(given)(*given.storage_args, **_synchronous(given.storage_options))

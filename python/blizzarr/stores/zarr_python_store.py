@@ -108,9 +108,9 @@ class _Waiting:
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         spans = spans_of(ranges) or [Span(0, 0)]
-        found = result_of(all_of, partial(self._get_span, key), spans)
-        there = [value for value in found if value is not None]
-        return parts_of(spans, there, ranges) if len(there) == len(found) else None
+        values = result_of(all_of, partial(self._get_span, key), spans)
+        there = [value for value in values if value is not None]
+        return parts_of(spans, there, ranges) if len(there) == len(values) else None
 
     def size(self, key: str) -> int | None:
         try:
@@ -171,7 +171,7 @@ class _Waiting:
         # Of no bytes, some stores do not say whether there is a value.
         length = None if span.length is None else max(span.length, 1)
         try:
-            found = await self._get(key, self._request(span.start, length))
+            value = await self._get(key, self._request(span.start, length))
         except NotImplementedError:
             # A store without ranges, as that of a TIFF file.
             whole = await self._get(key)
@@ -182,13 +182,13 @@ class _Waiting:
             begin, end = resolve_range(span.start, span.length, size)
             if begin == span.start < size and span.length in (None, end - begin):
                 raise
-            found = await self._get(key, self._request(begin, end - begin)) if begin < end else b""
+            value = await self._get(key, self._request(begin, end - begin)) if begin < end else b""
         # Some return the whole value whatever they are asked for: wrong only if not from its beginning, or to its end.
-        if found is not None and length is not None and span.start > 0 and len(found) > length:
+        if value is not None and length is not None and span.start > 0 and len(value) > length:
             raise StoreError(
-                f"expected at most {length} bytes from the store, as asked for, found {len(found)}", key=key
+                f"expected at most {length} bytes from the store, as asked for, found {len(value)}", key=key
             )
-        return found
+        return value
 
     async def _is_there(self, key: str) -> bool:
         # Their own `exists` may be true of directories.
@@ -219,8 +219,8 @@ class _Waiting:
         if self._is_manifest:
             return [key for key in manifest_keys(innermost(self.store)._group) if key.startswith(prefix)]
         if not prefix or self._lists_all:
-            found = [name.lstrip("/") for name in await _collected(self.store.list())]
-            return [name for name in found if name.startswith(prefix)]
+            names = [name.lstrip("/") for name in await _collected(self.store.list())]
+            return [name for name in names if name.startswith(prefix)]
         try:
             return await _collected(self.store.list_prefix(prefix))
         except Exception as error:
@@ -282,15 +282,15 @@ def _is_same(known: Any, store: Any) -> bool:
 
 
 async def _collected(names: AsyncIterator[str]) -> list[str]:
-    found: list[str] = []
+    collected: list[str] = []
     try:
         async for name in names:
-            found.append(name)  # noqa: PERF401  # whether there was one is asked below
+            collected.append(name)  # noqa: PERF401  # whether there was one is asked below
     except FileNotFoundError:
         # There is no such directory; unless it was removed meanwhile.
-        if found:
+        if collected:
             raise
-    return found
+    return collected
 
 
 _FORK: Final = (

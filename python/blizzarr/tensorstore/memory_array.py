@@ -52,9 +52,9 @@ def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | N
     return MemoryArray(elements, kind, resource_of(context or Context(), "data_copy_concurrency"), writable)
 
 
-def _dtype_of_objects(found: npt.NDArray[Any]) -> DType:
+def _dtype_of_objects(objects: npt.NDArray[Any]) -> DType:
     """Return the data type of objects: byte strings if all are such, else JSON."""
-    every = list(found.flat)
+    every = list(objects.flat)
     return as_dtype("string" if every and all(isinstance(element, bytes) for element in every) else "json")
 
 

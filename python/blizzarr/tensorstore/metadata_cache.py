@@ -78,11 +78,11 @@ def known_metadata(store: Store, resources: Mapping[str, Resource], *array: str)
     known: _Known = resource.shared
     with _SHARING.lock:
         entry = known.get(key)
-        found: KnownMetadata | None = entry() if type(entry) is ref else entry
-        if found is None:
-            found = KnownMetadata()
-            known[key] = ref(found, partial(_forget, known, key)) if resource.value.native is None else found
-        return found
+        metadata: KnownMetadata | None = entry() if type(entry) is ref else entry
+        if metadata is None:
+            metadata = KnownMetadata()
+            known[key] = ref(metadata, partial(_forget, known, key)) if resource.value.native is None else metadata
+        return metadata
 
 
 def _forget(known: _Known, key: _Key, reference: ref[KnownMetadata]) -> None:

@@ -38,8 +38,8 @@ def shown(store: Store, key: str) -> str:
 def forms_of(node: SpecNode) -> tuple[Format, ...]:
     """Return the formats of the arrays that a spec can open."""
     driver: Any = DRIVERS[node.driver]
-    found: tuple[Format, ...] = driver.forms or driver.formats_of(node)
-    return found
+    forms: tuple[Format, ...] = driver.forms or driver.formats_of(node)
+    return forms
 
 
 class StoredPlace(NamedTuple):
@@ -54,8 +54,8 @@ class StoredPlace(NamedTuple):
     @property
     def constraints(self) -> MetadataConstraints:
         """The constraints on the metadata."""
-        found: MetadataConstraints = self.node.options["metadata"]
-        return found
+        constraints: MetadataConstraints = self.node.options["metadata"]
+        return constraints
 
     @property
     def array(self) -> tuple[str, ...]:
@@ -90,19 +90,19 @@ class StoredPlace(NamedTuple):
 
     def found(self) -> ArrayMeta | None:
         """Return the stored metadata, or None if there is no array."""
-        found = find_one(self.store, self.path, self.forms)
-        if found is None:
+        node = find_one(self.store, self.path, self.forms)
+        if node is None:
             self._refuse_unreadable()
             return None
-        if found.notices:
-            warn_of(found.notices)
-        if not isinstance(found.meta, ArrayMeta):
+        if node.notices:
+            warn_of(node.notices)
+        if not isinstance(node.meta, ArrayMeta):
             with failed_precondition():
                 raise SpecError(
                     f'Error reading {self.key}: Error parsing object member "node_type": Expected "array", '
                     f'but received: "group"'
                 )
-        return found.meta
+        return node.meta
 
     def _refuse_unreadable(self) -> None:
         """Raise if the key of the document holds something that is not the document of an array."""

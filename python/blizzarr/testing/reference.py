@@ -17,16 +17,16 @@ from blizzarr.indexing import ArrayMap, Axes, Form, Map
 def _positions(selection: Form) -> tuple[npt.NDArray[np.intp], ...]:
     """Return for each axis of the array the index at every position of the domain."""
     grid = np.indices(selection.shape)
-    found = []
+    positions = []
     for map_ in selection.maps:
         match map_:
             case int(index):
-                found.append(np.full(selection.shape, index, np.intp))
+                positions.append(np.full(selection.shape, index, np.intp))
             case (dim, offset, stride):
-                found.append(offset + stride * (selection.lower[dim] + grid[dim]))
+                positions.append(offset + stride * (selection.lower[dim] + grid[dim]))
             case ArrayMap(offset, stride, array):
-                found.append(offset + stride * np.broadcast_to(array, selection.shape))
-    return tuple(found)
+                positions.append(offset + stride * np.broadcast_to(array, selection.shape))
+    return tuple(positions)
 
 
 def selection_of_axes(shape: tuple[int, ...], axes: Axes) -> Form:

@@ -54,9 +54,9 @@ class StoreContract:
         for key, value in values.items():
             store.set(key, value)
         for key, value in values.items():
-            found = store.get(key)
-            assert found is not None
-            assert bytes(found) == value
+            stored = store.get(key)
+            assert stored is not None
+            assert bytes(stored) == value
         assert store.get("a/nothing") is None
         assert store.get("no/such/place") is None
 

@@ -355,8 +355,8 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
     SpecError
         When the transaction is not open.
     """
-    place, _ = place_in(store)
-    return participant(transaction, place, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
+    identity, _ = place_in(store)
+    return participant(transaction, identity, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
 
 
 def _publish(store: Store) -> None:

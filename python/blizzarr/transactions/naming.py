@@ -18,5 +18,5 @@ def place_in(store: Store) -> tuple[str, str]:
 
 def shown(store: Store, key: str) -> str:
     """A value as errors show it."""
-    place, prefix = place_in(store)
-    return f"local file {quote(prefix + key)}" if place == "file" else quote(key)
+    kind, prefix = place_in(store)
+    return f"local file {quote(prefix + key)}" if kind == "file" else quote(key)

@@ -63,8 +63,8 @@ class ArrayKeys:
         """Return the grid position of the chunk with this key; `None` if it is not a chunk key."""
         if not key.startswith(self.prefix):
             return None
-        found = _names(self.head, self.separator, self.scalar, self.rank).fullmatch(key, len(self.prefix))
-        return None if found is None else tuple(map(int, found.groups()))
+        match = _names(self.head, self.separator, self.scalar, self.rank).fullmatch(key, len(self.prefix))
+        return None if match is None else tuple(map(int, match.groups()))
 
     def leading(self, prefix: str) -> tuple[int, ...] | None:
         """Return the first indices that all chunks under a prefix share; `None` if the prefix does not fix any index.

@@ -62,8 +62,8 @@ class EncodingStore(StoreWrapper):
             return super().replace(key, expected, value)
         # The stored bytes are compared below: encoding a chunk again need not give the same bytes.
         stored = self.store.get(key)
-        found = self._decoded(key, stored)
-        if (found is None) != (expected is None) or (found is not None and found != expected):
+        current = self._decoded(key, stored)
+        if (current is None) != (expected is None) or (current is not None and current != expected):
             return False
         return super().replace(key, stored, self._encoded(key, value))
 

@@ -33,15 +33,15 @@ def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value
     at_once = getattr(store, "get_partial_values", None)
     if at_once is not None:
         return list(at_once(key_ranges))
-    found: list[Value | None] = [None] * len(key_ranges)
+    values: list[Value | None] = [None] * len(key_ranges)
     numbers: dict[str, list[int]] = {}
     for number, (key, _) in enumerate(key_ranges):
         numbers.setdefault(key, []).append(number)
     for key, wanted in numbers.items():
         parts = store.get_ranges(key, [key_ranges[number][1] for number in wanted])
         for number, part in zip(wanted, parts or (), strict=parts is not None):
-            found[number] = part
-    return found
+            values[number] = part
+    return values
 
 
 def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) -> None:

@@ -78,7 +78,7 @@ def decode(
     value: Any, rank: int | None, problems: Problems, path: str = "storage_transformers"
 ) -> tuple[StorageTransformer, ...]:
     """Decode the list in a document of Zarr v3: objects with a name, or names. Errors are added to `problems`."""
-    found = []
+    transformers = []
     for item, here in _items(value, path, problems):
         named = extension(item, here, problems, _POINT, optional=True)
         if named is None:
@@ -89,15 +89,15 @@ def decode(
         if row is None:
             problems.unknown(f"{here}.name" if type(item) is dict else here, _POINT, named[0], _NOT_HERE)
         else:
-            found.append(row.from_configuration(named[1], here, problems, rank))
-    return _stack(found, path, problems)
+            transformers.append(row.from_configuration(named[1], here, problems, rank))
+    return _stack(transformers, path, problems)
 
 
 def decode_draft(
     value: Any, rank: int | None, problems: Problems, path: str = "storage_transformers"
 ) -> tuple[StorageTransformer, ...]:
     """Decode the list in a document of the draft: objects with `extension`, `type` and optional `configuration`."""
-    found = []
+    transformers = []
     for item, here in _items(value, path, problems):
         if type(item) is not dict:
             problems.add(here, f"the {_POINT}: an object with extension and type", item)
@@ -121,8 +121,8 @@ def decode_draft(
             continue
         if kind != row.type:
             problems.add(f"{here}.type", describe(row.type), kind)
-        found.append(row.from_configuration(configuration, here, problems, rank))
-    return _stack(found, path, problems)
+        transformers.append(row.from_configuration(configuration, here, problems, rank))
+    return _stack(transformers, path, problems)
 
 
 def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
@@ -139,7 +139,7 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
     """
     given = list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
     problems = Problems()
-    found = []
+    decoded = []
     for item, here in _items(given, "storage_transformers", problems):
         transformer = item if isinstance(item, StorageTransformer) else _from_user(item, here, problems)
         if transformer is None:
@@ -148,15 +148,17 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
             # An array with an unregistered transformer could not be opened again.
             problems.add(here, f"a registered {_POINT} (see blizzarr.transformers.register)", repr(transformer))
         transformer.check(rank, here, problems)
-        found.append(transformer)
-    stack = _stack(found, "storage_transformers", problems)
+        decoded.append(transformer)
+    stack = _stack(decoded, "storage_transformers", problems)
     problems.raise_any()
     return stack
 
 
-def _stack(found: Sequence[StorageTransformer | None], path: str, problems: Problems) -> tuple[StorageTransformer, ...]:
+def _stack(
+    decoded: Sequence[StorageTransformer | None], path: str, problems: Problems
+) -> tuple[StorageTransformer, ...]:
     """Return the transformers that were decoded; add a problem for each that may occur only once and is repeated."""
-    stack = tuple(transformer for transformer in found if transformer is not None)
+    stack = tuple(transformer for transformer in decoded if transformer is not None)
     names = [transformer.name for transformer in stack if transformer.once]
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add(path, f"{name} at most once", names.count(name))

@@ -98,8 +98,8 @@ class RenamingStore(StoreWrapper):
         prefix = check_prefix(prefix)
         # A chunk under this prefix may be stored anywhere below the array's prefix.
         listed = super().list(self.keys.prefix if self._is_inside(prefix) else prefix)
-        found = (self._outside(key) for key in listed)
-        return sorted(key for key in found if key is not None and key.startswith(prefix))
+        outside = (self._outside(key) for key in listed)
+        return sorted(key for key in outside if key is not None and key.startswith(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
         prefix = check_prefix(prefix)

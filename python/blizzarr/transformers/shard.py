@@ -120,8 +120,8 @@ class Index:
 
     def _wrong(self, entry: int, found: str) -> ShardIndexError:
         offset, length = self._entries[entry].tolist()
-        place = f"index entry {entry} of {len(self._entries)} (offset {offset}, length {length})"
-        return self.place.wrong(entry, f"expected chunks that lie apart in the shard, found that {place} {found}")
+        described = f"index entry {entry} of {len(self._entries)} (offset {offset}, length {length})"
+        return self.place.wrong(entry, f"expected chunks that lie apart in the shard, found that {described} {found}")
 
 
 def encode(grid: tuple[int, ...], chunks: Mapping[int, Any]) -> bytes:

@@ -19,13 +19,13 @@ _READS: Final = 4
 
 def read_indices(store: Store, places: Sequence[Place]) -> list[Index]:
     """Return the indexes of the shards that exist, in one request if the store supports that."""
-    found = get_partial_values(store, [(place.key, (-place.index_bytes, None)) for place in places])
-    return [Index(bytes(raw), place) for raw, place in zip(found, places, strict=True) if raw is not None]
+    values = get_partial_values(store, [(place.key, (-place.index_bytes, None)) for place in places])
+    return [Index(bytes(raw), place) for raw, place in zip(values, places, strict=True) if raw is not None]
 
 
 def read_parts(store: Store, wanted: Sequence[Wanted]) -> list[Value | None]:
     """Return parts of chunks and of other values in the order of the request; `None` for missing ones."""
-    places = list({found[0].key: found[0] for _, _, found in wanted if found is not None}.values())
+    places = list({entry[0].key: entry[0] for _, _, entry in wanted if entry is not None}.values())
     if not places:
         return get_partial_values(store, [(key, part) for key, part, _ in wanted])
     for _ in range(_READS):
@@ -46,12 +46,12 @@ def _read_parts(store: Store, wanted: Sequence[Wanted], indices: Mapping[str, In
     requests: list[KeyRange] = []
     numbers: list[int | None] = []
     ends = dict.fromkeys(indices, 0)
-    for key, part, found in wanted:
+    for key, part, located in wanted:
         numbers.append(len(requests))
-        if found is None:
+        if located is None:
             requests.append((key, part))
             continue
-        place, entry = found
+        place, entry = located
         chunk = indices[place.key].get(entry) if place.key in indices else None
         if chunk is None:
             numbers[-1] = None
@@ -95,9 +95,13 @@ def take_apart(value: Value, place: Place) -> dict[int, Value]:
 
 
 def _cut(
-    store: Store, chunks: Mapping[str, Mapping[int, Value]], key: str, part: ByteRange, found: tuple[Place, int] | None
+    store: Store,
+    chunks: Mapping[str, Mapping[int, Value]],
+    key: str,
+    part: ByteRange,
+    located: tuple[Place, int] | None,
 ) -> Value | None:
-    if found is None:
+    if located is None:
         return get_partial_values(store, [(key, part)])[0]
-    chunk = chunks[found[0].key].get(found[1])
+    chunk = chunks[located[0].key].get(located[1])
     return None if chunk is None else slice_ranges(chunk, [part])[0]

@@ -63,10 +63,10 @@ class ShardedStore(StoreWrapper):
         return read_parts(self.store, [(key, part, self._keys.locate(key)) for key, part in key_ranges])
 
     def size(self, key: str) -> int | None:
-        found = self._keys.locate(key)
-        if found is None:
+        located = self._keys.locate(key)
+        if located is None:
             return super().size(key)
-        place, entry = found
+        place, entry = located
         for index in read_indices(self.store, [place]):
             chunk = index.get(entry)
             return None if chunk is None else chunk[1]
@@ -79,11 +79,11 @@ class ShardedStore(StoreWrapper):
         """Replace several values; each shard is written once, and read only if some of its chunks stay."""
         chunks: dict[Place, dict[int, Value]] = {}
         for key, value in items:
-            found = self._keys.locate(key)
-            if found is None:
+            located = self._keys.locate(key)
+            if located is None:
                 self.store.set(key, value)
             else:
-                chunks.setdefault(found[0], {})[found[1]] = value
+                chunks.setdefault(located[0], {})[located[1]] = value
         for place, new in chunks.items():
             if len(new) == place.count:
                 self._check_writable(place.key)
@@ -97,11 +97,11 @@ class ShardedStore(StoreWrapper):
         chunks: dict[Place, dict[int, builtins.list[tuple[int, Value]]]] = {}
         others: builtins.list[KeyStartValue] = []
         for key, parts in by_key(key_start_values).items():
-            found = self._keys.locate(key)
-            if found is None:
+            located = self._keys.locate(key)
+            if located is None:
                 others += [(key, start, value) for start, value in parts]
             else:
-                chunks.setdefault(found[0], {})[found[1]] = parts
+                chunks.setdefault(located[0], {})[located[1]] = parts
         if others:
             set_partial_values(self.store, others)
         for place, several in chunks.items():
@@ -115,10 +115,10 @@ class ShardedStore(StoreWrapper):
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it still is `expected`; as atomic as the `replace` of the inner store."""
-        found = self._keys.locate(key)
-        if found is None:
+        located = self._keys.locate(key)
+        if located is None:
             return super().replace(key, expected, value)
-        place, entry = found
+        place, entry = located
 
         def change(old: dict[int, Value]) -> dict[int, Value] | None:
             here = old.get(entry)
@@ -129,21 +129,21 @@ class ShardedStore(StoreWrapper):
         return self._change(place, change)
 
     def delete(self, key: str) -> bool:
-        found = self._keys.locate(key)
-        if found is None:
+        located = self._keys.locate(key)
+        if located is None:
             return bool(self.store.delete(key))
-        place, entry = found
+        place, entry = located
         return self._erase(place, {entry})
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several values; each shard is replaced once, and one whose chunks are all named is not read."""
         chunks: dict[Place, builtins.set[int]] = {}
         for key in keys:
-            found = self._keys.locate(key)
-            if found is None:
+            located = self._keys.locate(key)
+            if located is None:
                 self.store.delete(key)
             else:
-                chunks.setdefault(found[0], builtins.set()).add(found[1])
+                chunks.setdefault(located[0], builtins.set()).add(located[1])
         for place, entries in chunks.items():
             self._erase(place, entries)
 
@@ -172,17 +172,17 @@ class ShardedStore(StoreWrapper):
 
     def _originals(self, keys: Iterable[str], prefix: str) -> builtins.list[str]:
         """Return the original keys of these stored keys, as far as they are under the prefix."""
-        found, places = [], []
+        originals, places = [], []
         for key in keys:
             place = self._keys.shard(key)
             if place is None:
-                found.append(key)
+                originals.append(key)
             else:
                 places.append(place)
         for start in range(0, len(places), _LISTED):
             for index in read_indices(self.store, places[start : start + _LISTED]):
-                found += [self._keys.chunk(index.place, entry) for entry, _, _ in index.spans()]
-        return sorted(key for key in found if key.startswith(prefix))
+                originals += [self._keys.chunk(index.place, entry) for entry, _, _ in index.spans()]
+        return sorted(key for key in originals if key.startswith(prefix))
 
     def _erase(self, place: Place, entries: builtins.set[int]) -> bool:
         if not self.supports_delete:

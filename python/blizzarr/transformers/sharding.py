@@ -50,14 +50,14 @@ class ShardingTransformer(StorageTransformer):
 
     @classmethod
     def examine(cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None) -> None:
-        place = f"{path}.configuration.chunks_per_shard"
-        counts = lengths(configuration.get("chunks_per_shard", MISSING), place, problems, 1)
+        where = f"{path}.configuration.chunks_per_shard"
+        counts = lengths(configuration.get("chunks_per_shard", MISSING), where, problems, 1)
         if counts is None:
             return
         if rank is not None and len(counts) != rank:
-            problems.add(place, f"{rank} lengths, one for each dimension", list(counts))
+            problems.add(where, f"{rank} lengths, one for each dimension", list(counts))
         elif ENTRY * prod(counts) > MAX_INDEX_BYTES:
-            problems.limit(place, f"an index of at most {MAX_INDEX_BYTES:,} bytes", ENTRY * prod(counts))
+            problems.limit(where, f"an index of at most {MAX_INDEX_BYTES:,} bytes", ENTRY * prod(counts))
 
     def wrap(self, store: Store, keys: ArrayKeys) -> ShardedStore:
         return ShardedStore(store, keys, self.chunks_per_shard)

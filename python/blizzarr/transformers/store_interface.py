@@ -164,9 +164,9 @@ class PartialAccessStore(BaseStore):
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         # The extra range tells whether there is a value if `ranges` is empty.
-        found = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
-        parts: Any = found[:-1]
-        return None if None in found else parts
+        values = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
+        parts: Any = values[:-1]
+        return None if None in values else parts
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(store_keys.check_key(key))

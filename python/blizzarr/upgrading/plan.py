@@ -161,19 +161,17 @@ def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> U
     # The old entry document has been replaced first, so that it is given here.
     entry = old.entry_documents().get(old.entry_key) if switched and old.entry_key is not None else None
     walked = walk(store, old, entry)
-    changes = ome_changes(
-        {path: found.meta for path, found in walked.items() if isinstance(found, StoredNode)}, new.name
-    )
-    for path, found in walked.items():
+    changes = ome_changes({path: node.meta for path, node in walked.items() if isinstance(node, StoredNode)}, new.name)
+    for path, node in walked.items():
         name = path.rpartition("/")[2]
         reason = new.name_problem(name) if path else None
         if reason is not None:
             problems.append(Problem(f"/{path}", "a name that the new format allows", reason))
         try:
-            if isinstance(found, BlizzarrError):
-                raise found
-            consolidated |= not path and isinstance(found.meta, GroupMeta) and found.meta.consolidated is not None
-            nodes.append(_translated(path, found, old, new, changes.get(path)))
+            if isinstance(node, BlizzarrError):
+                raise node
+            consolidated |= not path and isinstance(node.meta, GroupMeta) and node.meta.consolidated is not None
+            nodes.append(_translated(path, node, old, new, changes.get(path)))
             reserved = new.reserved(name) if path else None
             if reserved is not None:
                 nodes[-1] = replace(nodes[-1], notes=(*nodes[-1].notes, f"in {new.name} {reserved}; it is kept"))
@@ -197,7 +195,7 @@ def _undefined(store: Store, node: NodeUpgrade) -> list[str]:
         return []
     grid = old.chunk_grid.shape(old.shape)
     count = prod(grid)
-    missing = count - sum(all(map(int.__lt__, place, grid)) for _, place in stored_chunks(store, node.path, old))
+    missing = count - sum(all(map(int.__lt__, position, grid)) for _, position in stored_chunks(store, node.path, old))
     if missing <= 0:
         return []
     message = "where the fill value is null, zarr-python 2 reads any values; a copy stores them"
@@ -233,18 +231,18 @@ def _conflicts(store: Store, nodes: list[NodeUpgrade], old: Format) -> list[Prob
     return problems
 
 
-def _translated(path: str, found: StoredNode, old: Format, new: Format, ome: OmeChange | None) -> NodeUpgrade:
-    meta, notes = translate(found.meta, new, in_place=True, ome=ome)
+def _translated(path: str, node: StoredNode, old: Format, new: Format, ome: OmeChange | None) -> NodeUpgrade:
+    meta, notes = translate(node.meta, new, in_place=True, ome=ome)
     documents = new.encode(meta, path)
     if not path:
         documents |= new.entry_documents()
     # The documents that make the node come last: after an interruption, the others are found through them.
-    outdated = [key for key in found.documents if key not in documents]
+    outdated = [key for key in node.documents if key not in documents]
     outdated.sort(key=old.node_keys(path).__contains__)
     if not path and old.entry_key is not None and old.entry_key not in documents:
         outdated.append(old.entry_key)
-    replaced = tuple(key for key in found.documents if key in documents)
-    return NodeUpgrade(path, found.meta, meta, documents, tuple(outdated), replaced, tuple(notes))
+    replaced = tuple(key for key in node.documents if key in documents)
+    return NodeUpgrade(path, node.meta, meta, documents, tuple(outdated), replaced, tuple(notes))
 
 
 def _with_consolidated(nodes: list[NodeUpgrade], new: Format) -> NodeUpgrade:
@@ -268,10 +266,10 @@ def walk(store: Store, form: Format, entry: bytes | None = None) -> dict[str, St
     while level:
         below: list[str] = []
         shown: set[str] = set()
-        for path, found in zip(level, find_many(store, level, [form], entry=entry), strict=True):
-            if found is not None:
-                nodes[path] = found
-                warn_of(found.notices if isinstance(found, StoredNode) else ())
+        for path, node in zip(level, find_many(store, level, [form], entry=entry), strict=True):
+            if node is not None:
+                nodes[path] = node
+                warn_of(node.notices if isinstance(node, StoredNode) else ())
             elif path in implicit or (not path and form.implicit_groups):
                 nodes[path] = StoredNode(GroupMeta(format=form.name), {})
             here = nodes.get(path)

@@ -20,15 +20,15 @@ def cut(form: Form, domain: Form) -> Form:
     """
     dims = _matched(form, domain)
     terms: list[Term] = [WHOLE] * form.rank
-    for place, dim in enumerate(dims):
-        lower, upper = domain.lower[place], domain.upper[place]
+    for position, dim in enumerate(dims):
+        lower, upper = domain.lower[position], domain.upper[position]
         if not form.allowed(dim).covers((lower, upper)):
             mine, its = (
                 _shown(form.interval(dim), form.labels[dim]),
-                _shown(domain.interval(place), domain.labels[place]),
+                _shown(domain.interval(position), domain.labels[position]),
             )
             raise OutOfBoundsError(
-                f"OUT_OF_RANGE: Cannot slice target dimension {dim} {{{mine}}} with index domain dimension {place} "
+                f"OUT_OF_RANGE: Cannot slice target dimension {dim} {{{mine}}} with index domain dimension {position} "
                 f"{{{its}}}"
             )
         terms[dim] = lower, upper, False, False, 0, 1

@@ -110,7 +110,7 @@ def normalize_dims(
 def _check_distinct(dims: list[int], rank: int, error: Error) -> None:
     if len(dims) > rank:
         raise error(f"Number of dimensions ({len(dims)}) exceeds input rank ({rank}).")
-    twice = [dim for place, dim in enumerate(dims) for before in dims[:place] if before == dim]
+    twice = [dim for position, dim in enumerate(dims) for before in dims[:position] if before == dim]
     if twice:
         raise error(f"Input dimensions {{{', '.join(map(str, twice))}}} specified more than once")
 

@@ -80,11 +80,11 @@ def _each(value: Any, parse: Callable[[Any], T]) -> list[T]:
     if not isinstance(value, list | tuple | np.ndarray):
         raise SpecError(f"Expected array, but received: {_shown(value)}")
     result = []
-    for place, item in enumerate(value):
+    for position, item in enumerate(value):
         try:
             result.append(parse(item))
         except SpecError as error:
-            raise SpecError(f"Error parsing value at position {place}: {error}") from None
+            raise SpecError(f"Error parsing value at position {position}: {error}") from None
     return result
 
 
@@ -242,10 +242,10 @@ def _nested(value: Any) -> IndexArray:
     return np.array(integers, np.int64).reshape(shape)
 
 
-def _gather(part: Any, shape: list[int], place: tuple[int, ...], integers: list[int]) -> None:
-    at = f"position {{{', '.join(map(str, place))}}}"
+def _gather(part: Any, shape: list[int], position: tuple[int, ...], integers: list[int]) -> None:
+    at = f"position {{{', '.join(map(str, position))}}}"
     is_array = isinstance(part, list | tuple)
-    if len(place) == len(shape):
+    if len(position) == len(shape):
         if is_array:
             raise SpecError(f"Expected rank-{len(shape)} array, but found array element {_shown(part)} at {at}.")
         try:
@@ -255,10 +255,10 @@ def _gather(part: Any, shape: list[int], place: tuple[int, ...], integers: list[
         return
     if not is_array:
         raise SpecError(f"Expected rank-{len(shape)} array, but found non-array element {_shown(part)} at {at}.")
-    if len(part) != shape[len(place)]:
+    if len(part) != shape[len(position)]:
         raise SpecError(
             f"Expected array of shape {{{', '.join(map(str, shape))}}}, but found array element {_shown(part)} of "
             f"length {len(part)} at {at}."
         )
     for index, item in enumerate(part):
-        _gather(item, shape, (*place, index), integers)
+        _gather(item, shape, (*position, index), integers)

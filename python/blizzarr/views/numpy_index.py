@@ -101,8 +101,8 @@ def index_initial(form: Form, terms: Terms, specs: Sequence[DimSpec]) -> tuple[F
 
 
 def _check_once(dims: list[int]) -> None:
-    for place, dim in enumerate(dims):
-        if dim in dims[:place]:
+    for position, dim in enumerate(dims):
+        if dim in dims[:position]:
             raise SelectionError(f"Dimension {dim} specified more than once")
 
 

@@ -169,7 +169,7 @@ def take_diagonal(form: Form, dims: list[int]) -> Step:
     )
     rest = [(form.interval(dim), form.labels[dim]) for dim in others]
     new = Form.of_dims([(diagonal, ""), *rest])
-    renamed = dict.fromkeys(dims, 0) | {dim: place for place, dim in enumerate(others, 1)}
+    renamed = dict.fromkeys(dims, 0) | {dim: position for position, dim in enumerate(others, 1)}
     return through(form, [(renamed[dim], 0, 1) for dim in range(form.rank)], *new[:5], constants=False), [0]
 
 
@@ -221,10 +221,10 @@ def move(form: Form, dims: list[int], specs: Sequence[DimSpec]) -> Step:
             )
         targets = []
         for (target,) in ([dim] for dim in raw):
-            (place,) = normalize_dims([target], [""] * rank)
-            if place in targets:
-                raise SelectionError(f"Target dimension {place} occurs more than once")
-            targets.append(place)
+            (target_dim,) = normalize_dims([target], [""] * rank)
+            if target_dim in targets:
+                raise SelectionError(f"Target dimension {target_dim} occurs more than once")
+            targets.append(target_dim)
     order = [-1] * rank
     for dim, target in zip(dims, targets, strict=True):
         order[target] = dim

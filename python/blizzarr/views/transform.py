@@ -230,8 +230,8 @@ def _index(map_: Map, form: Form, position: tuple[int, ...], output: int) -> int
     if isinstance(map_, tuple):
         dim, offset, stride = map_
         return offset + stride * position[dim]
-    place = tuple(position[dim] - form.lower[dim] if dim in map_.dims else 0 for dim in range(form.rank))
-    index = int(map_.array[place])
+    at = tuple(position[dim] - form.lower[dim] if dim in map_.dims else 0 for dim in range(form.rank))
+    index = int(map_.array[at])
     doing = f"Computing index for output dimension {output}: Checking result of index array output index map"
     try:
         check_contains(map_.bounds, index, doing)

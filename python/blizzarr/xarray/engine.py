@@ -156,9 +156,13 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
             # As in xarray's engine for Zarr, which keeps the slash where no group was asked for.
             return {
                 (path or ".") if group else f"/{path}": dataset_of(
-                    found, arrays, mask_fill=use_zarr_fill_value_as_mask, close=None if path else close, **decoding
+                    store_of_group,
+                    arrays,
+                    mask_fill=use_zarr_fill_value_as_mask,
+                    close=None if path else close,
+                    **decoding,
                 )
-                for path, (found, arrays) in groups.items()
+                for path, (store_of_group, arrays) in groups.items()
             }
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:

@@ -39,8 +39,8 @@ class StoredArray(BackendArray):
             select = self.source.vindex.__getitem__
         elif isinstance(key, indexing.OuterIndexer):
             select = self.source.oindex.__getitem__
-        found = select(key.tuple)
-        return np.asarray(found, self.dtype) if self.dtype.kind == "T" else found
+        elements = select(key.tuple)
+        return np.asarray(elements, self.dtype) if self.dtype.kind == "T" else elements
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
         return await asyncio.to_thread(self.__getitem__, key)
@@ -97,9 +97,9 @@ def dimensions_of(array: Array) -> tuple[str | None, ...]:
     """Return the names of the dimensions; raise `KeyError` if they have none."""
     names = array.dimension_names or ()
     if len(names) != array.ndim:
-        place = "`dimension_names` metadata" if _has_names(array) else f"attribute `{_NAMES}`"
+        where = "`dimension_names` metadata" if _has_names(array) else f"attribute `{_NAMES}`"
         raise KeyError(
-            f"array {array.name} is missing the {place}, which is required for xarray to determine "
+            f"array {array.name} is missing the {where}, which is required for xarray to determine "
             "variable dimensions; name it in drop_variables to open the others"
         )
     return names

@@ -33,12 +33,12 @@ from blizzarr.xarray.zarr_groups import NoWriter, as_zarr_group, rehearsed
 def unread(variable: Variable) -> Iterator[Array]:
     """Iterate over the arrays of which a variable has elements that are still to be read, here or by Dask's tasks."""
     data: Any = variable._data
-    found = [data]
+    layers = [data]
     if hasattr(data, "__dask_graph__"):
         from blizzarr.dask.sources import sources
 
-        found = list(sources(data))
-    for layer in found:
+        layers = list(sources(data))
+    for layer in layers:
         # Indexing and decoding are layers around what is stored.
         while isinstance(layer, NDArrayMixin):
             layer = layer.array
@@ -163,16 +163,16 @@ def to_zarr(
             variables, attributes = target.encoded(content, attributes)
             target.write(variables, attributes, given, NoWriter())
             prepared.append((path, target._write_region, variables, attributes, given))
-        found = _opened(place, mode, zarr_format)
-        top, writer = GroupStore(as_zarr_group(found), **options), ArrayWriter()
+        top_group = _opened(place, mode, zarr_format)
+        top, writer = GroupStore(as_zarr_group(top_group), **options), ArrayWriter()
         for path, write_region, variables, attributes, given in prepared:
             target = top.get_child_store(path) if path else top
             target._write_region = write_region
             target.write(variables, attributes, given, writer)
-        if consolidated is None and not has_consolidated(format_of(found.metadata)):
+        if consolidated is None and not has_consolidated(format_of(top_group.metadata)):
             consolidated = False
         if mode != "r+" and consolidated is not False:
-            consolidate_metadata(found.store, path=place.root)
+            consolidate_metadata(top_group.store, path=place.root)
         writes = writer.sync(compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs)
     if compute:
         return top

@@ -93,10 +93,10 @@ def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
 
 def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
     """Take the format out of the options: the one that is asked for, that of the group, or that of `zarr.config`."""
-    found = given_format(options.pop("zarr_format", None), options.pop("zarr_version", None))
-    if found is None:
-        found = config.get("default_zarr_format") if usual is None else usual
-    return int(found) if isinstance(found, int) else found
+    number = given_format(options.pop("zarr_format", None), options.pop("zarr_version", None))
+    if number is None:
+        number = config.get("default_zarr_format") if usual is None else usual
+    return int(number) if isinstance(number, int) else number
 
 
 def array_options(
@@ -279,8 +279,8 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
 
 
 def _as_dict(settings: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = settings.to_dict() if hasattr(settings, "to_dict") else settings or {}
-    return found
+    members: Mapping[str, Any] = settings.to_dict() if hasattr(settings, "to_dict") else settings or {}
+    return members
 
 
 def _take_codecs(options: dict[str, Any], is_v2: bool, usual: Mapping[str, Any]) -> None:

@@ -117,10 +117,10 @@ class Array(Node):
     @classmethod
     def _of_parts(cls, metadata: Any, store_path: Any, config: Any = None) -> Array:
         engine, path = engine_place(store_path)
-        found = metadata_of(metadata) if isinstance(metadata, ArrayMeta) else metadata
-        if isinstance(found, Mapping):
-            found = ArrayMetadata.from_dict(found)
-        return cls(blizzarr.Array(engine, path, found.engine), config)
+        parsed = metadata_of(metadata) if isinstance(metadata, ArrayMeta) else metadata
+        if isinstance(parsed, Mapping):
+            parsed = ArrayMetadata.from_dict(parsed)
+        return cls(blizzarr.Array(engine, path, parsed.engine), config)
 
     # What it is
 
@@ -182,8 +182,8 @@ class Array(Node):
     def compressors(self) -> tuple[Any, ...]:
         """The codecs behind the serializer; in v2 the compressor of numcodecs."""
         if self._zarr_format == 2:
-            found = self.metadata.compressor
-            return () if found is None else (found,)
+            compressor = self.metadata.compressor
+            return () if compressor is None else (compressor,)
         return tuple(map(codec_of_engine, self.engine.compressors))
 
     @property
@@ -237,8 +237,8 @@ class Array(Node):
         Names in the selection pick fields of records.
         """
         fields, selection = split_fields(selection)
-        found = self._read(self._usual(selection), selection, fields)
-        return self._as_array(found) if self.engine.ndim and picks_one(selection) else found
+        elements = self._read(self._usual(selection), selection, fields)
+        return self._as_array(elements) if self.engine.ndim and picks_one(selection) else elements
 
     @translating()
     def __setitem__(self, selection: Any, value: Any) -> None:
@@ -264,37 +264,37 @@ class Array(Node):
         is_same = into is not None and fields is None and into.dtype == self.engine.dtype
         try:
             if way == "numpy_style":
-                found = self.engine[selection]
+                elements = self.engine[selection]
             else:
-                found = self.engine._get(self._lower(way), selection, into if is_same else None)
+                elements = self.engine._get(self._lower(way), selection, into if is_same else None)
         except SelectionError as error:
             raise of_way(error, way, selection) from None
         if fields is not None:
-            found = take_fields(found, checked_fields(fields))
+            elements = take_fields(elements, checked_fields(fields))
         if into is not None and not is_same:
-            if into.shape != np.shape(found):
-                raise ValueError(f"expected out= of shape {np.shape(found)}, found {into.shape}")
-            into[...] = found
+            if into.shape != np.shape(elements):
+                raise ValueError(f"expected out= of shape {np.shape(elements)}, found {into.shape}")
+            into[...] = elements
             return into
         if self._is_text:
-            found = np.asarray(found, self.dtype)
-        if np.ndim(found):
-            return np.asfortranarray(found) if self._config.order == "F" and out is None else found
+            elements = np.asarray(elements, self.dtype)
+        if np.ndim(elements):
+            return np.asfortranarray(elements) if self._config.order == "F" and out is None else elements
         if way not in ("basic", "numpy_style"):
             # A point is one of several, but for arrays without axes.
             is_point = way in ("coordinate", "vectorised") and self.engine.ndim
-            return self._as_array(found).reshape((1,) if is_point else ())
+            return self._as_array(elements).reshape((1,) if is_point else ())
         # As in zarr-python, an element is no array.
-        return np.asarray(found)[()] if isinstance(found, np.ndarray) or not self.engine.ndim else found
+        return np.asarray(elements)[()] if isinstance(elements, np.ndarray) or not self.engine.ndim else elements
 
     @property
     def _is_text(self) -> bool:
         return self.engine.metadata.dtype.name == "string"
 
-    def _as_array(self, found: Any) -> npt.NDArray[Any]:
+    def _as_array(self, value: Any) -> npt.NDArray[Any]:
         """Return what may be a scalar as an array, with the length of texts that the array has."""
-        is_scalar = not isinstance(found, np.ndarray) and (self._is_text or self.engine.dtype.kind in "SU")
-        return np.asarray(found, self.dtype if is_scalar else None)
+        is_scalar = not isinstance(value, np.ndarray) and (self._is_text or self.engine.dtype.kind in "SU")
+        return np.asarray(value, self.dtype if is_scalar else None)
 
     def _write(self, way: str, selection: Any, value: Any, fields: Any = None) -> None:
         check_items(selection, way)
@@ -358,8 +358,8 @@ class Array(Node):
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("`copy=False` is not supported. This method always creates a copy.")
-        found = np.asarray(self[...])
-        return found if dtype is None else found.astype(dtype, copy=False)
+        elements = np.asarray(self[...])
+        return elements if dtype is None else elements.astype(dtype, copy=False)
 
     def __bool__(self) -> bool:
         return True

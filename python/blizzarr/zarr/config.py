@@ -63,10 +63,10 @@ class Config:
         return [deepcopy(_DEFAULTS)]
 
     def __getitem__(self, key: str) -> Any:
-        found: Any = self.config
+        value: Any = self.config
         for part in key.split("."):
-            found = found[part]
-        return found
+            value = value[part]
+        return value
 
     def __contains__(self, key: str) -> bool:
         return self.get(key, self) is not self
@@ -151,14 +151,14 @@ class Config:
         if key == "default_zarr_format" and value not in (2, 3):
             raise BadConfigError(f"expected default_zarr_format to be 2 or 3, found {value!r}")
         *above, name = key.split(".")
-        place = self.config
+        settings = self.config
         for part in above:
-            place = place.setdefault(part, {})
-        before.append((key, place.get(name, _ABSENT)))
+            settings = settings.setdefault(part, {})
+        before.append((key, settings.get(name, _ABSENT)))
         if value is _ABSENT:
-            place.pop(name, None)
+            settings.pop(name, None)
         else:
-            place[name] = value
+            settings[name] = value
         if key == "array.write_empty_chunks":
             engine_config.write_empty_chunks = bool(value)
         elif key in _ENGINE:

@@ -38,8 +38,8 @@ class ZDType(Metadata):
     _native: np.dtype[Any]
 
     def __init__(self, native: Any = None, *, endianness: Order = "little", **options: Any) -> None:
-        found = np.dtype(self._native if native is None else native)
-        self._native = found if endianness == "little" or found.byteorder == "|" else found.newbyteorder(">")
+        dtype = np.dtype(self._native if native is None else native)
+        self._native = dtype if endianness == "little" or dtype.byteorder == "|" else dtype.newbyteorder(">")
         for name, value in options.items():
             setattr(self, name, value)
 
@@ -279,10 +279,10 @@ def of_numpy(native: np.dtype[Any]) -> ZDType:
         return Structured(native)
     special: list[type[_Coded]] = [*_Time.__subclasses__(), *_Fixed.__subclasses__()]
     codes: dict[str, Any] = {kind.code[0]: kind for kind in special}
-    found = codes.get(native.kind) or _CLASSES.get(native.newbyteorder("=").name)
-    if found is None:
+    of_code = codes.get(native.kind) or _CLASSES.get(native.newbyteorder("=").name)
+    if of_code is None:
         raise ValueError(f"there is no Zarr data type for {native!r}")
-    made: ZDType = found(native)
+    made: ZDType = of_code(native)
     return made
 
 

@@ -173,8 +173,8 @@ def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any
     if isinstance(error, errors.NodeNotFoundError):
         # Programs look for these words.
         kind = wanted.__name__.removesuffix("NotFoundError").lower().replace("node", "array or group")
-        found = error.reason.removeprefix("no array or group here: ")
-        error.reason = f"No {kind} found in store {error.store} at path {(error.array or '/')[1:]!r}: {found}"
+        where = error.reason.removeprefix("no array or group here: ")
+        error.reason = f"No {kind} found in store {error.store} at path {(error.array or '/')[1:]!r}: {where}"
         return also(error, wanted)
     if isinstance(error, errors.StoreError) and error.errno == errno.ENOTDIR:
         return also(error, wanted)

@@ -67,18 +67,18 @@ def open(
     mode = _mode(store, mode)
     if "shape" in options:
         return open_array(store, mode=mode, zarr_format=zarr_format, path=path, **options)
-    found, place = engine_place(store, path, mode, options.pop("storage_options", None))
+    resolved, node_path = engine_place(store, path, mode, options.pop("storage_options", None))
     zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     if mode in ("r", "r+", "a"):
         try:
-            engine = blizzarr.open(found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format)
+            engine = blizzarr.open(resolved, mode="r" if mode == "r" else "r+", path=node_path, zarr_format=zarr_format)
         except blizzarr.errors.NodeNotFoundError:
             if mode != "a":
                 raise
         else:
             if isinstance(engine, blizzarr.Array):
                 return Array(engine, options.get("config"))
-    return open_group(found, mode=mode, zarr_format=zarr_format, path=place, **options)
+    return open_group(resolved, mode=mode, zarr_format=zarr_format, path=node_path, **options)
 
 
 def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, **options: Any) -> Array:
@@ -93,19 +93,19 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
     mode = _mode(store, mode)
     zarr_format = given_format(zarr_format, options.pop("zarr_version", None))
     config = options.get("config")
-    found, place = _place(options, store, mode)
-    with translated(ArrayNotFoundError, found):
+    resolved, node_path = _place(options, store, mode)
+    with translated(ArrayNotFoundError, resolved):
         if mode in ("r", "r+", "a"):
             try:
                 engine = blizzarr.open_array(
-                    found, mode="r" if mode == "r" else "r+", path=place, zarr_format=zarr_format
+                    resolved, mode="r" if mode == "r" else "r+", path=node_path, zarr_format=zarr_format
                 )
             except blizzarr.errors.NodeNotFoundError:
                 if mode != "a" or not makes:
                     raise
             else:
                 return Array(engine, config)
-    return create(store=found, path=place, zarr_format=zarr_format, overwrite=mode == "w", **options)
+    return create(store=resolved, path=node_path, zarr_format=zarr_format, overwrite=mode == "w", **options)
 
 
 @translating(GroupNotFoundError)
@@ -132,11 +132,11 @@ def open_group(
     """
     _check(open_group, ignored)
     zarr_format = given_format(zarr_format, zarr_version)
-    found, place = engine_place(store, path, mode, storage_options)
+    resolved, node_path = engine_place(store, path, mode, storage_options)
 
     def opened(mode: Any) -> Group:
         options: Any = {"zarr_format": zarr_format, "use_consolidated": use_consolidated}
-        return Group(blizzarr.open_group(found, mode=mode, path=place, **options))
+        return Group(blizzarr.open_group(resolved, mode=mode, path=node_path, **options))
 
     if mode == "a":
         try:
@@ -144,7 +144,9 @@ def open_group(
         except blizzarr.errors.NodeNotFoundError:
             pass
     if mode in ("a", "w", "w-"):
-        return create_group(found, path=place, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w")
+        return create_group(
+            resolved, path=node_path, zarr_format=zarr_format, attributes=attributes, overwrite=mode == "w"
+        )
     return opened(mode)
 
 
@@ -181,12 +183,16 @@ def create_group(
     ContainsGroupError, ContainsArrayError
         If something is there.
     """
-    found, place = engine_place(store, path, "w" if overwrite else "a", storage_options)
-    number = choose_format({"zarr_format": zarr_format}, _format_above(found, place))
-    with creating(found):
+    resolved, node_path = engine_place(store, path, "w" if overwrite else "a", storage_options)
+    number = choose_format({"zarr_format": zarr_format}, _format_above(resolved, node_path))
+    with creating(resolved):
         return Group(
             blizzarr.create_group(
-                found, path=place, overwrite=overwrite, zarr_format=number, attributes=AsZarrPython(attributes or {})
+                resolved,
+                path=node_path,
+                overwrite=overwrite,
+                zarr_format=number,
+                attributes=AsZarrPython(attributes or {}),
             )
         )
 
@@ -232,11 +238,11 @@ def _created(store: Any = None, *, name: str | None = None, write_data: bool = T
         options |= {"data": None, "shape": data.shape, "dtype": data.dtype}
     options["name"] = name if name is not None else options.pop("path", None)
     overwrite = bool(options.get("overwrite"))
-    found, place = _place(options, store, "w" if overwrite else "a")
-    number = choose_format(options, _format_above(found, place))
+    resolved, node_path = _place(options, store, "w" if overwrite else "a")
+    number = choose_format(options, _format_above(resolved, node_path))
     made, settings = array_options(options, number)
-    with creating(found):
-        return Array(blizzarr.create_array(found, name=place, zarr_format=number, **made), settings)
+    with creating(resolved):
+        return Array(blizzarr.create_array(resolved, name=node_path, zarr_format=number, **made), settings)
 
 
 def from_array(store: Any = None, *, data: Any, name: str | None = None, **options: Any) -> Array:
@@ -300,10 +306,10 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
 @translating()
 def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
     """Copy the metadata of everything below a group into the group's document."""
-    found, place = engine_place(store, path, "r+")
-    group = Group(blizzarr.consolidate_metadata(found, path=place, zarr_format=zarr_format))
-    found = group.metadata.consolidated_metadata
-    if group.metadata.zarr_format == 3 and found and found.metadata:
+    resolved, node_path = engine_place(store, path, "r+")
+    group = Group(blizzarr.consolidate_metadata(resolved, path=node_path, zarr_format=zarr_format))
+    resolved = group.metadata.consolidated_metadata
+    if group.metadata.zarr_format == 3 and resolved and resolved.metadata:
         warnings.warn(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
             "by other zarr implementations and may change in the future.",
@@ -316,8 +322,8 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
 @translating()
 def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
     """Read a whole array into memory."""
-    found, place = engine_place(store, path, "r")
-    node = blizzarr.open(found, mode="r", path=place, zarr_format=given_format(zarr_format, zarr_version))
+    resolved, node_path = engine_place(store, path, "r")
+    node = blizzarr.open(resolved, mode="r", path=node_path, zarr_format=given_format(zarr_format, zarr_version))
     if isinstance(node, blizzarr.Array):
         return Array(node)[...]
     return {name: Array(member)[...] for name, member in node.arrays()}

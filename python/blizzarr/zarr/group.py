@@ -94,10 +94,10 @@ class Group(Node):
     def open(cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None) -> Group:
         """Open a group."""
         engine, path = engine_place(store)
-        found = blizzarr.open_group(
+        group = blizzarr.open_group(
             engine, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=use_consolidated
         )
-        return cls(found)
+        return cls(group)
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Group:
@@ -153,8 +153,8 @@ class Group(Node):
         if not inner:
             return self
         with translated(GroupNotFoundError):
-            found: Array | Group = node_of(self.engine[inner])
-            return found
+            node: Array | Group = node_of(self.engine[inner])
+            return node
 
     def get(self, path: str, default: Any = None) -> Any:
         """Return the array or group at a path below this group, or `default` if there is none."""
@@ -173,8 +173,8 @@ class Group(Node):
         ContainsGroupError
             If a group is there.
         """
-        found: Array = self._get_kind(path, Array, ArrayNotFoundError, ContainsGroupError)
-        return found
+        array: Array = self._get_kind(path, Array, ArrayNotFoundError, ContainsGroupError)
+        return array
 
     def get_group(self, path: str) -> Group:
         """Return the group at a path below this group.
@@ -186,14 +186,14 @@ class Group(Node):
         ContainsArrayError
             If an array is there.
         """
-        found: Group = self._get_kind(path, Group, GroupNotFoundError, ContainsArrayError)
-        return found
+        group: Group = self._get_kind(path, Group, GroupNotFoundError, ContainsArrayError)
+        return group
 
     def _get_kind(self, path: str, kind: Any, absent: type[BaseZarrError], other: type[BaseZarrError]) -> Any:
-        found = self.get(path)
-        if not isinstance(found, kind):
-            raise (absent if found is None else other)(self.store, join_paths([self.engine.path, normalize_path(path)]))
-        return found
+        node = self.get(path)
+        if not isinstance(node, kind):
+            raise (absent if node is None else other)(self.store, join_paths([self.engine.path, normalize_path(path)]))
+        return node
 
     def __len__(self) -> int:
         return len(self.engine)
@@ -221,12 +221,12 @@ class Group(Node):
         """Return the members with their names; with `max_depth`, also those of the groups among them, by path."""
         if max_depth is not None and max_depth < 0:
             raise ValueError(f"max_depth must be None or >= 0. Got '{max_depth}' instead")
-        found = self.engine.members(max_depth)
+        members = self.engine.members(max_depth)
         if not use_consolidated_for_children:
             return tuple(
-                (name, node_of(node if isinstance(node, blizzarr.Array) else node.refresh())) for name, node in found
+                (name, node_of(node if isinstance(node, blizzarr.Array) else node.refresh())) for name, node in members
             )
-        return tuple((name, node_of(node)) for name, node in found)
+        return tuple((name, node_of(node)) for name, node in members)
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Iterate over the arrays in the group, with their names."""
@@ -272,10 +272,10 @@ class Group(Node):
             return self.create_group(name, overwrite=True, **options)
         if not normalize_path(name):
             return self._created_again()
-        found = self.get(name)
-        if isinstance(found, Array):
+        node = self.get(name)
+        if isinstance(node, Array):
             raise TypeError(f"Incompatible object ({Array.__name__}) already exists")
-        return self.create_group(name, **options) if found is None else found
+        return self.create_group(name, **options) if node is None else node
 
     def _created_again(self) -> Group:
         """Return this group, which anndata creates again after it has cleared the store."""
@@ -331,18 +331,18 @@ class Group(Node):
 
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **options: Any) -> Array:
         """Return the array of this name; create it if there is none."""
-        found = self.get(name)
-        if found is None:
+        node = self.get(name)
+        if node is None:
             return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
-        if not isinstance(found, Array):
-            raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+        if not isinstance(node, Array):
+            raise TypeError(f"Incompatible object ({type(node).__name__}) already exists")
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
         dtype = dtype.to_native_dtype() if isinstance(dtype, ZDType) else np.dtype(dtype)
-        if found.shape != wanted:
-            raise TypeError(f"Incompatible shape ({found.shape} vs {wanted})")
-        if found.dtype != dtype if exact else not np.can_cast(found.dtype, dtype):
-            raise TypeError(f"Incompatible dtype ({found.dtype} vs {dtype})")
-        return found if options.get("config") is None else found.with_config(options["config"])
+        if node.shape != wanted:
+            raise TypeError(f"Incompatible shape ({node.shape} vs {wanted})")
+        if node.dtype != dtype if exact else not np.can_cast(node.dtype, dtype):
+            raise TypeError(f"Incompatible dtype ({node.dtype} vs {dtype})")
+        return node if options.get("config") is None else node.with_config(options["config"])
 
     @deprecated("Use Group.require_array instead.")
     def require_dataset(self, name: str, **options: Any) -> Array:

@@ -25,8 +25,8 @@ def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = 
     ContainsGroupError, ContainsArrayError
         If something is there.
     """
-    engine, place = engine_place(store, "", "a")
-    named = {join_paths([place, normalize_path(path)]): node for path, node in nodes.items()}
+    engine, root = engine_place(store, "", "a")
+    named = {join_paths([root, normalize_path(path)]): node for path, node in nodes.items()}
     formats = {node.zarr_format for node in named.values()}
     if len(formats) > 1:
         raise ValueError(f"expected nodes of one zarr_format, found {sorted(formats)}")

@@ -108,9 +108,9 @@ def install() -> None:
         sys.meta_path.insert(0, _Finder())
     package = importlib.import_module(_OURS)
     # All of them at once: a finder of others that comes first, like that of pytest, would load a module a second time.
-    for found in pkgutil.walk_packages(package.__path__, f"{_OURS}."):
-        if not found.name.endswith("__main__"):
-            importlib.import_module(found.name)
+    for submodule in pkgutil.walk_packages(package.__path__, f"{_OURS}."):
+        if not submodule.name.endswith("__main__"):
+            importlib.import_module(submodule.name)
     for name, module in list(sys.modules.items()):
         if name == _OURS or name.startswith(f"{_OURS}."):
             sys.modules[_THEIRS + name.removeprefix(_OURS)] = module

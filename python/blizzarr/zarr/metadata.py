@@ -139,8 +139,8 @@ class ArrayMetadata(_NodeMetadata):
             document[name] = dtype.to_json(3) if cls.zarr_format == 3 else dtype.to_json(2)["name"]
             if fill is not None:
                 document["fill_value"] = dtype.to_json_scalar(fill, zarr_format=cls.zarr_format)
-        found: ArrayMetadata = cls.from_dict(document)
-        return found.engine
+        parsed: ArrayMetadata = cls.from_dict(document)
+        return parsed.engine
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -153,8 +153,8 @@ class ArrayMetadata(_NodeMetadata):
     @property
     def _fill_in_document(self) -> Any:
         """The fill value as `to_dict` returns it: a complex number is a tuple."""
-        found = self.document["fill_value"]
-        return tuple(found) if isinstance(found, list) and self.engine.dtype.kind is Kind.COMPLEX else found
+        value = self.document["fill_value"]
+        return tuple(value) if isinstance(value, list) and self.engine.dtype.kind is Kind.COMPLEX else value
 
     shape = _of_engine("shape", "The length of each axis.")
     chunks = _of_engine("chunk_shape", "The shape of a chunk.")
@@ -266,14 +266,14 @@ class ArrayV2Metadata(ArrayMetadata):
     @cached_property
     def filters(self) -> tuple[Any, ...] | None:
         """The filters, as codecs of numcodecs."""
-        found = self.document.get("filters")
-        return tuple(map(make, found)) if found else None
+        filters = self.document.get("filters")
+        return tuple(map(make, filters)) if filters else None
 
     @cached_property
     def compressor(self) -> Any:
         """The compressor, as a codec of numcodecs."""
-        found = self.document.get("compressor")
-        return None if found is None else make(found)
+        compressor = self.document.get("compressor")
+        return None if compressor is None else make(compressor)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is in the document, with the attributes."""
@@ -295,14 +295,14 @@ class ConsolidatedMetadata(Metadata):
     @property
     def flattened_metadata(self) -> dict[str, Any]:
         """The metadata by path."""
-        found: dict[str, Any] = {}
+        flattened: dict[str, Any] = {}
         for name, node in self.metadata.items():
-            found[name] = node
+            flattened[name] = node
             if isinstance(node, GroupMetadata) and node.consolidated_metadata is not None:
-                found[name] = GroupMetadata(node.attributes, node.zarr_format, ConsolidatedMetadata({}))
+                flattened[name] = GroupMetadata(node.attributes, node.zarr_format, ConsolidatedMetadata({}))
                 below = node.consolidated_metadata.flattened_metadata
-                found |= {f"{name}/{path}": inner for path, inner in below.items()}
-        return found
+                flattened |= {f"{name}/{path}": inner for path, inner in below.items()}
+        return flattened
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is in the document."""
@@ -343,8 +343,8 @@ class GroupMetadata(_NodeMetadata):
     @classmethod
     def of_engine(cls, engine: GroupMeta) -> GroupMetadata:
         """Return the metadata for that of `blizzarr.Group`."""
-        found = None if engine.consolidated is None else _nested(engine.consolidated)
-        return cls(engine.attributes, format_number(engine), found)
+        consolidated = None if engine.consolidated is None else _nested(engine.consolidated)
+        return cls(engine.attributes, format_number(engine), consolidated)
 
     def to_engine(self) -> GroupMeta:
         """Return the metadata as `blizzarr.Group` has it."""
@@ -368,10 +368,10 @@ class GroupMetadata(_NodeMetadata):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GroupMetadata:
         """Return the metadata that a document says."""
-        found = data.get("consolidated_metadata")
-        if isinstance(found, Mapping):
-            found = ConsolidatedMetadata.from_dict(found)
-        return cls(data.get("attributes"), data.get("zarr_format", 3), found)
+        consolidated = data.get("consolidated_metadata")
+        if isinstance(consolidated, Mapping):
+            consolidated = ConsolidatedMetadata.from_dict(consolidated)
+        return cls(data.get("attributes"), data.get("zarr_format", 3), consolidated)
 
 
 def _engine_of(data: Mapping[str, Any]) -> ArrayMeta | GroupMeta:
@@ -416,9 +416,9 @@ def _decoded(data: dict[str, Any]) -> ArrayMeta | GroupMeta:
     rest = {}
     if "attributes" in data and not key.endswith(".json"):
         rest[".zattrs"] = json.dumps(data.pop("attributes")).encode()
-    found = form.decode("", {key: json.dumps(data, default=_json).encode(), **rest, **form.entry_documents()})
-    assert found is not None
-    return found
+    decoded = form.decode("", {key: json.dumps(data, default=_json).encode(), **rest, **form.entry_documents()})
+    assert decoded is not None
+    return decoded
 
 
 def _json(value: Any) -> Any:

@@ -61,7 +61,7 @@ class Bound:
         return tuple(map(int, key[len(self.prefix) + len(self.head) :].split(self.separator)))
 
 
-def bound(place: Any, metadata: Any, spec: Any) -> Bound:
+def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     """Bind the array that has a chunk at this place.
 
     Parameters
@@ -80,9 +80,9 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     BlizzarrError
         If the metadata do not conform, or name something that is not supported here.
     """
-    store = native_store(place.store)
+    store = native_store(store_path.store)
     if store is None:
-        raise NotTakenError(f"the place of a {type(place.store).__qualname__} is not known")
+        raise NotTakenError(f"the place of a {type(store_path.store).__qualname__} is not known")
     for part in _parts(metadata):
         if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
             raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
@@ -105,14 +105,14 @@ def bound(place: Any, metadata: Any, spec: Any) -> Bound:
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
     if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, native, meta)):
         raise NotTakenError(f"its fill value {fill!r} would be read as {meta.fill_value!r}")
-    path = _array_path(place.path, len(meta.shape), keys.head, keys.separator)
+    path = _array_path(store_path.path, len(meta.shape), keys.head, keys.separator)
     binding = bind(store, path, meta, watch=False)
     binding = binding.resized((_UNBOUNDED,) * len(meta.shape))
     # How long objects are is not known.
     is_near = not (is_objects or getattr(store, "remote", False))
     return Bound(
-        place.store,
-        root_of(place.store),
+        store_path.store,
+        root_of(store_path.store),
         f"{path}/" if path else "",
         keys.head,
         keys.separator,

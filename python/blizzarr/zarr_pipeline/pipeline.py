@@ -177,33 +177,33 @@ class ZarrPipeline(CodecPipeline):
         """
         if not pieces:
             raise NotTakenError("nothing is selected")
-        place, spec = pieces[0][:2]
-        if type(place) is not StorePath:
-            raise NotTakenError(f"its chunks are in a {type(place).__qualname__}, not in a store")
+        store_path, spec = pieces[0][:2]
+        if type(store_path) is not StorePath:
+            raise NotTakenError(f"its chunks are in a {type(store_path).__qualname__}, not in a store")
         if type(buffer) is not cpu.NDBuffer or spec.prototype != cpu.buffer_prototype:
             raise NotTakenError(f"elements are wanted in a {type(buffer).__qualname__} that is not NumPy's memory")
         array = self._bound
-        store = place.store
+        store = store_path.store
         if array is None or array.store is not store or array.root != root_of(store):
-            array = self._bind(place, spec)
+            array = self._bind(store_path, spec)
         elements = buffer.as_ndarray_like()
         if not isinstance(elements, np.ndarray) or elements.dtype != array.dtype:
             raise NotTakenError(f"elements of {array.dtype} are wanted as {getattr(elements, 'dtype', elements)}")
         if spec.shape != array.chunk:
             raise NotTakenError(f"it has a chunk of shape {spec.shape} where {array.chunk} is expected")
-        found = whole(pieces, array.chunk, lambda piece: array.place_of(piece[0].path), drop_axes)
-        if found is None:
+        selected = whole(pieces, array.chunk, lambda piece: array.place_of(piece[0].path), drop_axes)
+        if selected is None:
             raise NotTakenError("the pieces of a selection do not make up one in a known form")
-        return array, (*found, False), elements
+        return array, (*selected, False), elements
 
-    def _bind(self, place: Any, spec: Any) -> Bound:
+    def _bind(self, store_path: Any, spec: Any) -> Bound:
         refused, why = self._refused
-        if refused is not None and refused is place.store:
+        if refused is not None and refused is store_path.store:
             raise NotTakenError(why)
         try:
-            self._bound = made = bound(place, self._metadata, spec)
+            self._bound = made = bound(store_path, self._metadata, spec)
         except (NotTakenError, BlizzarrError) as error:
-            self._refused, self._bound = (place.store, str(error)), None
+            self._refused, self._bound = (store_path.store, str(error)), None
             raise NotTakenError(str(error)) from error
         return made
 

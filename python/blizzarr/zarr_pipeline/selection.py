@@ -99,22 +99,22 @@ def _basic(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) ->
     axes: list[Axis] = []
     count = 1
     ends = zip(first[2], last[2], place_of(first), place_of(last), chunk, strict=True)
-    for item, last_item, place, last_place, size in ends:
+    for item, last_item, position, last_place, size in ends:
         if type(item) is not slice:
-            if place != last_place or (item is not last_item and item != last_item):
+            if position != last_place or (item is not last_item and item != last_item):
                 return None
-            axes.append(place * size + int(item))
+            axes.append(position * size + int(item))
             continue
         dim = len(shape)
         if dim >= len(last_outs) or type(last_outs[dim]) is not slice or type(last_item) is not slice:
             return None
-        start, step, length = place * size + int(item.start), int(item.step or 1), int(last_outs[dim].stop)
+        start, step, length = position * size + int(item.start), int(item.step or 1), int(last_outs[dim].stop)
         # The last index of the whole slice has to be the last one of the last piece.
         end = start + step * (length - 1)
         end_of_last = int(last_item.start) + (int(last_item.stop) - 1 - int(last_item.start)) // step * step
         if outs[dim].start != 0 or length < 1 or end != last_place * size + end_of_last:
             return None
-        count *= length if step >= size else end // size - place + 1
+        count *= length if step >= size else end // size - position + 1
         axes.append((dim, start, step if length > 1 else 1))
         shape.append(length)
     if count != len(pieces) or len(shape) != len(outs):
@@ -135,12 +135,12 @@ def _orthogonal(
         if type(items) is not tuple or len(items) != rank or type(outs) is not tuple or len(outs) != len(kept):
             return None
         outs_of = dict(zip(kept, outs, strict=True))
-        for axis, (place, size) in enumerate(zip(place_of(piece), chunk, strict=True)):
-            if place not in along[axis]:
+        for axis, (position, size) in enumerate(zip(place_of(piece), chunk, strict=True)):
+            if position not in along[axis]:
                 indices = _indices(items[axis], axis, rank)
                 if indices is None:
                     return None
-                along[axis][place] = indices + place * size, outs_of.get(axis)
+                along[axis][position] = indices + position * size, outs_of.get(axis)
     if prod(map(len, along)) != len(pieces):
         return None
     shape: list[int] = []

@@ -146,12 +146,12 @@ def _lenient(row: type[NumcodecsCodec], options: dict[str, Any], chunk: Chunk) -
     Unknown options had no effect for the program that wrote them; they are kept with the document.
     """
     known = [option.name for option in row.options]
-    found = {option: _number(value) for option, value in options.items() if option in known}
+    known_options = {option: _number(value) for option, value in options.items() if option in known}
     if row is ShuffleCodec and options.get("elementsize") == "0" and chunk.dtype is not None:
         # NetCDF-C writes this text and shuffles elements of their own size. In numcodecs, 0 shuffles nothing.
-        found["elementsize"] = chunk.dtype.itemsize
+        known_options["elementsize"] = chunk.dtype.itemsize
     # For NumPy, and so for numcodecs, null is float64. Only as `astype` it means the other type.
-    return {option: _NULL if option in _TYPES and value is None else value for option, value in found.items()}
+    return {option: _NULL if option in _TYPES and value is None else value for option, value in known_options.items()}
 
 
 _TYPES: Final = ("dtype", "decode_dtype", "encode_dtype")
@@ -171,14 +171,14 @@ def _of_row(
     row: type[NumcodecsCodec], options: dict[str, Any], path: str, problems: Problems, chunk: Chunk
 ) -> NumcodecsCodec | None:
     """Return the codec of a row; problems get the places that options have in these documents, beside the ``id``."""
-    found = Problems()
-    codec = row.from_json(options, path, found, chunk)
+    inner = Problems()
+    codec = row.from_json(options, path, inner, chunk)
     inside = f"{path}.configuration"
-    for problem in found.items:
+    for problem in inner.items:
         there = problem.path.startswith(inside)
         problems.items.append(problem._replace(path=path + problem.path[len(inside) :]) if there else problem)
-    problems.extensions.extend(found.extensions)
-    problems.limits.extend(found.limits)
+    problems.extensions.extend(inner.extensions)
+    problems.limits.extend(inner.limits)
     return codec
 
 

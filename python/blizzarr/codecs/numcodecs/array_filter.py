@@ -93,8 +93,8 @@ class ArrayFilter(NumcodecsCodec):
         taken = self.decoded_type(given)
         size = given.itemsize * (1 if chunk.shape is None or self.elementwise else prod(chunk.shape))
         if chunk.shape is not None and (size % taken.itemsize or (self.elementwise and size != taken.itemsize)):
-            place = f"{path}.configuration.{self.type_options[0]}"
-            problems.add(place, f"a type that the {size} bytes of {chunk.dtype} divide into", taken.str)
+            where = f"{path}.configuration.{self.type_options[0]}"
+            problems.add(where, f"a type that the {size} bytes of {chunk.dtype} divide into", taken.str)
             return False
         if _parsed(self.encoded_type(taken)) is None:
             problems.add(path, "a filter that makes elements of a supported data type", self.encoded_type(taken).str)

@@ -46,8 +46,8 @@ class _Checksum(NumcodecsCodec):
 
     def encode(self, decoded: bytes) -> bytes:
         """Return the data with their checksum."""
-        found = self._sum(memoryview(decoded)).to_bytes(_LENGTH, "little")
-        return found + decoded if self.at_start else decoded + found
+        checksum = self._sum(memoryview(decoded)).to_bytes(_LENGTH, "little")
+        return checksum + decoded if self.at_start else decoded + checksum
 
     def decode(self, encoded: bytes, max_size: int) -> memoryview:
         """Return the data without the checksum; raise `ChecksumError` if the checksum does not match."""

@@ -88,6 +88,8 @@ class CategorizeCodec(PythonObjectCodec):
         texts = np.array(["", *self.labels], object)
         wrong = np.flatnonzero((numbers < 0) | (numbers >= len(texts)))
         if len(wrong):
-            place = int(wrong[0])
-            raise CodecError(f"expected a number in [0, {len(texts)}) for element {place}, found {numbers[place]}")
+            position = int(wrong[0])
+            raise CodecError(
+                f"expected a number in [0, {len(texts)}) for element {position}, found {numbers[position]}"
+            )
         return list(texts[numbers])

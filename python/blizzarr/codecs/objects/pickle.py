@@ -58,8 +58,8 @@ class PickleCodec(PythonObjectCodec):
         return pickle.dumps(np.fromiter(elements, np.dtype(object), len(elements)).reshape(shape), self.protocol)
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
-        found = pickle.loads(encoded)
-        if not isinstance(found, np.ndarray):
-            raise CodecError(f"expected the pickle of an array, found that of {type(found).__name__}")
+        unpickled = pickle.loads(encoded)
+        if not isinstance(unpickled, np.ndarray):
+            raise CodecError(f"expected the pickle of an array, found that of {type(unpickled).__name__}")
         # In the order that it lay in memory, as numcodecs has it: that of the stored array.
-        return list(found.reshape(-1, order="A"))
+        return list(unpickled.reshape(-1, order="A"))

@@ -90,7 +90,7 @@ class PythonTable:
         if kind in _SHARED:
             text = repr(fill)
             # By type and text: 0 is not false, and -0.0 not 0.0.
-            equal = [place for place, element in enumerate(elements) if type(element) is kind and repr(element) == text]
+            equal = [token for token, element in enumerate(elements) if type(element) is kind and repr(element) == text]
             tokens[equal] = 0
         return tokens.tobytes()
 
@@ -103,8 +103,8 @@ class PythonTable:
         elements = self._elements
         places = np.frombuffer(tokens, np.int64).tolist()
         if self._copied:
-            return [elements[place] if place else deepcopy(self._fill) for place in places]
-        return [elements[place] for place in places]
+            return [elements[token] if token else deepcopy(self._fill) for token in places]
+        return [elements[token] for token in places]
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         return _EngineCodec(self, self._codec, shape)

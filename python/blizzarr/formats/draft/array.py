@@ -105,15 +105,15 @@ def _fill(value: Any, elements: Elements | None, spelling: Spelling, problems: P
             problems.add("fill_value", "a value of the data type", MISSING)
         return None
     dtype = elements.dtype
-    found = Problems()
-    fill_value = fill_values.decode(value, dtype, elements.endian, spelling, found)
-    if not found.items:
+    inner = Problems()
+    fill_value = fill_values.decode(value, dtype, elements.endian, spelling, inner)
+    if not inner.items:
         # In arrays of arbitrary objects, null is a value.
         return _Fill(fill_value, fill_values.undefined(value, dtype, spelling))
     if elements.stands_in:
         # Only the unknown data type could decode it.
         return _Fill(dtype.default_fill, True)
-    problems.items += found.items
+    problems.items += inner.items
     return None
 
 

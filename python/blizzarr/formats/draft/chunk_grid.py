@@ -41,8 +41,8 @@ def decode(value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, pr
     unknown_members(value, ("type", "chunk_shape", "separator"), problems, path)
     lengths = without_zeros(value.get("chunk_shape", MISSING), shape)
     rank = None if shape is None else len(shape)
-    found = chunk_shape(lengths, f"{path}.chunk_shape", rank, dtype, problems)
-    return Grid(found, separator) if found is not None and len(problems.items) == before else None
+    lengths_read = chunk_shape(lengths, f"{path}.chunk_shape", rank, dtype, problems)
+    return Grid(lengths_read, separator) if lengths_read is not None and len(problems.items) == before else None
 
 
 def encode(grid: Grid) -> dict[str, Any]:

@@ -42,8 +42,8 @@ def name_of(uri: Any) -> str | None:
     >>> name_of("https://example.org/gzip") is None
     True
     """
-    found = _CODEC.fullmatch(uri) if type(uri) is str else None
-    return None if found is None else found[1]
+    match = _CODEC.fullmatch(uri) if type(uri) is str else None
+    return None if match is None else match[1]
 
 
 def stated_endian(value: Any) -> str | None:
@@ -92,9 +92,9 @@ def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
             problems.add(f"{path}.configuration.endian", '"little" or "big"', given)
         else:
             layout = layout._replace(endian=given if layout.dtype is None or layout.dtype.swap else None)
-    found = Problems()
-    chain = chain_from_configs(configs, None, **layout._asdict(), filters_path="codecs", problems=found)
-    relocate(found, {f"codecs[{index}]": place for index, place in enumerate(places)}, "type", problems)
+    inner = Problems()
+    chain = chain_from_configs(configs, None, **layout._asdict(), filters_path="codecs", problems=inner)
+    relocate(inner, {f"codecs[{index}]": where for index, where in enumerate(places)}, "type", problems)
     return chain if len(problems.items) == before else None
 
 
@@ -152,13 +152,13 @@ def check_options(
     return len(problems.items) == before
 
 
-def relocate(found: Problems, places: dict[str, str], identifier: str, problems: Problems) -> None:
+def relocate(inner: Problems, places: dict[str, str], identifier: str, problems: Problems) -> None:
     """Add the problems of converted codecs with their paths in the document.
 
     `places` maps the path of each converted codec to its path in the document; `identifier` is the member that names a
     codec there.
     """
-    for problem in found.items:
+    for problem in inner.items:
         start = next((start for start in places if problem.path == start or problem.path.startswith(start + ".")), None)
         path = problem.path
         if start is not None:
@@ -166,8 +166,8 @@ def relocate(found: Problems, places: dict[str, str], identifier: str, problems:
             inside = identifier if option == "id" else f"configuration.{option}"
             path = places[start] + (f".{inside}" if option else "")
         problems.items.append(problem._replace(path=path))
-    problems.extensions.extend(found.extensions)
-    problems.limits.extend(found.limits)
+    problems.extensions.extend(inner.extensions)
+    problems.limits.extend(inner.limits)
 
 
 def encode(configs: Configs) -> list[dict[str, Any]]:

@@ -32,9 +32,9 @@ def filters_of(attributes: Mapping[str, Any]) -> list[Any] | None:
     >>> filters_of({"filters": [{"id": "delta", "dtype": "<i4"}]}), filters_of({"filters": "red, green"})
     ([{'id': 'delta', 'dtype': '<i4'}], None)
     """
-    found = attributes.get(FILTERS)
-    if type(found) is list and all(type(item) is dict and type(item.get("id")) is str for item in found):
-        return found
+    filters = attributes.get(FILTERS)
+    if type(filters) is list and all(type(item) is dict and type(item.get("id")) is str for item in filters):
+        return filters
     return None
 
 
@@ -42,16 +42,16 @@ def decode(compressor: Any, filters: list[Any] | None, layout: Layout, problems:
     """Decode compressor and filters; `None` if a problem was added."""
     before = len(problems.items)
     config = None if compressor is None else _config(compressor, problems)
-    found = Problems()
+    inner = Problems()
     chain = chain_from_configs(
         filters,
         config,
         **layout._asdict(),
         filters_path=f"attributes.{FILTERS}",
         compressor_path="compressor",
-        problems=found,
+        problems=inner,
     )
-    relocate(found, {"compressor": "compressor"}, "codec", problems)
+    relocate(inner, {"compressor": "compressor"}, "codec", problems)
     return chain if len(problems.items) == before else None
 
 

@@ -29,9 +29,9 @@ def decode(
 
     def decode_node(path: str, stored: tuple[str, dict[str, Any]], problems: Problems) -> Node | None:
         kind, document = stored
-        found = Problems()
-        node = read(kind, document, found)
-        problems.adopt(found, f"metadata[{describe(keys.document(path, kind))}]")
+        inner = Problems()
+        node = read(kind, document, inner)
+        problems.adopt(inner, f"metadata[{describe(keys.document(path, kind))}]")
         return node
 
     return Consolidated(lambda notices: _documents(raw, keys, notices), decode_node, keys.consolidated(), name)

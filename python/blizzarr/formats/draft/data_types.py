@@ -91,8 +91,8 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
     unknown_members(value, ("extension", "type", "fallback"), problems, path)
     if len(problems.items) > before:
         return None
-    found = Problems()
-    elements = _extension(uri, value["type"], path, found, ordered=ordered)
+    inner = Problems()
+    elements = _extension(uri, value["type"], path, inner, ordered=ordered)
     if elements is not None:
         return elements
     fallback = value.get("fallback")
@@ -101,8 +101,8 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
         elements = use_fallback(uri, description, f"{path}.extension", fallback, _fallback, problems)
         if elements is not None or len(problems.items) > before:
             return elements
-    problems.items += found.items
-    problems.extensions += found.extensions
+    problems.items += inner.items
+    problems.extensions += inner.extensions
     return None
 
 

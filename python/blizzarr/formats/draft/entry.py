@@ -81,11 +81,11 @@ def read(raw: bytes) -> Entry | None:
 
 def _check_version(uri: str, problems: Problems) -> bool:
     """Return whether this is a later version, whose new members are ignored; add a problem for other major versions."""
-    found = _VERSION.fullmatch(uri)
-    if found is None or int(found[1]) != 3:
+    match = _VERSION.fullmatch(uri)
+    if match is None or int(match[1]) != 3:
         problems.add("zarr_format", f"the URI of a version 3 of the core specification, like {_CORE}", uri)
         return True
-    return int(found[2]) > 0
+    return int(match[2]) > 0
 
 
 def _encoded(encoding: Any, problems: Problems) -> Any:

@@ -166,8 +166,8 @@ class Draft:
         if isinstance(meta, ArrayMeta):
             return array_writing.encode(meta, self.spelling, self.name, problems)
         if meta.consolidated is not None and (path or self.spelling is Spelling.DOCUMENT):
-            place = "at the root only, where zarr-python keeps it"
-            expected = "no consolidated metadata: the draft has none" if self.spelling is Spelling.DOCUMENT else place
+            where = "at the root only, where zarr-python keeps it"
+            expected = "no consolidated metadata: the draft has none" if self.spelling is Spelling.DOCUMENT else where
             problems.add("consolidated", expected, f"that of {len(meta.consolidated)} nodes")
         if self._is_reserved(path) and not meta.attributes:
             expected = "another name: zarr-python keeps consolidated metadata in a group of this one"

@@ -110,9 +110,9 @@ class NodeKeys:
         which is in the listing of the root, is not a member.
         """
         start = self.children(path)
-        found = [name for key in keys for kind in KINDS if (name := self._within(key, start, kind)) is not None]
-        found += [prefix[len(start) :].rstrip("/") for prefix in prefixes]
-        return sorted({name for name in found if is_name(name)})
+        names = [name for key in keys for kind in KINDS if (name := self._within(key, start, kind)) is not None]
+        names += [prefix[len(start) :].rstrip("/") for prefix in prefixes]
+        return sorted({name for name in names if is_name(name)})
 
     def _within(self, key: str, start: str, kind: str) -> str | None:
         """Return the part of a key between a prefix and the ending of such documents; `None` if they do not match."""

@@ -197,13 +197,13 @@ class StackSpec(Driver):
         """Return the domain that was given, or else the smallest that contains all layers."""
         if node.schema.domain is not None:
             return node.schema.domain
-        found = None
+        hull = None
         for layer in node.bases:
             own = _domain(layer)
             if own is None:
                 return None
-            found = own if found is None else found.hull(own)
-        return found
+            hull = own if hull is None else hull.hull(own)
+        return hull
 
     def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
         """Return the units that were given, and those that the layers agree on."""

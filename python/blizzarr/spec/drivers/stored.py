@@ -54,12 +54,12 @@ class StoredDriver(Driver):
     @cached_property
     def constraints(self) -> type[MetadataConstraints]:
         """The class of the constraints on metadata."""
-        found = self._constraints or METADATA.get(self.name)
-        if found is None:
+        kind = self._constraints or METADATA.get(self.name)
+        if kind is None:
             from blizzarr.spec.metadata.older import document_constraints
 
-            found = document_constraints(self.name, self.formats[0])
-        return found
+            kind = document_constraints(self.name, self.formats[0])
+        return kind
 
     @property
     def codec_class(self) -> type[DriverCodec] | None:  # type: ignore[override]
@@ -181,8 +181,8 @@ class StoredDriver(Driver):
         return f"{url_of_kvstore(node)}|{self.scheme}:"
 
     def _metadata(self, node: SpecNode) -> MetadataConstraints:
-        found: MetadataConstraints = node.options["metadata"]
-        return found
+        metadata: MetadataConstraints = node.options["metadata"]
+        return metadata
 
     def __repr__(self) -> str:
         return f"<driver {quote(self.name)}>"

@@ -160,8 +160,8 @@ class Constraints(MetadataConstraints):
 
     def fill(self, options: Options) -> Element | None:
         """Return the fill value of the selected part of elements."""
-        found: Fill | None = self.given.get("fill_value")
-        return None if found is None else found.part(options)
+        fill: Fill | None = self.given.get("fill_value")
+        return None if fill is None else fill.part(options)
 
     @property
     def is_filled(self) -> bool:
@@ -247,11 +247,11 @@ class Constraints(MetadataConstraints):
         grids["codec"] = GridConstraints.unset(full)
         origin = Vector((0,) * full, frozenset(range(full)))
         order = None if order is None else (*order, *range(len(order), full))
-        found = layout_of(full, order or None, bool(order), origin, grids)
+        own = layout_of(full, order or None, bool(order), origin, grids)
         if is_unset(layout):
-            return found
+            return own
         layout.update(rank=full)
-        merge_layout(layout, found)
+        merge_layout(layout, own)
         return layout
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
@@ -292,10 +292,10 @@ class Constraints(MetadataConstraints):
 
     def differences(self, stored: Self) -> Iterator[SpecError]:
         """Yield an error for each member that a stored array has otherwise."""
-        wanted, found = self.members() | dict(self.extra), stored.members() | dict(stored.extra)
+        wanted, actual = self.members() | dict(self.extra), stored.members() | dict(stored.extra)
         for name, value in wanted.items():
-            if name not in found or not alike(value, found[name]):
-                yield mismatch(name, value, found.get(name, MISSING))
+            if name not in actual or not alike(value, actual[name]):
+                yield mismatch(name, value, actual.get(name, MISSING))
 
     def check_schema(self, schema: Schema, options: Options) -> None:
         """Raise unless the metadata of an array, which these are, meet a schema."""
@@ -348,9 +348,9 @@ class Constraints(MetadataConstraints):
         given = fill_of(schema)
         assert given is not None, "as the schema has one"
         wanted = converted(*given, field.dtype, field.shape)
-        found = self.fill(options)
-        if found is None or wanted.tobytes() != found.tobytes():
-            there = "no fill value" if found is None else f"fill value of {shown(found)}"
+        actual = self.fill(options)
+        if actual is None or wanted.tobytes() != actual.tobytes():
+            there = "no fill value" if actual is None else f"fill value of {shown(actual)}"
             raise SpecError(
                 f"Invalid fill_value: schema requires fill value of {shown(wanted)}, but metadata specifies {there}"
             )
@@ -431,8 +431,8 @@ class Constraints(MetadataConstraints):
 
     def new_fill(self, chosen: Chosen, default: Any) -> Fill:
         """Return the fill value of a new array: that of the metadata, that of the schema, or the default."""
-        if found := self.given.get("fill_value"):
-            return found  # type: ignore[no-any-return]
+        if fill := self.given.get("fill_value"):
+            return fill  # type: ignore[no-any-return]
         return Fill(chosen.elements, default) if chosen.fill is None else Fill.of(chosen.elements, chosen.fill)
 
     def _created(self, elements: Elements, schema: Schema, options: Options) -> ArrayMeta:

@@ -187,5 +187,5 @@ def _from_json(value: Any, dtype: DType) -> Any:
     if dtype.name.startswith(("int", "uint")):
         return as_integer_of(dtype)(value)
     problems = Problems()
-    found = DataType.parse(dtype.name).fill_from_json(value, "fill_value", problems)
-    return refuse(problems) if problems.items else found
+    scalar = DataType.parse(dtype.name).fill_from_json(value, "fill_value", problems)
+    return refuse(problems) if problems.items else scalar

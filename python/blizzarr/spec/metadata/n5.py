@@ -144,10 +144,10 @@ class N5Constraints(Constraints):
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The member ``metadata``; labels that are all empty are left out, and are demanded none the less."""
-        found = super().to_json()
+        members = super().to_json()
         if not any(self.labels or ()):
-            found.pop("axes", None)
-        return found
+            members.pop("axes", None)
+        return members
 
     @property
     def shape(self) -> tuple[int, ...] | None:

@@ -108,17 +108,17 @@ def all_of(*parts: Callable[[], Any]) -> list[Any]:
     ...
     blizzarr.errors.SpecError: Expected array, but received: 5; Expected array, but received: 6
     """
-    found, wrong = [], []
+    results, wrong = [], []
     for part in parts:
         try:
-            found.append(part())
+            results.append(part())
         except SpecError as error:
             wrong.append(error)
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
         raise SpecError("; ".join(error.reason for error in wrong))
-    return found
+    return results
 
 
 def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading], Any]:
@@ -126,10 +126,10 @@ def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading]
 
     def parse(value: Any, reading: Reading) -> Any:
         problems = Problems()
-        found = decode(whole(value), problems)
+        parsed = decode(whole(value), problems)
         if problems.items:
             refuse(problems)
-        return found
+        return parsed
 
     return parse
 
@@ -159,15 +159,15 @@ def refuse(problems: Problems) -> NoReturn:
     raise SpecError("; ".join(map(str, problems.items)))
 
 
-def mismatch(name: str, wanted: Any, found: Any) -> SpecError:
-    """Return the error that a member differs from the constraint; `found` may be `MISSING`.
+def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
+    """Return the error that a member differs from the constraint; `actual` may be `MISSING`.
 
     Examples
     --------
     >>> mismatch("order", "C", "F"), mismatch("axes", [], MISSING).reason
     (SpecError('Expected "order" of "C" but received: "F"'), 'Expected "axes" of [] but received: <discarded>')
     """
-    there = "<discarded>" if found is MISSING else dump(found)
+    there = "<discarded>" if actual is MISSING else dump(actual)
     return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {there}")
 
 

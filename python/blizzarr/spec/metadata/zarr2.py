@@ -84,10 +84,10 @@ class ZarrCodec:
 
     def to_json(self) -> dict[str, Any]:
         """Return the filters, null if there are none, and the compressor, if it is given."""
-        found: dict[str, Any] = {"filters": copied(self.filters)}
+        members: dict[str, Any] = {"filters": copied(self.filters)}
         if self.has_compressor:
-            found["compressor"] = _sorted(self.compressor)
-        return found
+            members["compressor"] = _sorted(self.compressor)
+        return members
 
 
 def _sorted(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -109,8 +109,8 @@ def _fill(value: Any, reading: Reading) -> Fill:
     if value is None:
         return Fill(elements, None)
     problems = Problems()
-    found = decode_fill(elements.dtype, elements.endian, value, problems)
-    return Fill(elements, found) if not problems.items else refuse(problems)
+    scalar = decode_fill(elements.dtype, elements.endian, value, problems)
+    return Fill(elements, scalar) if not problems.items else refuse(problems)
 
 
 def _fill_json(fill: Fill) -> Any:
@@ -203,12 +203,12 @@ class ZarrConstraints(Constraints):
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The member ``metadata``, without filters and compressors of an array that specs cannot demand."""
-        found = super().to_json()
-        if found.get("filters"):
-            del found["filters"]
-        if found.get("compressor") and found["compressor"].get("id") not in _DEFAULTS:
-            del found["compressor"]
-        return found
+        members = super().to_json()
+        if members.get("filters"):
+            del members["filters"]
+        if members.get("compressor") and members["compressor"].get("id") not in _DEFAULTS:
+            del members["compressor"]
+        return members
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints."""
@@ -224,9 +224,9 @@ class ZarrConstraints(Constraints):
         """Return the type of elements of a data type: little-endian."""
         if dtype.name in _NOT_STORED:
             raise SpecError(f"Data type not supported: {dtype.name}")
-        found = DataType.parse(dtype.name)
-        json = found.numpy.str if found.numpy.isbuiltin == 1 else dtype.name
-        return Elements.of(found, "little" if found.swap_unit else None, json)
+        parsed = DataType.parse(dtype.name)
+        json = parsed.numpy.str if parsed.numpy.isbuiltin == 1 else dtype.name
+        return Elements.of(parsed, "little" if parsed.swap_unit else None, json)
 
     def chunks(self, grid: int, full: int) -> Chunks:
         """Return the layout of chunks."""

@@ -112,8 +112,8 @@ def _fill(value: Any, reading: Reading) -> Fill:
     if isinstance(value, list) and len(value) == len(fields) > 1:
         value = {field.name: part for field, part in zip(fields, value, strict=True)}
     problems = Problems()
-    found = elements.dtype.fill_from_json(_whole_numbers(elements.dtype, value), "fill_value", problems)
-    return Fill(elements, found) if not problems.items else refuse(problems)
+    scalar = elements.dtype.fill_from_json(_whole_numbers(elements.dtype, value), "fill_value", problems)
+    return Fill(elements, scalar) if not problems.items else refuse(problems)
 
 
 def _whole_numbers(dtype: DataType, value: Any) -> Any:
@@ -122,9 +122,9 @@ def _whole_numbers(dtype: DataType, value: Any) -> Any:
 
 def _fill_json(fill: Fill) -> Any:
     assert fill.value is not None
-    found = fill.elements.dtype.fill_to_json(fill.value)
+    json = fill.elements.dtype.fill_to_json(fill.value)
     # TensorStore takes and writes the value alone where there is only one field.
-    return found[fill.elements.fields[0].name] if fill.elements.named and len(found) == 1 else found
+    return json[fill.elements.fields[0].name] if fill.elements.named and len(json) == 1 else json
 
 
 def _exactly(wanted: Any) -> Member:
@@ -143,15 +143,15 @@ def _named(
 
     def configured(given: Any) -> Any:
         inner = Members(given)
-        found = inner.take(option, parse, default(name))
+        option_value = inner.take(option, parse, default(name))
         inner.end()
-        return found
+        return option_value
 
     members = Members(value)
     name: str = members.take("name", parse_name)
-    found = members.take("configuration", configured)
+    option_value = members.take("configuration", configured)
     members.end()
-    return name, found
+    return name, option_value
 
 
 def _encoding(value: Any, reading: Reading) -> tuple[str, str]:
@@ -292,30 +292,30 @@ class Zarr3Constraints(Constraints):
     def members(self, include_defaults: bool = False) -> dict[str, Any]:
         """The members of the table as JSON; units are an attribute."""
         given = {name: value for name, value in self.given.items() if name in self.table}
-        found = {name: self.table[name].to_json(value) for name, value in given.items()}
+        made = {name: self.table[name].to_json(value) for name, value in given.items()}
         if "dimension_units" in self.given:
             units = {"dimension_units": _units_json(self.given["dimension_units"])}
-            found["attributes"] = dict(sorted({**found.get("attributes", {}), **units}.items()))
-        return found
+            made["attributes"] = dict(sorted({**made.get("attributes", {}), **units}.items()))
+        return made
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """Return the member ``metadata``; `include_defaults` includes the default separators of keys."""
-        found = {"node_type": "array", **super().to_json()}
-        found.pop("storage_transformers", None)
-        if not any(name is not None for name in found.get("dimension_names", ())):
-            found.pop("dimension_names", None)
-        if not found.get("attributes"):
-            found.pop("attributes", None)
-        if "codecs" in found:
-            found["codecs"] = self.given["codecs"].to_json(partial=True)
-        if include_defaults and "chunk_key_encoding" in found:
-            found["chunk_key_encoding"] = _encoding_json(self.given["chunk_key_encoding"], True)
-        return dict(sorted(found.items()))
+        members = {"node_type": "array", **super().to_json()}
+        members.pop("storage_transformers", None)
+        if not any(name is not None for name in members.get("dimension_names", ())):
+            members.pop("dimension_names", None)
+        if not members.get("attributes"):
+            members.pop("attributes", None)
+        if "codecs" in members:
+            members["codecs"] = self.given["codecs"].to_json(partial=True)
+        if include_defaults and "chunk_key_encoding" in members:
+            members["chunk_key_encoding"] = _encoding_json(self.given["chunk_key_encoding"], True)
+        return dict(sorted(members.items()))
 
     def differences(self, stored: Self) -> Iterator[SpecError]:
         """Yield an error for each member that a stored array has otherwise; attributes need only be among its own."""
         for name, wanted in self.given.items():
-            found = stored.given.get(name)
+            actual = stored.given.get(name)
             if name == "codecs":
                 try:
                     with prefixed('Mismatch in "codecs"'):
@@ -325,15 +325,15 @@ class Zarr3Constraints(Constraints):
             elif name == "attributes":
                 yield from _missing('Mismatch in "attributes": ', wanted, stored.given[name])
             elif name == "dimension_units":
-                mine, their = _units_json(wanted), _units_json(found or (None,) * stored.rank)
+                mine, their = _units_json(wanted), _units_json(actual or (None,) * stored.rank)
                 agree = [unit in (None, other) for unit, other in zip(mine, their, strict=False)]
                 if len(mine) != len(their) or not all(agree):
-                    yield mismatch(name, mine, their if found else None)
-            elif name == "fill_value" and wanted.elements.dtype == found.elements.dtype:  # type: ignore[union-attr]
-                if wanted.value.tobytes() != found.value.tobytes():  # type: ignore[union-attr]
-                    yield mismatch(name, _fill_json(wanted), _fill_json(found))  # type: ignore[arg-type]
+                    yield mismatch(name, mine, their if actual else None)
+            elif name == "fill_value" and wanted.elements.dtype == actual.elements.dtype:  # type: ignore[union-attr]
+                if wanted.value.tobytes() != actual.value.tobytes():  # type: ignore[union-attr]
+                    yield mismatch(name, _fill_json(wanted), _fill_json(actual))  # type: ignore[arg-type]
             elif name != "storage_transformers":
-                mine, their = (self.table[name].to_json(value) for value in (wanted, found))
+                mine, their = (self.table[name].to_json(value) for value in (wanted, actual))
                 if not alike(mine, their):
                     yield mismatch(name, mine, their)
         yield from _missing("", self.extra, stored.extra)
@@ -455,10 +455,10 @@ def _labels(names: tuple[str | None, ...] | None) -> tuple[str, ...] | None:
     return tuple(name or "" for name in names) if len(set(used)) == len(used) else ("",) * len(names)
 
 
-def _missing(where: str, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[SpecError]:
+def _missing(where: str, wanted: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[SpecError]:
     for name, value in sorted(wanted.items()):
-        if name not in found or not alike(found[name], value):
-            yield SpecError(where + mismatch(name, value, found.get(name, MISSING)).reason)
+        if name not in actual or not alike(actual[name], value):
+            yield SpecError(where + mismatch(name, value, actual.get(name, MISSING)).reason)
 
 
 def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:

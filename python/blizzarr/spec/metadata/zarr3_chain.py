@@ -40,13 +40,13 @@ class Codec:
     @classmethod
     def stored(cls, name: str, options: Mapping[str, Any]) -> Codec:
         """Return a codec of a stored array, with all its options."""
-        found = dict(options)
-        if found.get("shuffle") == "noshuffle":
+        left = dict(options)
+        if left.get("shuffle") == "noshuffle":
             # Without shuffling, the size of elements does not matter.
-            found.pop("typesize", None)
-        for inner in _CHAINS.keys() & found.keys():
-            found[inner] = Chain.stored(found[inner])
-        return cls(name, found)
+            left.pop("typesize", None)
+        for inner in _CHAINS.keys() & left.keys():
+            left[inner] = Chain.stored(left[inner])
+        return cls(name, left)
 
     @property
     def sharding_height(self) -> int:
@@ -228,8 +228,8 @@ def _options(name: str, value: Any) -> dict[str, Any]:
     members = Members(value)
     if name not in _THEIRS:
         return members.left
-    found = {option: members.take(option, parse) for option, parse in _PARSERS.items() if option in members.left}
-    if (name == "transpose" and "order" not in found) or (name != "transpose" and "order" in found):
+    options = {option: members.take(option, parse) for option, parse in _PARSERS.items() if option in members.left}
+    if (name == "transpose" and "order" not in options) or (name != "transpose" and "order" in options):
         raise expected(value, 'object with member "order"' if name == "transpose" else 'no member "order"')
     for option in CATALOGUE[name].options:
         if option.name in members.left:
@@ -239,11 +239,11 @@ def _options(name: str, value: Any) -> dict[str, Any]:
                     f"Error parsing object member {quote(option.name)}: Expected {option.expected}, but received: "
                     f"{dump(given)}"
                 )
-            found[option.name] = given
+            options[option.name] = given
     members.end()
-    if found.get("shuffle") == "noshuffle":
-        found.pop("typesize", None)
-    return found
+    if options.get("shuffle") == "noshuffle":
+        options.pop("typesize", None)
+    return options
 
 
 def _order(value: Any) -> Any:

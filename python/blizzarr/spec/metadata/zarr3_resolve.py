@@ -166,12 +166,12 @@ def _resolve_blosc(codec: Codec, itemsize: int | None) -> Codec:
             )
         shuffle, typesize = (shuffle, itemsize) if itemsize is not None else ("noshuffle", None)
     shuffle = shuffle or ("bitshuffle" if typesize == 1 else "shuffle")
-    found = {**BloscCodec().configuration(), **codec.options, "shuffle": shuffle}
+    options = {**BloscCodec().configuration(), **codec.options, "shuffle": shuffle}
     # Without shuffling the size of elements does not matter.
-    found.pop("typesize", None)
+    options.pop("typesize", None)
     if shuffle != "noshuffle":
-        found["typesize"] = typesize
-    return Codec("blosc", found)
+        options["typesize"] = typesize
+    return Codec("blosc", options)
 
 
 def _with_defaults(defaults: dict[str, Any]) -> Callable[[Codec, int | None], Codec]:

@@ -56,26 +56,26 @@ def read_directory(read_at: ReadAt, size: int, name: str) -> Directory:
     shifted: _Found | None = None
     for at in _candidates(read_at, size):
         try:
-            found = _read_at_end(read_at, at, size)
+            last = _read_at_end(read_at, at, size)
         except ValueError as error:
             damage = damage or error
             continue
-        if not found.end.shift:
-            return _usable(read_at, found, [], name)
+        if not last.end.shift:
+            return _usable(read_at, last, [], name)
         # Either something precedes the first entry (a self-extracting program), or this is the end of a zip file that
         # is a value in this one, which was cut there. The latter must not hide the real directory.
-        shifted = shifted or found
+        shifted = shifted or last
     if damage is not None:
         # The end of an interrupted writer's file is not where that of a whole one is.
         raise _damaged(damage, name) from damage
     at_last = last_whole_directory(read_at, size)
     if at_last is not None:
         try:
-            found = _read_at_end(read_at, at_last, size)
+            last = _read_at_end(read_at, at_last, size)
         except ValueError as error:
             raise _damaged(error, name) from error
-        rest = f"{size - found.end.stop:,} bytes follow the directory: what the last writer added was never listed"
-        return _usable(read_at, found, [rest], name)
+        rest = f"{size - last.end.stop:,} bytes follow the directory: what the last writer added was never listed"
+        return _usable(read_at, last, [rest], name)
     if shifted is not None:
         return _usable(read_at, shifted, [], name)
     raise ArchiveError(f"expected a zip file, found {as_no_zip(read_at(0, BEGINNING))}", store=name)
@@ -108,7 +108,7 @@ def _read_at_end(read_at: ReadAt, at: int, size: int) -> _Found:
     return _Found(end, listed, None if end.checksum is None else end.checksum == checksum)
 
 
-def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) -> Directory:
+def _usable(read_at: ReadAt, last: _Found, complaints: list[str], name: str) -> Directory:
     """Return the entries that are values; directories are skipped, and bad names are skipped with a complaint.
 
     Raise `ArchiveError` if the name of one that is skipped, or that is there twice, is another in the file; or if there
@@ -117,16 +117,16 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
     entries: dict[str, Entry] = {}
     folders: dict[int, Entry] = {}
     skipped: list[str] = []
-    if found.end.shift and not found.entries:
+    if last.end.shift and not last.entries:
         # Nothing shows that what precedes it is no archive.
-        raise _damaged(ValueError(f"it has no entries, but {found.end.shift:,} bytes precede it"), name)
-    if found.intact is False:
+        raise _damaged(ValueError(f"it has no entries, but {last.end.shift:,} bytes precede it"), name)
+    if last.intact is False:
         complaints.append("its directory has a wrong checksum; its names are compared with those in the file")
-    respelled = [entry.raw_name for entry in found.entries if b"\\" in entry.raw_name]
+    respelled = [entry.raw_name for entry in last.entries if b"\\" in entry.raw_name]
     if respelled:
         first = repr(respelled[0])[1:]
         complaints.append(f"names like {first} have backslashes, which are read as slashes: {len(respelled):,} in all")
-    for entry in found.entries:
+    for entry in last.entries:
         key = entry.name
         if key.endswith("/") and not entry.size:
             if entry.offset in folders:
@@ -134,12 +134,12 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
             folders[entry.offset] = entry
             continue
         reason = _reason(key)
-        if key in entries and (found.intact is False or entries[key].offset == entry.offset):
+        if key in entries and (last.intact is False or entries[key].offset == entry.offset):
             # We write each name once, and others each value: this record is in the place of another one.
             raise _damaged(ValueError(f"entry {key!r} is there twice"), name)
         if key in entries and (b"\\" in entries[key].raw_name) != (b"\\" in entry.raw_name):
             raise _damaged(ValueError(f"entry {key!r} is there with slashes and with backslashes"), name)
-        if not found.intact and (reason is not None or key in entries):
+        if not last.intact and (reason is not None or key in entries):
             # One flipped bit can make such a name, and would hide the entry that has the right one.
             check_entry(read_at, entry, name)
             if reason is None:
@@ -148,9 +148,7 @@ def _usable(read_at: ReadAt, found: _Found, complaints: list[str], name: str) ->
             entries[key] = entry
         else:
             skipped.append(f"entry {key!r}: {reason}")
-    return Directory(
-        entries, tuple(folders.values()), (*complaints, *skipped), not skipped, found.intact, found.end.stop
-    )
+    return Directory(entries, tuple(folders.values()), (*complaints, *skipped), not skipped, last.intact, last.end.stop)
 
 
 def _reason(key: str) -> str | None:

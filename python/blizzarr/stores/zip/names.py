@@ -99,10 +99,10 @@ class Names:
 
     def _check_behind(self, entry: Entry, at: int) -> None:
         """Compare the record behind a value, which has its checksum and sizes if the local record has not."""
-        found = self._read_at(at, 24).removeprefix(b"PK\7\10")
+        record = self._read_at(at, 24).removeprefix(b"PK\7\10")
         sizes = entry.stored_size, entry.size
         narrow = struct.pack("<3I", entry.crc, *(min(size, MAX32) for size in sizes))
-        if not found.startswith((narrow, struct.pack("<I2Q", entry.crc, *sizes))):
+        if not record.startswith((narrow, struct.pack("<I2Q", entry.crc, *sizes))):
             reason = "its directory and the record behind it disagree about its size or checksum"
             raise ArchiveError(reason, key=entry.name, store=self._store, direction="write")
 
@@ -153,9 +153,9 @@ def start_of(entry: Entry, local: bytes, store: str) -> int:
 
     Raise `ArchiveError` if it does not.
     """
-    found = difference(entry, local)
-    if found is not None:
-        reason = f"its directory and the record at byte {entry.offset:,} disagree: there is {found}"
+    differs = difference(entry, local)
+    if differs is not None:
+        reason = f"its directory and the record at byte {entry.offset:,} disagree: there is {differs}"
         raise ArchiveError(reason, key=entry.name, store=store, direction="read")
     name_length, extra_length = _LENGTHS.unpack_from(local, LOCAL.size - _LENGTHS.size)
     return entry.offset + LOCAL.size + int(name_length) + int(extra_length)

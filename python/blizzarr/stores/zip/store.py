@@ -240,12 +240,12 @@ class ZipStore(BaseStore):
         return _open_zip, (str(self.path), self.compression, self.limit)
 
     def _keys(self) -> builtins.list[str]:
-        found = self._sorted
+        keys = self._sorted
         # Entries are only ever added, so that as many as before are the same. Without the lock: a signal handler may
         # list while this thread writes.
-        if len(found) != len(self._archive.entries):
-            found = self._sorted = sorted(self._archive.entries)
-        return found
+        if len(keys) != len(self._archive.entries):
+            keys = self._sorted = sorted(self._archive.entries)
+        return keys
 
 
 def _open_zip(path: str, compression: Literal["stored", "deflated"], limit: int) -> ZipStore:

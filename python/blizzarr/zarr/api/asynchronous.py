@@ -28,5 +28,5 @@ _missing = missing(__name__)
 def __getattr__(name: str) -> Any:
     if name not in functions.__all__:
         _missing(name)
-    found = globals()[name] = awaitable(getattr(functions, name))
-    return found
+    twin = globals()[name] = awaitable(getattr(functions, name))
+    return twin

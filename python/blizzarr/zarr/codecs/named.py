@@ -77,10 +77,10 @@ def codec_from_dict(data: Mapping[str, Any] | str | Codec) -> Any:
     if isinstance(data, Codec):
         return data
     given: Mapping[str, Any] = {"name": data} if isinstance(data, str) else data
-    found = CLASSES.get(given["name"])
-    if found is None:
+    kind = CLASSES.get(given["name"])
+    if kind is None:
         return NamedCodec(given["name"], given.get("configuration") or {})
-    return found.from_dict(dict(given))
+    return kind.from_dict(dict(given))
 
 
 def codecs_from_list(codecs: Iterable[Any]) -> tuple[Any, ...]:

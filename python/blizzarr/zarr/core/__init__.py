@@ -52,9 +52,9 @@ class _Names(ModuleType):
     """A module that finds its names in other modules."""
 
     def __getattr__(self, name: str) -> object:
-        for place, names in _NAMES[self.__name__.removeprefix(f"{__name__}.")].items():
+        for module, names in _NAMES[self.__name__.removeprefix(f"{__name__}.")].items():
             if name in names.split():
-                value: object = getattr(import_module(_HERE + place), name)
+                value: object = getattr(import_module(_HERE + module), name)
                 setattr(self, name, value)
                 return value
         return missing(self.__name__)(name)

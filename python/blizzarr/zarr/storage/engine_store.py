@@ -126,16 +126,16 @@ class EngineStore(Store):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        found = await self._call(self.engine.list_dir, prefix.strip("/"))
-        for name in (*found.keys, *found.prefixes):
+        listed = await self._call(self.engine.list_dir, prefix.strip("/"))
+        for name in (*listed.keys, *listed.prefixes):
             yield name.rstrip("/").rpartition("/")[2]
 
     async def getsize(self, key: str) -> int:
         size = getattr(self.engine, "size", None)
-        found = await (super().getsize(key) if size is None else self._call(size, check_key(key)))
-        if found is None:
+        size_there = await (super().getsize(key) if size is None else self._call(size, check_key(key)))
+        if size_there is None:
             raise FileNotFoundError(key)
-        return int(found)
+        return int(size_there)
 
     def close(self) -> None:
         super().close()
@@ -175,8 +175,8 @@ def remember(face: EngineStore) -> None:
 
 def face_of(engine: EngineStoreLike, make: Callable[[Any], EngineStore]) -> EngineStore:
     """Return the face of a store of blizzarr; make it if there is none."""
-    found = _FACES.get(id(engine))
-    return make(engine) if found is None or found.engine is not engine else found
+    face = _FACES.get(id(engine))
+    return make(engine) if face is None or face.engine is not engine else face
 
 
 def _read_only(engine: Any) -> Any:

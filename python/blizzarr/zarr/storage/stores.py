@@ -237,9 +237,9 @@ class FsspecStore(EngineStore):
         _refuse_exceptions(allowed_exceptions)
         options = {name: value for name, value in (storage_options or {}).items() if name != "asynchronous"}
         engine = stores.FsspecStore.from_url(url, options)
-        found = cls.over(stores.read_only(engine) if read_only else engine)
-        assert isinstance(found, FsspecStore)
-        return found
+        made = cls.over(stores.read_only(engine) if read_only else engine)
+        assert isinstance(made, FsspecStore)
+        return made
 
     @classmethod
     def from_mapper(cls, fs_map: Any, read_only: bool = False, allowed_exceptions: Any = None) -> FsspecStore:
