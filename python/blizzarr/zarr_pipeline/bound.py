@@ -66,7 +66,7 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
 
     Parameters
     ----------
-    place
+    store_path
         A `StorePath` of a chunk.
     metadata
         The metadata of the array.
