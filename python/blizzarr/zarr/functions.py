@@ -283,8 +283,8 @@ def full_like(a: Any, **options: Any) -> Array:
 
 
 def _filled(name: str, function: Callable[..., Array], value: int | None, text: str) -> Callable[..., Array]:
-    def call(first: Any, **options: Any) -> Array:
-        return function(first, **(options if value is None else {**options, "fill_value": value}))
+    def call(*first: Any, **options: Any) -> Array:
+        return function(*first, **(options if value is None else {**options, "fill_value": value}))
 
     made: Callable[..., Array] = described(call, name, text)
     return made

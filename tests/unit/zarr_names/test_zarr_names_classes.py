@@ -187,3 +187,9 @@ def test_the_shape_that_tifffile_asks_for() -> None:
 
     found = BasicIndexer((0, slice(1, None, 2), ...), shape=(4, 5, 6), chunk_grid=None)
     assert found.shape == (2, 6)
+
+
+@pytest.mark.parametrize("name", ["empty", "zeros", "ones"])
+def test_the_shape_may_be_named(name: str) -> None:
+    assert getattr(zarr, name)(shape=(2, 3)).shape == getattr(zarr, name)((2, 3)).shape == (2, 3)
+    assert getattr(zarr, f"{name}_like")(a=np.zeros((2, 3))).shape == (2, 3)
