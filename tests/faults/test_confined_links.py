@@ -270,7 +270,7 @@ def test_row_071_loops_of_links_within(tmp_path: Path, canary: Canary) -> None:
     (root / "one").symlink_to("two")
     (root / "two").symlink_to("one")
     (root / "a" / "again").symlink_to("../a")
-    assert list(group.store.list()) == ["a/b/zarr.json", "a/zarr.json", "zarr.json"]
+    assert list(group.store.list()) == ["a/b/zarr.json", "a/zarr.json", "one", "self", "two", "zarr.json"]
     assert list(group.array_keys()) == []
     assert sorted(name for name, _ in group.members(max_depth=None)) == ["a", "a/b"]
     for name in ("self", "one"):

@@ -52,14 +52,14 @@ def test_row_069_links_are_followed(tmp_path: Path, array: blizzarr.Array) -> No
 
 
 def test_row_071_loops_of_links(tmp_path: Path) -> None:
-    """Listing ends; a link to itself is no member, and opening it says what is wrong."""
+    """Listing ends; a link to itself is a key, no member, and opening it says what is wrong."""
     root = tmp_path / "root"
     group = blizzarr.create_group(root)
     group.create_array("a", shape=2, dtype="int8")
     (root / "up").symlink_to(root)
     (root / "self").symlink_to(root / "self")
     in_time(lambda: list(LocalStore(root).list()))
-    assert list(LocalStore(root).list()) == ["a/zarr.json", "zarr.json"]
+    assert list(LocalStore(root).list()) == ["a/zarr.json", "self", "zarr.json"]
     assert LocalStore(root).list_dir("").prefixes == ("a/",)
     group.create_group("g")
     for name in ("up", "round"):
@@ -149,7 +149,11 @@ def loop(path: Path) -> None:
     path.symlink_to(path)
 
 
-@pytest.mark.parametrize("make", [directory, full_directory, fifo, unix_socket, device, loop])
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("make", [directory, full_directory, fifo, unix_socket, device, loop, link_to_nothing])
 @pytest.mark.parametrize("shards", [None, 8])
 def test_row_074_something_else_where_a_chunk_should_be(
     tmp_path: Path, make: Callable[[Path], None], shards: int | None
@@ -171,6 +175,25 @@ def test_row_074_something_else_where_a_chunk_should_be(
     assert sorted(path.name for path in (tmp_path / "r" / "a" / "c").iterdir()) == sorted(
         {"0", *([] if shards else ["1"])}
     )
+
+
+@pytest.mark.parametrize("make", [loop, link_to_nothing])
+def test_row_074_nobody_goes_by_a_list_without_links_to_nothing(
+    tmp_path: Path, array: blizzarr.Array, make: Callable[[Path], None]
+) -> None:
+    """As a copy does: such a chunk is no missing one. Who replaces or removes it puts an end to that."""
+    chunk = tmp_path / "root" / "c" / "1"
+    chunk.unlink()
+    make(chunk)
+    assert "c/1" in array.store.list()
+    with pytest.raises(StoreError, match="c/1"):
+        blizzarr.copy(array, tmp_path / "copy")
+    array[4:] = 7
+    assert blizzarr.copy(array, tmp_path / "copied")[...].tolist() == [0, 1, 2, 3, 7, 7, 7, 7]
+    chunk.unlink()
+    make(chunk)
+    array.store.delete("c/1")
+    assert array[...].tolist() == [0, 1, 2, 3, 0, 0, 0, 0]
 
 
 def test_row_074_a_file_where_a_directory_should_be(tmp_path: Path, array: blizzarr.Array) -> None:

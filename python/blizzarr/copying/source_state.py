@@ -55,6 +55,6 @@ def _stamps(store: Store) -> Callable[[str], bytes] | None:
 def _stamp(file: str) -> bytes:
     try:
         status = os.stat(file)
-    except FileNotFoundError:
+    except OSError:  # nothing there, or what is an error of the store where it is read
         return b""
     return f"{status.st_size} {status.st_mtime_ns}".encode()

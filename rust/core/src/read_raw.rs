@@ -120,8 +120,8 @@ impl Cell<'_> {
         })
     }
 
-    /// Reads from a store with costly requests: all pieces in one call, or everything where that is hardly more, which
-    /// also tells whether the value has the right length.
+    /// Reads from a store with costly requests: all pieces in one call, or everything where that is hardly more. A value of
+    /// the wrong length is an error, also when its pieces are there, wherever the answer tells how long it is.
     fn read_lazily(&self, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
         let (chain, itemsize) = (self.chain, self.chain.elements.itemsize);
         let mut pieces: Vec<(Region, Range<usize>)> = Vec::new();
@@ -151,6 +151,9 @@ impl Cell<'_> {
             }
             if !reader.read_ranges(&mut ranges)? {
                 return Ok(false);
+            }
+            if let Some(length) = reader.len() {
+                self.check(length)?;
             }
             let mut rest = &*encoded;
             for (region, span) in &pieces {

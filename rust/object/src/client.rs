@@ -87,6 +87,11 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// The length of the whole value.
+    pub fn size(&self) -> u64 {
+        self.answers[0].size
+    }
+
     /// Hands each range its bytes, by the number of the range: the length of them all first, then the bytes piece by piece.
     pub fn each<E>(
         &self,

@@ -1,6 +1,6 @@
 //! One value of an object store, for the engine.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::store::{ranges, Reader};
@@ -16,6 +16,8 @@ pub struct ObjectReader<'a> {
     go_on: &'a (dyn Fn() -> Result<()> + Send + Sync),
     /// The version that everything is read of, once a request was answered from it.
     pinned: Mutex<Option<Arc<str>>>,
+    /// The length of that version.
+    size: OnceLock<u64>,
 }
 
 impl<'a> ObjectReader<'a> {
@@ -25,7 +27,7 @@ impl<'a> ObjectReader<'a> {
         version: Option<Arc<str>>,
         go_on: &'a (dyn Fn() -> Result<()> + Send + Sync),
     ) -> Self {
-        ObjectReader { client, key, go_on, pinned: Mutex::new(version) }
+        ObjectReader { client, key, go_on, pinned: Mutex::new(version), size: OnceLock::new() }
     }
 
     fn go_on(&self) -> GoOn<'a> {
@@ -45,6 +47,7 @@ impl<'a> ObjectReader<'a> {
             Some(_) => {}
             None => *pinned = Some(Arc::clone(&parts.version)),
         }
+        self.size.get_or_init(|| parts.size());
         Ok(Some(parts))
     }
 
@@ -59,8 +62,9 @@ impl<'a> ObjectReader<'a> {
 }
 
 impl Reader for ObjectReader<'_> {
+    /// Known once a range was answered: such answers say how long the whole value is.
     fn len(&self) -> Option<u64> {
-        None
+        self.size.get().copied()
     }
 
     fn pinned(&self) -> Option<Arc<str>> {

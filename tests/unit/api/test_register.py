@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.codecs import CATALOGUE
+from blizzarr.codecs import CATALOGUE, ArrayArrayCodec
 from blizzarr.dtypes import DataType, table
 from blizzarr.errors import MetadataError, PathError, UnknownExtensionError
 from blizzarr.model import RegularGrid
@@ -167,6 +167,18 @@ def test_wrong_chunk_key_encodings() -> None:
     for name in ("default", "v2"):
         with pytest.raises(ValueError, match="choose another"):
             blizzarr.register_chunk_key_encoding(type("Own", (Backwards,), {"name": name}))
+
+
+@pytest.mark.parametrize("method", ["encoded_dtype", "encoded_shape"])
+def test_what_a_codec_raises_about_chunks_is_a_problem_of_the_document(method: str) -> None:
+    """It is no bug of this library, as which it was reported."""
+
+    def fails(self: Any, chunk: Any) -> Any:
+        raise KeyError("unknown")
+
+    fragile = type("Fragile", (ArrayArrayCodec,), {"name": "test.fragile", method: fails})
+    with pytest.raises(MetadataError, match=r"chunks that test.fragile takes, found KeyError\('unknown'\)"):
+        blizzarr.create_array({}, data=DATA, filters=fragile())
 
 
 @pytest.mark.parametrize(

@@ -492,15 +492,3 @@ def test_errors_of_codecs_are_codec_errors() -> None:
     array = blizzarr.create_array({}, data=DATA, compressors=blizzarr.register_codec(Sum)())
     with pytest.raises(CodecError, match=r"test\.sum: expected 4, found 5"):
         array[:]
-
-
-@pytest.mark.parametrize("method", ["encoded_dtype", "encoded_shape"])
-def test_what_a_method_about_chunks_raises_is_an_error_of_the_document(method: str) -> None:
-    """It is no bug of this library, as which it was reported."""
-
-    def fails(self: Any, chunk: Any) -> Any:
-        raise KeyError("unknown")
-
-    fragile = type("Fragile", (Halves,), {"name": "test.fragile", method: fails})
-    with pytest.raises(MetadataError, match=r"chunks that test.fragile takes, found KeyError\('unknown'\)"):
-        blizzarr.create_array({}, shape=4, dtype="i4", filters=fragile())

@@ -187,3 +187,18 @@ def test_over_http(name: str, server: str, tmp_path: Path) -> None:
     Ranges.sent.clear()
     np.testing.assert_array_equal(array[[1, 500, 1000]], data[[1, 500, 1000]])
     assert sorted(Ranges.sent) == [1024 * STORED.get(name, 4)] * 3
+
+
+@pytest.mark.parametrize("name", ["plain", "cast_value"])
+def test_over_http_a_wrong_length_is_noticed(name: str, server: str, tmp_path: Path) -> None:
+    """Answers with a part say how long the whole is; one byte more in front, and no element is where it should be."""
+    data, _ = written(tmp_path / "a", name)
+    chunk = tmp_path / "a/c/0/0"
+    intact = chunk.read_bytes()
+    array = blizzarr.open(f"{server}/a", mode="r")
+    for value in (b"?" + intact, intact[:-1], intact + b"?"):
+        chunk.write_bytes(value)
+        with pytest.raises(CodecError, match=f"expected {len(intact)} bytes, found {len(value)}"):
+            array[100:110]
+    chunk.write_bytes(intact)
+    np.testing.assert_array_equal(array[100:110], data[100:110])

@@ -1,9 +1,9 @@
 //! Which keys there are. Directories are followed through symbolic links, but never into themselves: a link to a directory
 //! that it is in is not listed.
 //!
-//! Not listed are names that are not keys, links that lead nowhere, and files that are neither regular nor directories.
-//! A directory counts as a prefix even when no key is below it. A link that leads out of a root which is kept within counts
-//! as a key, whatever it leads to: opening it is an error.
+//! Not listed are names that are not keys, and files that are neither regular nor directories. A directory counts as a
+//! prefix even when no key is below it. A link that leads nowhere, or out of a root which is kept within, counts as a key,
+//! whatever it should lead to: opening it is an error.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -48,7 +48,7 @@ fn identities(directory: Place<'_>, prefix: &str) -> Vec<Identity> {
 }
 
 /// At most `limit` names under the prefix that are no keys and that no listing shows, so that nobody removes them with
-/// the directories they are in: of other encodings, links that lead nowhere, sockets and the like. Values that are being
+/// the directories they are in: of other encodings, sockets and the like. Values that are being
 /// written are none of these. Directories are not entered through links.
 pub fn others(directory: Place<'_>, prefix: &str, limit: usize) -> Result<Vec<String>> {
     let mut found = Vec::new();
@@ -116,7 +116,7 @@ fn entries(directory: Place<'_>, prefix: &str, mut is_loop: impl FnMut(&Identity
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         let (is_file, is_directory) = match kind(directory, &entry) {
             Ok(kind) => kind,
-            Err(cause) if is_gone(&cause) => continue,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => continue, // deleted meanwhile
             Err(cause) => return Err(Error::io(&key, "list", &cause)),
         };
         if is_directory {
@@ -138,16 +138,16 @@ fn kind(directory: Place<'_>, entry: &fs::DirEntry) -> io::Result<(bool, bool)> 
     if kind.is_symlink() {
         return match directory.child(entry.file_name()).as_place().metadata() {
             Ok(target) => Ok((target.is_file(), target.is_dir())),
-            // Not looked at. Were it left out, a chunk would be missing, and not an error, for whoever goes by the list.
-            Err(cause) if directory.is_out(&cause) => Ok((true, false)),
+            // Were it left out, a chunk would be missing, and not an error, for whoever goes by the list.
+            Err(cause) if directory.is_out(&cause) || leads_nowhere(&cause) => Ok((true, false)),
             Err(cause) => Err(cause),
         };
     }
     Ok((kind.is_file(), kind.is_dir()))
 }
 
-/// Deleted meanwhile, or a link to nowhere or to itself.
-fn is_gone(cause: &io::Error) -> bool {
+/// Whether this is what the system says of a link to nothing or to itself.
+fn leads_nowhere(cause: &io::Error) -> bool {
     #[cfg(unix)]
     if cause.raw_os_error() == Some(libc::ELOOP) {
         return true;

@@ -22,8 +22,23 @@ pub const LEASE: Duration = Duration::from_secs(60);
 /// What a file is opened for. A FIFO, socket or device is not waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
+    /// To read it; a link at the end is not followed, but is the error that [`is_link`] knows.
+    ReadItself,
     Read,
     ReadWrite,
+}
+
+impl Access {
+    #[cfg(unix)]
+    fn flags(self) -> libc::c_int {
+        let not_followed = if self == Access::ReadItself { libc::O_NOFOLLOW } else { 0 };
+        libc::O_NONBLOCK | libc::O_NOCTTY | not_followed
+    }
+}
+
+/// Whether this is what the system says of a link that was not to be followed.
+pub fn is_link(cause: &io::Error) -> bool {
+    cfg!(unix) && cause.raw_os_error() == Some(libc::ELOOP)
 }
 
 #[derive(Clone, Copy)]
@@ -81,15 +96,15 @@ impl<'a> Place<'a> {
     pub fn open(self, access: Access) -> io::Result<File> {
         #[cfg(target_os = "linux")]
         if let Some(root) = self.within {
-            let mode = if access == Access::Read { libc::O_RDONLY } else { libc::O_RDWR };
-            return root.open(self.path, mode | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_LARGEFILE);
+            let mode = access.flags() | if access == Access::ReadWrite { libc::O_RDWR } else { libc::O_RDONLY };
+            return root.open(self.path, mode | libc::O_LARGEFILE);
         }
         let mut options = OpenOptions::new();
         options.read(true).write(access == Access::ReadWrite);
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt;
-            options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+            options.custom_flags(access.flags());
         }
         let mut patience = Patience::new();
         loop {

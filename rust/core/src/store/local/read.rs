@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, IoSliceMut};
 
 use super::super::version::{Status, Version};
 use super::super::{ranges, Reader};
-use super::place::{Access, Place};
+use super::place::{is_link, Access, Place};
 use super::times::Times;
 use crate::error::{Error, Kind, Result};
 use crate::progress::{self, Count};
@@ -18,9 +18,19 @@ pub struct OpenFile<'a> {
 }
 
 impl<'a> OpenFile<'a> {
-    /// `None` only when there is no such file; a directory, FIFO, socket or device is an error and is not waited for.
+    /// `None` only when there is no such file; a directory, FIFO, socket, device or link to nothing is an error and is not
+    /// waited for.
     pub fn open(key: &'a str, place: Place<'_>) -> Result<Option<Self>> {
-        match place.open(Access::Read).and_then(|file| inspect(&file).map(|found| (file, found))) {
+        let opened = match place.open(Access::ReadItself) {
+            Err(cause) if is_link(&cause) => match place.open(Access::Read) {
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                    return Err(refused(key, "a link to nothing: bring its target back, or remove it"))
+                }
+                opened => opened,
+            },
+            opened => opened,
+        };
+        match opened.and_then(|file| inspect(&file).map(|found| (file, found))) {
             Ok((file, Found::File(size, times))) => {
                 progress::add(Count::FilesOpened, 1);
                 Ok(Some(OpenFile { key, file, size, times }))
@@ -109,14 +119,18 @@ impl Found {
         }
     }
 
-    /// Something there that is not a value is an error: to answer "missing" would make it read as fill values.
     fn refused(&self, key: &str) -> Error {
         let is_directory = matches!(self, Found::Directory);
         let what = if is_directory { "a directory" } else { "a FIFO, socket or device" };
-        let mut error = Error::new(Kind::Store, format!("expected a file, found {what}")).at_key(key);
+        let mut error = refused(key, what);
         error.errno = (cfg!(unix) && is_directory).then_some(libc::EISDIR);
         error
     }
+}
+
+/// Something there that is not a value is an error: to answer "missing" would make it read as fill values.
+fn refused(key: &str, what: &str) -> Error {
+    Error::new(Kind::Store, format!("expected a file, found {what}")).at_key(key)
 }
 
 /// `fstat`, which on Linux costs 0.3 us less than the `statx` of [`File::metadata`]: a tenth of what opening costs.
