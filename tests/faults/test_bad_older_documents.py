@@ -103,6 +103,7 @@ def test_rows_041_to_059_memory_and_time_of_all_documents() -> None:
         warnings.simplefilter("ignore")
         from test_bad_older_documents import PLACES, openings
         from test_bad_documents import CORPUS, GROUP
+        from blizzarr.array import ArrayWithoutData
         stores = [placed(case.values[0]) for placed, cases in PLACES.values() for case in cases]
         for file in sorted((CORPUS.folder / "bad").glob("*.json")):
             made = [CORPUS.document(case) for case in json.loads(file.read_text())]
@@ -112,8 +113,9 @@ def test_rows_041_to_059_memory_and_time_of_all_documents() -> None:
         for path, key, store in stores:
             begun = time.process_time()
             try:
-                openings(store, path, key)[0]()
-                opened += 1
+                node = openings(store, path, key)[0]()
+                # One with unknown names opens without its data.
+                opened += not isinstance(node, ArrayWithoutData)
             except (MetadataError, LimitError):
                 refused += 1
             slowest = max(slowest, time.process_time() - begun)

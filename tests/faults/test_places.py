@@ -34,9 +34,11 @@ WITHOUT = {
     "neuroglancer/format.py": "a document that a caller gave",
     # Whoever opens an array, or gets it ready to be read, says which.
     "dtypes/data_type.py": "it is of any array",
+    "model/edges.py": "it is of any array",
     # There is nothing stored yet, or nothing to name but what the text says.
     "transfer.py": "it is the memory of the caller",
     "formats/table.py": "a format that a caller named",
+    "open_table.py": "an extension of another package, which the text names",
     "stores/local.py": "the root itself, which the text names",
     "stores/urls.py": "the file that would be the store, which the text names",
     # Whoever has made the request says of which key.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,10 @@ def test_references_in_json(file: Path, tmp_path: Path) -> None:
             one[:]
 
 
+@pytest.mark.skipif(
+    find_spec("pyarrow") is not None,
+    reason="with pyarrow, pandas has NaN for no text, which fsspec takes for a path",
+)
 def test_references_in_parquet(file: Path, tmp_path: Path) -> None:
     pytest.importorskip("fastparquet", reason="fastparquet is not installed")
     found = references(file)

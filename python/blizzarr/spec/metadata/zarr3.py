@@ -89,12 +89,13 @@ def _spelled(dtype: DataType) -> Any:
 
 def chunk_shape_of(meta: ArrayMeta) -> tuple[int, ...]:
     """Return the shape of what is stored as one; raise `SpecError` if there are several, which TensorStore has not."""
-    if not meta.chunk_grid.is_even:
+    grid = meta.chunk_grid
+    if not grid.is_even:
         raise SpecError(
-            f'Expected the "chunk_grid" "regular", but received: "{meta.chunk_grid.name}": '
+            f'Expected the "chunk_grid" "regular", but received: "{grid.name}": '
             "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
         )
-    return meta.write_shape
+    return grid.chunk_shape
 
 
 def _unknown(json: Any) -> SpecError:
