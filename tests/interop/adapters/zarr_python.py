@@ -95,6 +95,8 @@ def _create(root: str, path: str, document: Any) -> Any:
     }
     if document["zarr_format"] == 3 and "chunk_shapes" in document["chunk_grid"]["configuration"]:
         # Its functions make no grids that reach beyond the array.
+        if "/" in path:
+            zarr.open_group(root, path=path.rpartition("/")[0], mode="a", zarr_format=3)
         folder = Path(root, path)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "zarr.json").write_text(json.dumps(document))
