@@ -18,8 +18,10 @@
 //! - `header.rs`: the 16 bytes and what must hold for them
 //! - `block.rs`: one block: its splits, its filter
 //! - `compressor.rs`: the six compressors
-//! - `shuffle.rs`: the two filters
+//! - `shuffle.rs`: the two filters; `bits.rs`: the bits of one of them, with AVX2
 
+#[cfg(target_arch = "x86_64")]
+mod bits;
 mod block;
 mod compressor;
 mod header;

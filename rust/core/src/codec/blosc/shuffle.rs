@@ -1,9 +1,12 @@
-//! The two filters of blosc: transposing the bytes, or the bits, of the elements of a block, by c-blosc's own kernels.
+//! The two filters of blosc: transposing the bytes, or the bits, of the elements of a block. The kernels are c-blosc's,
+//! but for that of the bits where the processor has AVX2.
 
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
 
+#[cfg(target_arch = "x86_64")]
+use super::bits::Avx2;
 use super::{room, NAME};
 use crate::error::{Direction, Error, Result};
 
@@ -71,6 +74,11 @@ impl Shuffle {
             Shuffle::Bytes => unsafe { bytes(typesize, size, src.as_ptr(), dst.as_mut_ptr()) },
             Shuffle::Bits => {
                 let work = room::scratch(NAME, direction, work, size)?;
+                #[cfg(target_arch = "x86_64")]
+                if let (Some(kernel), true) = (Avx2::detect(), in_planes(typesize, size)) {
+                    by_planes(kernel, direction, typesize, src, dst, work, bytes);
+                    return Ok(());
+                }
                 // SAFETY: as above; the work buffer, a third disjoint slice, takes at most the whole elements of the block.
                 let code = unsafe { bits(typesize, size, src.as_ptr(), dst.as_mut_ptr(), work.as_mut_ptr()) };
                 if code < 0 {
@@ -81,5 +89,45 @@ impl Shuffle {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the bits of a block are transposed plane by plane: c-blosc's kernels for bytes are slow for other elements, and
+/// leave a block as it is whose elements do not fill all bytes of a row.
+#[cfg(target_arch = "x86_64")]
+fn in_planes(typesize: usize, size: usize) -> bool {
+    matches!(typesize, 1 | 2 | 4 | 8 | 16) && size % (8 * typesize) == 0
+}
+
+#[cfg(target_arch = "x86_64")]
+fn by_planes(
+    kernel: Avx2,
+    direction: Direction,
+    typesize: usize,
+    src: &[u8],
+    dst: &mut [u8],
+    work: &mut [u8],
+    bytes: unsafe extern "C" fn(usize, usize, *const u8, *mut u8),
+) {
+    let size = src.len();
+    assert!(dst.len() == size && work.len() == size);
+    let plane = size / typesize;
+    match (direction, typesize) {
+        (Direction::Encode, 1) => kernel.to_rows(src, dst),
+        (Direction::Decode, 1) => kernel.to_plane(src, dst),
+        (Direction::Encode, _) => {
+            // SAFETY: both are `size` bytes long and disjoint, see `run`.
+            unsafe { bytes(typesize, size, src.as_ptr(), work.as_mut_ptr()) };
+            work.chunks_exact(plane)
+                .zip(dst.chunks_exact_mut(plane))
+                .for_each(|(plane, rows)| kernel.to_rows(plane, rows));
+        }
+        (Direction::Decode, _) => {
+            src.chunks_exact(plane)
+                .zip(work.chunks_exact_mut(plane))
+                .for_each(|(rows, plane)| kernel.to_plane(rows, plane));
+            // SAFETY: as above.
+            unsafe { bytes(typesize, size, work.as_ptr(), dst.as_mut_ptr()) };
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `blosc`: its compressors, filters and blocks. Damaged headers have a file of their own.
 
-use super::super::{blosc::Blosc, report};
+use super::super::blosc::{Blosc, Shuffle};
+use super::super::report;
 use super::*;
 
 pub const COMPRESSORS: [&str; 6] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"];
@@ -33,6 +34,30 @@ fn every_level_typesize_and_blocksize_round_trips() {
                 assert!(src.len() <= size + 16, "never more than 16 bytes longer");
                 assert_eq!(decoded(&codec, &src, size).unwrap(), value, "{codec:?}");
             }
+        }
+    }
+}
+
+/// As c-blosc defines them: bit `k` of byte `j` of every element is row `8 * j + k`; whatever kernel the processor has.
+#[test]
+fn bits_are_transposed_into_rows() {
+    let mut random = Random::new(2);
+    for typesize in [1, 2, 3, 4, 8, 16, 17] {
+        for eights in [1, 3, 31, 32, 33, 64, 100] {
+            let elements = 8 * eights;
+            let value: Vec<u8> = (0..elements * typesize).map(|_| random.below(256) as u8).collect();
+            let mut rows = vec![0; value.len()];
+            for (i, byte) in value.iter().enumerate() {
+                let (element, j) = (i / typesize, i % typesize);
+                for k in 0..8 {
+                    rows[(8 * j + k) * eights + element / 8] |= (byte >> k & 1) << (element % 8);
+                }
+            }
+            let (mut made, mut back, mut work) = (vec![1; value.len()], vec![1; value.len()], Vec::new());
+            Shuffle::Bits.apply(typesize, &value, &mut made, &mut work).unwrap();
+            assert!(made == rows, "{elements} elements of {typesize} bytes");
+            Shuffle::Bits.undo(typesize, &rows, &mut back, &mut work).unwrap();
+            assert!(back == value, "{elements} elements of {typesize} bytes");
         }
     }
 }
