@@ -229,14 +229,20 @@ unsafe fn transfer(
     if region.groups.is_empty() {
         return move_box(region.base, shift);
     }
-    if let ([points], [], 1 | 2 | 4 | 8 | 16) = (region.groups.as_slice(), dims.as_slice(), itemsize) {
-        let strides = members(region, strides, 0);
-        // SAFETY: as this function's contract: the offsets of each point are an element on both sides.
-        return unsafe { scattered(points, &strides, memory.offset(region.base), cell.offset(shift), itemsize, way) };
-    }
     // Cell strides of each group's members, in their order.
     let member_strides: Vec<Vec<isize>> =
         (0..region.groups.len()).map(|group| members(region, strides, group)).collect();
+    if let (Some((last, others)), [], 1 | 2 | 4 | 8 | 16) = (region.groups.split_last(), dims.as_slice(), itemsize) {
+        let last_strides = &member_strides[others.len()];
+        let move_points = |memory_offset: isize, cell_offset: isize| {
+            // SAFETY: as this function's contract: the offsets of all groups together are an element on both sides.
+            unsafe {
+                let (memory, cell) = (memory.offset(memory_offset), cell.offset(cell_offset));
+                scattered(last, last_strides, memory, cell, itemsize, way);
+            }
+        };
+        return each_point(others, &member_strides, region.base, shift, &move_points);
+    }
     each_point(&region.groups, &member_strides, region.base, shift, &move_box);
 }
 
