@@ -24,8 +24,6 @@ def apply_arguments(
 ) -> None:
     """Apply the arguments of `function` to `target`, in the order of the table; None counts as missing.
 
-    Examples
-    --------
     >>> apply_arguments(dict, {}, {"rank": Argument(integer, dict.setdefault)}, {"rank": 2.0})
     Traceback (most recent call last):
     ...
@@ -52,15 +50,10 @@ def apply_arguments(
 class prefixed:  # noqa: N801  # as a function
     """A context that puts a text before that of an error about a value, which becomes a `SpecError`.
 
-    Parameters
-    ----------
-    text
-        What was being done.
-    kind
-        The class that a plain `SpecError`, `ValueError` or `IndexError` becomes; more special ones stay what they are.
+    - `text`: what was being done.
+    - `kind`: the class that a plain `SpecError`, `ValueError` or `IndexError` becomes; more special ones stay what they
+      are.
 
-    Examples
-    --------
     >>> with prefixed("Error setting rank"):
     ...     raise SpecError("Rank 33 is outside valid range [0, 32]")
     Traceback (most recent call last):
@@ -88,8 +81,6 @@ class prefixed:  # noqa: N801  # as a function
 def instance_of(kind: type[T]) -> Callable[[Any], T]:
     """Return a function that checks that a value is an instance of a class.
 
-    Examples
-    --------
     >>> instance_of(str)(5)
     Traceback (most recent call last):
     ...

@@ -94,8 +94,6 @@ def parts_of(codec: CodecSpec) -> tuple[str, Any]:
 def merged_codec(codec: CodecSpec, other: CodecSpec | None) -> CodecSpec:
     """Return the codec with the constraints of both.
 
-    Examples
-    --------
     >>> merged_codec(CodecSpec({"driver": "zarr3"}), CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
     {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
     """

@@ -35,8 +35,6 @@ class Rule(NamedTuple):
 class Vector:
     """Constraints of one kind on all dimensions.
 
-    Examples
-    --------
     >>> Vector.unset(3).merged(SHAPE, (5, None, -1), hard=True).merged(SHAPE, (6, 7, 8), hard=False)
     Vector(values=(5, 7, -1), hard=frozenset({0}))
     """
@@ -94,8 +92,6 @@ _UNSET: Final = [Vector((None,) * rank) for rank in range(MAX_RANK + 1)]
 def braces(values: Sequence[Any]) -> str:
     """Format values for an error message.
 
-    Examples
-    --------
     >>> braces([1, 2.5]), braces([1.0, float("inf")])
     ('{1, 2.5}', '{1, inf}')
     """

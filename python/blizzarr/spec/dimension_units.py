@@ -16,8 +16,6 @@ DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
     """Merge the units of both, which must have the same number of dimensions unless one is empty.
 
-    Examples
-    --------
     >>> merge_units((Unit("nm"), None), (None, Unit("s")))
     (Unit(1, "nm"), Unit(1, "s"))
     >>> merge_units((Unit("nm"),), (Unit("s"),))
@@ -35,8 +33,6 @@ def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
 def common_units(given: DimensionUnits | None, layers: Iterable[DimensionUnits | None]) -> DimensionUnits | None:
     """Return the units that were given, and for other dimensions those that all layers agree on, or None.
 
-    Examples
-    --------
     >>> common_units((None, None, Unit("s")), [(Unit("nm"), None, Unit("m")), (None, Unit("m"), None)])
     (Unit(1, "nm"), Unit(1, "m"), Unit(1, "s"))
     >>> common_units(None, [(Unit("nm"),), (Unit("s"),), (Unit("nm"),)])

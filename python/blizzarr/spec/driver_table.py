@@ -37,8 +37,6 @@ _ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp")
 def elsewhere(name: str) -> str | None:
     """Describe a driver or URL scheme that TensorStore has and this library has not; None for others.
 
-    Examples
-    --------
     >>> elsewhere("png"), elsewhere("zarr3")
     ('images', None)
     """
@@ -48,8 +46,6 @@ def elsewhere(name: str) -> str | None:
 def scheme_driver(scheme: str) -> Driver | None:
     """Return the driver that a scheme in URLs means; None if no driver has the scheme.
 
-    Examples
-    --------
     >>> scheme_driver("zarr2").name, scheme_driver("zarr"), scheme_driver("cast")
     ('zarr', None, None)
     """

@@ -99,8 +99,6 @@ class DType:
     def _element_dtype(self) -> np.dtype[Any]:
         """The NumPy data type of one element: `numpy_dtype`, but with length 1 for texts and bytes of length 0.
 
-        Examples
-        --------
         >>> DType("char")._element_dtype, DType("byte")._element_dtype, DType("int8")._element_dtype
         (dtype('S1'), dtype('V1'), dtype('int8'))
         """
@@ -144,8 +142,6 @@ class DType:
 def is_dtype(name: str) -> bool:
     """Return whether there is a data type of this name.
 
-    Examples
-    --------
     >>> is_dtype("int8"), is_dtype("i1")
     (True, False)
     """
@@ -187,8 +183,6 @@ DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
 def as_dtype(value: DTypeLike) -> DType:
     """Return the data type that a value stands for.
 
-    Examples
-    --------
     >>> as_dtype("int4")
     dtype("int4")
     """
@@ -198,8 +192,6 @@ def as_dtype(value: DTypeLike) -> DType:
 def dtype_json(value: Any) -> DType:
     """Parse the name of a data type.
 
-    Examples
-    --------
     >>> dtype_json("float")
     Traceback (most recent call last):
     ...

@@ -15,8 +15,6 @@ _WHOLE = re.compile(rf"([-+]?)((?:{_PART.pattern})+|0)")
 def parse_duration(value: Any) -> int:
     """Parse a text into nanoseconds.
 
-    Examples
-    --------
     >>> parse_duration("1m30s") // 10**9
     90
     """
@@ -34,8 +32,6 @@ def parse_duration(value: Any) -> int:
 def duration_text(nanoseconds: int) -> str:
     """Return the shortest text for this number of nanoseconds.
 
-    Examples
-    --------
     >>> duration_text(90 * 10**9), duration_text(1_500_000_000), duration_text(500_000_000), duration_text(0)
     ('1m30s', '1.5s', '500ms', '0')
     """

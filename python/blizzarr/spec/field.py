@@ -23,8 +23,6 @@ from blizzarr.spec.dtype import DType
 class Field:
     """A field: some of the bytes of each element, and their data type.
 
-    Examples
-    --------
     >>> from blizzarr.spec.dtype import DTYPES
     >>> Field("a", DTYPES["int16"], True, (3,), 4).size
     6
@@ -53,8 +51,6 @@ class Field:
     def decode(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
         """Return the values whose bytes are along the last axis.
 
-        Examples
-        --------
         >>> from blizzarr.spec.dtype import DTYPES
         >>> Field("a", DTYPES["uint16"], True).decode(np.array([[1, 2, 3, 4]], "u1"))
         array([[258, 772]], dtype=uint16)
@@ -68,8 +64,6 @@ class Field:
     def encode(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """Return the bytes of values, with a last axis for the bytes of each.
 
-        Examples
-        --------
         >>> from blizzarr.spec.dtype import DTYPES
         >>> Field("a", DTYPES["uint16"], True, (2,)).encode(np.array([[258, 772]]))
         array([[[1, 2],

@@ -24,8 +24,6 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
 
     Dimensions along which nothing changes have length 1, and are left out in front.
 
-    Examples
-    --------
     >>> fill_from_user([[1, 2]], DType("uint8"))
     (array([1, 2], dtype=uint8), dtype("uint8"))
     """
@@ -60,8 +58,6 @@ def _objects(array: Array, elements: list[Any]) -> Array:
 def unbroadcast(array: Array) -> Array:
     """Return the array without repetitions that broadcasting restores.
 
-    Examples
-    --------
     >>> unbroadcast(np.broadcast_to(np.arange(3), (2, 3)))
     array([0, 1, 2])
     """
@@ -96,8 +92,6 @@ def same_fill(a: Array, b: Array) -> bool:
 def shown(array: Array, dtype: DType | None = None) -> str:
     """Format an array for an error message.
 
-    Examples
-    --------
     >>> shown(np.array([[1, 2]])), shown(np.array(1.5))
     ('{{1, 2}}', '1.5')
     """
@@ -121,8 +115,6 @@ def fill_json(array: Array) -> Any:
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     """Parse an array from JSON; without a data type, one of JSON values.
 
-    Examples
-    --------
     >>> fill_from_json([1, 2], DType("int8")), fill_from_json(5, None)
     ((array([1, 2], dtype=int8), dtype("int8")), (array(5, dtype=object), dtype("json")))
     """

@@ -20,8 +20,6 @@ T = TypeVar("T")
 def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.ndarray[Any, Any]:
     """Parse an array from nested lists.
 
-    Examples
-    --------
     >>> array_from_json([[1, 2], [3, 4]], DType("int8"))
     array([[1, 2],
            [3, 4]], dtype=int8)
@@ -39,8 +37,6 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
 def nested(value: Any, parse: Callable[[Any], T]) -> tuple[tuple[int, ...], list[T]]:
     """Return the shape of nested lists, which is that of the first element of each, and their elements, parsed.
 
-    Examples
-    --------
     >>> nested([[1, 2], [3, 4]], float)
     ((2, 2), [1.0, 2.0, 3.0, 4.0])
     >>> nested([[1, 2], [3]], float)
@@ -85,8 +81,6 @@ def _collect(
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     """The array as nested lists.
 
-    Examples
-    --------
     >>> array_json(np.array([0.5, np.nan], "float32"), DType("float32"))
     [0.5, nan]
     """
@@ -117,8 +111,6 @@ _TRUTH = {"true": True, "false": False}
 def as_element(dtype: DType) -> Callable[[Any], Any]:
     """Return a parser of JSON for elements of a data type.
 
-    Examples
-    --------
     >>> as_element(DType("uint8"))("12"), as_element(DType("float32"))("NaN"), as_element(DType("string"))("é")
     (12, np.float32(nan), b'\\xc3\\xa9')
     >>> as_element(DType("uint8"))("256")
@@ -167,8 +159,6 @@ def _rounded(value: float, dtype: DType) -> Any:
 def integer_range(dtype: DType) -> tuple[int, int]:
     """Return the least and the greatest integer of a data type.
 
-    Examples
-    --------
     >>> integer_range(DType("int4")), integer_range(DType("uint16"))
     ((-8, 7), (0, 65535))
     """

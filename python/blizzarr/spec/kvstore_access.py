@@ -45,8 +45,6 @@ class Found(NamedTuple):
 class Access:
     """The keys of a key-value store: texts that continue its path.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> access = Access(MemoryStore(), "a/")
     >>> generation = access.write("x", b"value")

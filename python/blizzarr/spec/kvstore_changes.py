@@ -16,8 +16,6 @@ class KvChanges:
 
     A generation that begins with 4 is that of a change.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> access = Access(MemoryStore())
     >>> transaction = Transaction()

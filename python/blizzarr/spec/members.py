@@ -15,8 +15,6 @@ T = TypeVar("T")
 class Members:
     """The members of a JSON object that have not been taken yet, and everything that is wrong with those that were.
 
-    Examples
-    --------
     >>> members = Members({"driver": "memory", "path": "a"})
     >>> members.take("driver", as_text), members.take("path", as_text, default="")
     ('memory', 'a')
@@ -90,8 +88,6 @@ class Option:
 def options_json(options: Mapping[str, Any], table: Mapping[str, Option], include_defaults: bool) -> dict[str, Any]:
     """Return the options of a table as JSON: those that differ from the defaults, or all of them.
 
-    Examples
-    --------
     >>> table = {"path": Option(as_text, ""), "atomic": Option(as_bool, True)}
     >>> options_json({"path": "a", "atomic": True}, table, include_defaults=False)
     {'path': 'a'}
@@ -127,8 +123,6 @@ def as_bool(value: Any) -> bool:
 def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
     """Return a parser of integers in a range, which may be written as floats.
 
-    Examples
-    --------
     >>> as_integer(1, 9)(5.0)
     5
     >>> as_integer(1, 9)(True)
@@ -166,8 +160,6 @@ def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> 
 def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any], tuple[T, ...]]:
     """Return a parser of arrays; `most` limits the number of elements where these are dimensions.
 
-    Examples
-    --------
     >>> as_list(as_text)(["a", 5])
     Traceback (most recent call last):
     ...

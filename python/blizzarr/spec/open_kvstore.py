@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 def open_kvstore(node: KvNode) -> tuple[Store, str]:
     """Return the store of a bound node, and the path in it; keys that continue the path are keys of the store.
 
-    Examples
-    --------
     >>> from blizzarr.spec.context import Context, bind
     >>> from blizzarr.spec.kvstore_json import kvstore_from_json
     >>> open_kvstore(bind(kvstore_from_json("file:///data/a"), Context()))[1]

@@ -288,8 +288,6 @@ class Schema(Indexable):
     def _with_transform(self, transform: IndexTransform) -> Schema:
         """Return the schema of a view.
 
-        Examples
-        --------
         >>> schema = Schema(shape=[10, 20], chunk_layout=ChunkLayout(chunk_shape=[4, 4]), dimension_units=["nm", "s"])
         >>> view = schema[2, ::2]
         >>> view.domain, view.chunk_layout.read_chunk.shape, view.dimension_units
@@ -421,8 +419,6 @@ UNCONSTRAINED: Final = Schema()
 def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     """Return the constraints that the array under a view must meet so that the view meets the schema.
 
-    Examples
-    --------
     >>> from blizzarr.views import d
     >>> schema_of_base(Schema(shape=[3, 4]), IndexTransform(input_rank=2).T[d[:].translate_by[0, 5]]).domain
     { [-5, -1), [0, 3) }

@@ -288,8 +288,6 @@ name_keywords(Spec.update, list(CHANGES))
 def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Change:
     """Convert the keywords of a function to changes; unknown and contradictory ones are errors.
 
-    Examples
-    --------
     >>> change_of(Spec.update, {"rank": 2, "create": True}).open_mode
     OpenMode(create=True)
     """

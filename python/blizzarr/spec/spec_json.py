@@ -28,8 +28,6 @@ from blizzarr.views import IndexTransform, transform_from_json
 def spec_from_json(value: Any) -> SpecNode:
     """Parse an array from JSON or a URL.
 
-    Examples
-    --------
     >>> spec_from_json({"driver": "zarr3", "kvstore": "memory://a"}).kvstore.path
     'a/'
     """
@@ -164,8 +162,6 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
 def spec_from_url(text: str) -> SpecNode:
     """Parse a URL: a key-value store, stores made from it, a format, and arrays made from that array.
 
-    Examples
-    --------
     >>> spec_from_url("memory://a|zarr3:b").driver, spec_from_url("memory://a").driver
     ('zarr3', 'auto')
     """

@@ -26,15 +26,9 @@ from blizzarr.json_values import quote
 def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
     """Raise the error for a file where a directory is needed, if the error of a store is about that.
 
-    Parameters
-    ----------
-    error
-        The error of the store.
-    missing
-        The path at which there is no metadata, where that is the answer; without it the file is in the way.
+    - `error`: the error of the store.
+    - `missing`: the path at which there is no metadata, where that is the answer; without it the file is in the way.
 
-    Examples
-    --------
     >>> raise_no_directory(StoreError("found a file", errno=errno.ENOTDIR))
     Traceback (most recent call last):
     ...
@@ -52,8 +46,6 @@ def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
 def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
     """Raise an error about specs and metadata again, with the driver that was being opened.
 
-    Examples
-    --------
     >>> raise_opening("zarr3", ConstraintError("no"))
     Traceback (most recent call last):
     ...
@@ -73,8 +65,6 @@ def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
 def invalid_argument() -> Iterator[None]:
     """Make errors about the spec itself, even where the spec is compared with stored metadata.
 
-    Examples
-    --------
     >>> with failed_precondition(), invalid_argument():
     ...     raise SpecError("no")
     Traceback (most recent call last):

@@ -132,8 +132,6 @@ def _positive(value: Any) -> float:
 def as_unit(value: UnitLike) -> Unit:
     """Return the unit that a number, a text or a pair stands for.
 
-    Examples
-    --------
     >>> as_unit("3nm"), as_unit((3, "nm")), as_unit(3)
     (Unit(3, "nm"), Unit(3, "nm"), Unit(3, ""))
     """

@@ -27,10 +27,7 @@ from blizzarr.views import IndexDomain
 def cast_driver(driver: Driver, dtype: DType) -> Driver:
     """Return a driver that converts the elements to another data type.
 
-    Raises
-    ------
-    SpecError
-        If neither reading nor writing can convert them.
+    Raise `SpecError` if neither reading nor writing can convert them.
     """
     if driver.dtype == dtype:
         return driver

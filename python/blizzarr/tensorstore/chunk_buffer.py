@@ -18,15 +18,9 @@ _Box: TypeAlias = tuple[tuple[int, int], ...]
 class ChunkBuffer:
     """Elements of a chunk, and which of them were written: all in a box, or those of a mask.
 
-    Parameters
-    ----------
-    shape
-        The shape of the chunk.
-    dtype
-        The data type of the elements.
+    - `shape`: the shape of the chunk.
+    - `dtype`: the data type of the elements.
 
-    Examples
-    --------
     >>> buffer = ChunkBuffer((4, 6), np.dtype("int8"))
     >>> buffer.put((slice(1, 3, 1), slice(0, 6, 1)), np.arange(12).reshape(2, 6))
     >>> buffer.box, buffer.mask is None

@@ -39,8 +39,6 @@ def _kind(dtype: DType) -> str:
 def can_convert(source: DType, target: DType) -> bool:
     """Return whether elements of one data type can be converted to the other.
 
-    Examples
-    --------
     >>> can_convert(DType("int8"), DType("string")), can_convert(DType("string"), DType("int8"))
     (True, False)
     """
@@ -62,8 +60,6 @@ def can_convert(source: DType, target: DType) -> bool:
 def is_implicit(source: DType, target: DType) -> bool:
     """Return whether a conversion keeps every value, so that it needs no `cast`.
 
-    Examples
-    --------
     >>> is_implicit(DType("int8"), DType("float32")), is_implicit(DType("int32"), DType("float32"))
     (True, False)
     """
@@ -94,13 +90,8 @@ def is_implicit(source: DType, target: DType) -> bool:
 def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
     """Convert elements to another data type.
 
-    Raises
-    ------
-    SpecError
-        When there is no such conversion, or an element has no such value.
+    Raise `SpecError` when there is no such conversion, or an element has no such value.
 
-    Examples
-    --------
     >>> convert(np.array([1.5, -0.1]), DType("float64"), DType("string"))
     array([b'1.5', b'-0.1'], dtype=object)
     >>> convert(np.array([300, -1]), DType("int64"), DType("uint8"))

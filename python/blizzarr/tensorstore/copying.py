@@ -25,10 +25,7 @@ from blizzarr.views.cutting import cut
 def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
     """Return what a user gives to be written as elements of the data type of a view.
 
-    Raises
-    ------
-    SpecError, TypeError, OverflowError
-        When it does not convert.
+    Raise `SpecError`, `TypeError` or `OverflowError` when it does not convert.
     """
     if type(value) is np.ndarray and value.shape == shape and value.dtype == dtype._element_dtype:
         return value if value.dtype.kind != "O" else as_elements(value, dtype)
@@ -38,10 +35,7 @@ def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
 def fitted(elements: Elements, target: Form) -> Elements:
     """Broadcast elements to the shape of a view.
 
-    Raises
-    ------
-    SpecError
-        When a length does not fit.
+    Raise `SpecError` when a length does not fit.
     """
     shape = target.shape
     if elements.shape == shape:
@@ -53,11 +47,8 @@ def fitted(elements: Elements, target: Form) -> Elements:
 def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Form) -> None:
     """Write one view into another, piece by piece, each of whole chunks of the target.
 
-    Raises
-    ------
-    SpecError
-        When the source cannot be read, its elements cannot become those of the target unasked, or its lengths do not
-        fit.
+    Raise `SpecError` when the source cannot be read, its elements cannot become those of the target unasked, or its
+    lengths do not fit.
     """
     source_form = source.current(source_form)
     if not source.readable:
@@ -99,13 +90,8 @@ def pieces(form: Form, itemsize: int, layout: ChunkLayout) -> Iterator[Form]:
 def align(source: Form, target: Form) -> Form:
     """The transform from the domain of the target to that of the source.
 
-    Raises
-    ------
-    SpecError
-        When a length does not fit.
+    Raise `SpecError` when a length does not fit.
 
-    Examples
-    --------
     >>> align(Form.of_shape((1, 4)), Form.of_shape((2, 3, 4))).maps
     (0, (2, 0, 1))
     """

@@ -104,7 +104,6 @@ class DownsampleDriver(Driver):
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units of the original, multiplied by the factors."""
         units = units_of_view(self._original.dimension_units, self._view)
         return tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
 
@@ -128,7 +127,6 @@ class DownsampleDriver(Driver):
         return self._original, self._view if part is None else compose(whole, part)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Read the blocks that are wanted, and make an element of each."""
         if 0 in form.shape:
             return np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         part, edges, axes = self._needed(form)
@@ -145,7 +143,6 @@ class DownsampleDriver(Driver):
         return out
 
     def is_quick(self, form: Form) -> bool:
-        """Return whether few elements are needed, and reading them is quick."""
         if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
             return False
         try:
@@ -155,7 +152,6 @@ class DownsampleDriver(Driver):
             return False
 
     def sources(self, form: Form) -> Sequence[Source]:
-        """Return the sources of the elements that the blocks consist of."""
         if 0 in form.shape:
             return ()
         try:

@@ -52,8 +52,6 @@ class Source(NamedTuple):
     def chunks(self) -> tuple[range, ...]:
         """Return the range of chunks along each dimension, which for index arrays includes those in between.
 
-        Examples
-        --------
         >>> form = Form((0,), (10,), (False,), (False,), ("",), ((0, 18, -2), 3))
         >>> Source("a", form, (8, 2), 16).chunks()
         (range(0, 3), range(1, 2))
@@ -248,10 +246,7 @@ def resolved_view(driver: Driver, form: Form, fix_resizable_bounds: bool) -> tup
 def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
     """Return the driver with a transaction.
 
-    Raises
-    ------
-    TransactionError
-        If the driver already has a transaction that is not committed.
+    Raise `TransactionError` if the driver already has a transaction that is not committed.
     """
     own = driver.transaction
     if own is not None and not is_committed(own):

@@ -18,13 +18,8 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
     Arrays must convert without loss, whatever their elements are; other values are taken element by element, as NumPy
     takes them.
 
-    Raises
-    ------
-    SpecError, TypeError, OverflowError
-        When the value does not convert, or has too many dimensions.
+    Raise `SpecError`, `TypeError` or `OverflowError` when the value does not convert, or has too many dimensions.
 
-    Examples
-    --------
     >>> as_elements([1.5, 2], DType("int8"))
     array([1, 2], dtype=int8)
     >>> as_elements(np.array([1.5, 2]), DType("int8"))

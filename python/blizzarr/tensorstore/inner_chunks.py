@@ -25,8 +25,6 @@ _MISSING = (1 << 64) - 1
 def inner_chunks(store: Store, key: str, metadata: ArrayMeta) -> npt.NDArray[np.bool_]:
     """Return a mask of the smallest inner chunks of a shard that are stored, along the axes of the array.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> from blizzarr.stores import MemoryStore
     >>> store = MemoryStore()

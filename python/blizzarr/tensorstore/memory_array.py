@@ -92,7 +92,6 @@ class MemoryArray(Driver):
         return self._units or (None,) * self._array.ndim
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
-        """Return a spec that contains the elements of the view."""
         array = picked(self._array, lower_form(form, self._array.shape))
         # Repeated dimensions are written once.
         steps = zip(form.maps, self._array.strides, strict=True)

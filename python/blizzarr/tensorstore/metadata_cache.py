@@ -21,8 +21,6 @@ from blizzarr.transactions.naming import place_in
 class KnownMetadata:
     """The metadata of one array, and the moment when they were read, in seconds since 1970.
 
-    Examples
-    --------
     >>> known = KnownMetadata()
     >>> known.recent(0.0) is None
     True

@@ -30,8 +30,6 @@ def open_stored(
 ) -> StoredArray:
     """Return the array that a bound spec describes, as it is in a transaction; `kind` finds and creates it.
 
-    Examples
-    --------
     >>> from blizzarr.spec.context import Context
     >>> from blizzarr.spec.spec import Spec
     >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})

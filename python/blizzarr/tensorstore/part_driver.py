@@ -71,8 +71,6 @@ class OfBytes(NamedTuple):
 def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
     """Return the bytes of a selection of values, whose last axes are those within elements.
 
-    Examples
-    --------
     >>> from blizzarr.spec.dtype import DTYPES
     >>> field = Field("a", DTYPES["int16"], shape=(3,), offset=4)
     >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field).lowered

@@ -28,8 +28,6 @@ _NO_NUMBERS: Final = ("string", "ustring", "json", "char", "byte")
 def check_method(method: str, dtype: DType) -> None:
     """Raise if the method does not apply to the data type.
 
-    Examples
-    --------
     >>> check_method("median", DType("complex64"))
     Traceback (most recent call last):
     ...
@@ -50,21 +48,12 @@ def reduce_blocks(
 ) -> npt.NDArray[Any]:
     """Compute one element for each block.
 
-    Parameters
-    ----------
-    elements
-        All elements.
-    edges
-        For each dimension where the blocks begin, and where the last one ends.
-    method
-        One of the methods but ``"stride"``, which computes nothing.
-    dtype
-        The data type.
-    out
-        The array for the results.
+    - `elements`: all elements.
+    - `edges`: for each dimension where the blocks begin, and where the last one ends.
+    - `method`: one of the methods but ``"stride"``, which computes nothing.
+    - `dtype`: the data type.
+    - `out`: the array for the results.
 
-    Examples
-    --------
     >>> edges = [np.array([0, 1]), np.array([0, 1, 3])]
     >>> reduce_blocks(np.array([[1, 2, 5]]), edges, "mean", DType("int64"))
     array([[1, 4]])

@@ -35,8 +35,6 @@ from blizzarr.tensorstore.parts import (
 class StackPartition:
     """The boxes of layers, and how a view is divided between them.
 
-    Examples
-    --------
     >>> from blizzarr.views import IndexTransform, form_of
     >>> layers = StackPartition([((0, 3),), ((3, 9),)], ((0, 9),))
     >>> view = IndexTransform(input_shape=[9])[2:5]
@@ -59,10 +57,7 @@ class StackPartition:
     def parts(self, form: Form) -> list[Part]:
         """Return the part of a view that each layer has, the last layer first.
 
-        Raises
-        ------
-        SpecError
-            When there are positions that no layer has.
+        Raise `SpecError` when there are positions that no layer has.
         """
         if 0 in form.shape:
             return []

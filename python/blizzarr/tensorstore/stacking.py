@@ -217,10 +217,7 @@ def _made(
 def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStore:
     """Return the store of layers that have their final positions.
 
-    Raises
-    ------
-    SpecError
-        When they do not go together, or with the schema.
+    Raise `SpecError` when they do not go together, or with the schema.
     """
     dtype: DType | None = schema.dtype
     for number, layer in enumerate(layers):

@@ -125,7 +125,6 @@ class StoredArrayDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain: from zero to the shape, with implicit upper bounds."""
         meta, known = self._array.metadata, self._domain_of
         if known is None or known[0] is not meta:
             known = self._domain_of = meta, domain_of(self._stored.form.domain)
@@ -192,7 +191,6 @@ class StoredArrayDriver(Driver):
             return read(binding.beyond(), lowered, out)
 
     def write(self, form: Form, source: Elements) -> None:
-        """Write the chunks of the view; those that it covers in part are read first."""
         array = self._array
         check_writable(array.store, array.path)
         self._write(lower_form(form, self._shape), source)
@@ -253,11 +251,9 @@ class StoredArrayDriver(Driver):
         return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
 
     def is_quick(self, form: Form) -> bool:
-        """Return whether the store is on this machine, and little is to be decoded."""
         return self.is_near and self._is_small(form)
 
     def is_quick_to_write(self, form: Form) -> bool:
-        """Return whether the store is in memory; writing files takes long."""
         return (self._is_memory or self.transaction is not None) and self._is_small(form)
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
@@ -309,7 +305,6 @@ class StoredArrayDriver(Driver):
         return self
 
     def resize(self, form: Form, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        """Change the shape in the document, and erase the chunks outside."""
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         check_writable(self._array.store, self._array.path)
@@ -356,8 +351,6 @@ class StoredArrayDriver(Driver):
 def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
     """Return whether the implicit bounds of a view agree with this shape; False if that is expensive to tell.
 
-    Examples
-    --------
     >>> view = Form((0,), (30,), (False,), (True,), ("",), (5, (0, 0, 1)))
     >>> _is_current(view, (20, 30)), _is_current(view, (20, 40))
     (True, False)

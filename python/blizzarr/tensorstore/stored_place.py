@@ -70,10 +70,7 @@ class StoredPlace(NamedTuple):
     def add(self, mode: OpenMode) -> ArrayMeta:
         """Add the array that the spec describes to the stored document, or to a new one.
 
-        Raises
-        ------
-        ArrayExistsError
-            If the document has the array.
+        Raise `ArrayExistsError` if the document has the array.
         """
         raise NotImplementedError
 

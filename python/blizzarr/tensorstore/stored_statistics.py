@@ -27,8 +27,6 @@ _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     """Return whether no and whether every chunk of a selection is stored; in shards, inner chunks count.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> z = blizzarr.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int16")
     >>> z[0, 0] = 1
@@ -73,8 +71,6 @@ def _within(
 def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:
     """Return position and key of a chunk that a selection needs but that is not stored.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> z = blizzarr.create_array({}, name="a", shape=(4, 6), chunks=(2, 3), dtype="int16")
     >>> z[0, :] = 1

@@ -119,17 +119,14 @@ class VirtualDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain that was given."""
         return self._domain
 
     @property
     def chunk_layout(self) -> ChunkLayout:
-        """The grid."""
         return copy(self._layout)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units that were given."""
         return self._units
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
@@ -143,7 +140,6 @@ class VirtualDriver(Driver):
         return SpecNode(self.name, schema, transform, options=options, resources=self._resources)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Read the chunks that the view needs; coroutines run at the same time."""
         result = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         changes = self._changes()
@@ -174,7 +170,6 @@ class VirtualDriver(Driver):
         return chunk, _NOTHING if returned is None else Future(returned, loop=self._loop)
 
     def write(self, form: Form, source: Elements) -> None:
-        """Write the chunks of the view; those that it covers in part are read first."""
         changes = self._changes()
         buffer = VirtualChanges(self) if changes is None else changes
         selected, first = self._on_grid(form)

@@ -20,15 +20,9 @@ class WriteBuffer:
 
     `chunks` has the elements of each chunk by its position in the grid.
 
-    Parameters
-    ----------
-    chunk_shape
-        The shape of the chunks.
-    dtype
-        The data type of the elements.
+    - `chunk_shape`: the shape of the chunks.
+    - `dtype`: the data type of the elements.
 
-    Examples
-    --------
     >>> buffer = WriteBuffer((2, 3), np.dtype("int8"))
     >>> buffer.write(((4,), (1, (0, 1, 1)), False), np.array([7, 8, 9, 10]))
     >>> sorted(buffer.chunks)

@@ -32,26 +32,21 @@ class _OfOne(Driver):
     """An array that is made from one other."""
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """Return the node with a change; open modes and stores are those of the array below."""
         below = node.bases[0]
         if change.kvstore is not None or modes_on(change.open_mode) or change.recheck_cached_data is not None:
             below = DRIVERS[below.driver].changed(below, replace(change, schema=Schema()))
         return with_schema(node.altered(bases=(below,)), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """Return the open mode of the array below."""
         return DRIVERS[node.bases[0].driver].open_mode(node.bases[0])
 
     def base(self, node: SpecNode) -> SpecNode | None:
-        """The array below."""
         return node.bases[0]
 
     def kvstore(self, node: SpecNode) -> KvNode | None:
-        """Return the key-value store of the array below."""
         return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return the codec of the array below."""
         return DRIVERS[node.bases[0].driver].codec(node.bases[0])
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
@@ -82,7 +77,6 @@ class CastSpec(_OfOne):
     name: ClassVar = "cast"
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the array below."""
         base = _base(members)
         schema = node.schema.copy()
         if (rank := _rank(base)) is not None:
@@ -90,7 +84,6 @@ class CastSpec(_OfOne):
         return node.altered(schema=schema, bases=(base,))
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the array below."""
         return {"base": _base_json(node, include_defaults)}
 
     def base(self, node: SpecNode) -> SpecNode | None:
@@ -101,15 +94,12 @@ class CastSpec(_OfOne):
         return below.altered(transform=below.transform[view])
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain of the array below."""
         return _domain(node.bases[0]) or node.schema.domain
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout of the array below."""
         return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
 
     def url(self, node: SpecNode) -> str:
-        """Return the URL of the array below, followed by the data type."""
         if node.schema.dtype is None:
             raise SpecError("cast URL requires target dtype to be specified")
         return f"{DRIVERS[node.bases[0].driver].url(node.bases[0])}|cast:{node.schema.dtype.name}"
@@ -121,7 +111,6 @@ class DownsampleSpec(_OfOne):
     name: ClassVar = "downsample"
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the array below, the factors and the method."""
         base = _base(members)
         rank = _rank(base)
 
@@ -145,7 +134,6 @@ class DownsampleSpec(_OfOne):
         return node.altered(schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the array below, the factors and the method."""
         return {
             "base": _base_json(node, include_defaults),
             "downsample_factors": list(node.options["factors"]),
@@ -162,7 +150,6 @@ class DownsampleSpec(_OfOne):
         return below if part is None else below.altered(transform=IndexTransform._of(compose(whole, part)))
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain of the array below, divided by the factors."""
         below = _domain(node.bases[0])
         if below is None:
             return node.schema.domain
@@ -176,7 +163,6 @@ class StackSpec(Driver):
     resources = ("data_copy_concurrency",)
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the arrays."""
         layers = tuple(members.take("layers", as_list(spec_from_json, 2**31)))
         schema = node.schema.copy()
         for number, layer in enumerate(layers):
@@ -190,7 +176,6 @@ class StackSpec(Driver):
         return node.altered(schema=schema, bases=layers)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the arrays."""
         return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
@@ -206,7 +191,6 @@ class StackSpec(Driver):
         return hull
 
     def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """Return the units that were given, and those that the layers agree on."""
         return common_units(node.schema.dimension_units, (Spec._of(layer).dimension_units for layer in node.bases))
 
 
@@ -239,8 +223,6 @@ def blocks_of_view(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | 
 def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: str) -> IndexDomain:
     """Return the domain of the blocks of another one.
 
-    Examples
-    --------
     >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "mean")
     { [-2, 1), [2, 4) }
     >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "stride")

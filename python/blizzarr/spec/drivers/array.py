@@ -24,7 +24,6 @@ class ArrayDriver(Driver):
     resources = ("data_copy_concurrency",)
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the elements."""
         dtype, rank = node.schema.dtype, node.schema.rank
         if dtype is None:
             raise SpecError("dtype must be specified")
@@ -34,34 +33,27 @@ class ArrayDriver(Driver):
         return node.altered(schema=schema, options={"array": array})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the elements."""
         dtype = node.schema.dtype
         assert dtype is not None
         return {"array": array_json(node.options["array"], dtype)}
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain of the elements."""
         return IndexDomain(shape=node.options["array"].shape)
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout of the elements in memory."""
         array = node.options["array"]
         return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return None: nothing is encoded."""
         return None
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return None: every element has a value."""
         return None
 
 
 def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """The dimensions from the one with the largest stride to the one with the smallest.
 
-    Examples
-    --------
     >>> order_of(np.zeros((2, 3), order="F")), order_of(np.zeros((2, 3)))
     ((1, 0), (0, 1))
     """

@@ -33,7 +33,6 @@ class JsonValue(Driver):
     resources = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the store, the pointer, and how old the value may be."""
         schema = node.schema.copy()
         SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
         SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
@@ -43,14 +42,12 @@ class JsonValue(Driver):
         return node.altered(kvstore=kvstore, options=options, schema=schema)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members that differ from the defaults, or all of them."""
         defaults = {"json_pointer": "", "recheck_cached_data": "open"}
         return {
             name: node.options[name] for name in defaults if include_defaults or node.options[name] != defaults[name]
         }
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """Return the node with a store, if it had none, and another bound on the age of cached data."""
         options = dict(node.options)
         if change.recheck_cached_data is not None:
             options["recheck_cached_data"] = change.recheck_cached_data
@@ -65,23 +62,18 @@ class JsonValue(Driver):
         return OpenMode(open=True)
 
     def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain, which has no dimensions."""
         return IndexDomain(shape=[])
 
     def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout of a single element."""
         return ChunkLayout(rank=0)
 
     def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return None: elements are JSON."""
         return None
 
     def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return None: a missing value is an error."""
         return None
 
     def url(self, node: SpecNode) -> str:
-        """Return the URL of the document, followed by the pointer."""
         return f"{url_of_kvstore(node)}|json:{encoded(node.options['json_pointer'])}"
 
 

@@ -22,7 +22,6 @@ class VirtualSpec(Driver):
         raise SpecError(f"{quote(self.name)} has no JSON")
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Raise: functions have no JSON."""
         raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
 
 

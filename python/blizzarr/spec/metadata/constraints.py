@@ -82,14 +82,9 @@ class Chosen:
 class Constraints(MetadataConstraints):
     """Constraints on the members of a document.
 
-    Parameters
-    ----------
-    given
-        The members of the table that are given, as values.
-    rank
-        The number of dimensions of the grid; -1 if it is not known.
-    extra
-        Other members, as JSON.
+    - `given`: the members of the table that are given, as values.
+    - `rank`: the number of dimensions of the grid; -1 if it is not known.
+    - `extra`: other members, as JSON.
     """
 
     driver: ClassVar[str]
@@ -110,7 +105,6 @@ class Constraints(MetadataConstraints):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Parse the member ``metadata``."""
         reading, extra = read(value, cls.table)
         cls.check_extra(extra)
         return cls(reading.given, reading.rank, extra)
@@ -120,7 +114,6 @@ class Constraints(MetadataConstraints):
         """Raise if there is a member that a document may not have."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The member ``metadata``, sorted."""
         return dict(sorted((self.members() | dict(self.extra)).items()))
 
     def members(self) -> dict[str, Any]:
@@ -192,7 +185,6 @@ class Constraints(MetadataConstraints):
         return Ranks(full, grid, inner)
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """Add the data type and rank that are known to the schema."""
         choice(options)
         if not self.given:
             return
@@ -230,7 +222,6 @@ class Constraints(MetadataConstraints):
         return IndexDomain._of(form)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """Return the layout, as far as it is known."""
         field = self.field(options)
         return self._layout(schema.chunk_layout, self._ranks(schema, field), () if field is None else field.shape)
 
@@ -255,7 +246,6 @@ class Constraints(MetadataConstraints):
         return layout
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
-        """Return the codec, as far as it is known."""
         return merged_codec(driver_codec(self.driver, self.own_codec), schema.codec)
 
     def fill_value(self, schema: Schema, options: Options) -> Element | None:
@@ -265,7 +255,6 @@ class Constraints(MetadataConstraints):
         return self.fill(options) if self.is_filled else schema.fill_value
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
-        """Return the units, as far as they are known."""
         wanted = schema.dimension_units
         if not self.has_units:
             return wanted
@@ -385,12 +374,10 @@ class Constraints(MetadataConstraints):
 
     @classmethod
     def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
-        """The schema of an array."""
         return cls.of(meta).schema(options)
 
     @classmethod
     def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
-        """Return the selected part of the elements of an array."""
         name, void = options.get("field", ""), options.get("open_as_void", False)
         if not name and not void and meta.dtype.name in WHOLE:
             return WHOLE[meta.dtype.name]
@@ -400,7 +387,6 @@ class Constraints(MetadataConstraints):
 
     @classmethod
     def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
-        """Return the view of an array that is all of it; this part of its elements is selected."""
         return resizable(meta.shape, meta.dimension_names, field.shape)
 
     # New arrays.

@@ -38,8 +38,6 @@ WHOLE: Final = {
 class Elements:
     """The type of elements, and where each of its fields lies.
 
-    Examples
-    --------
     >>> made = Elements.of(DataType.parse([("a", "i2"), ("b", "S3")]), "big")
     >>> made.fields[1], made.pick("", True).shape
     (Field(name='b', dtype=dtype("char"), big=True, shape=(3,), offset=2), (5,))
@@ -60,10 +58,7 @@ class Elements:
     def of(cls, dtype: DataType, endian: str | None, json: Any = None) -> Self:
         """Return the elements of a data type.
 
-        Raises
-        ------
-        SpecError
-            Specs do not have it.
+        Raise `SpecError` if specs do not have it.
         """
         if endian != "big" and dtype.name in WHOLE:
             return cls(dtype, endian, (WHOLE[dtype.name],), json)
@@ -141,8 +136,6 @@ class Fill(NamedTuple):
     def part(self, options: Mapping[str, Any]) -> Element | None:
         """Return the fill value of the selected part of elements.
 
-        Examples
-        --------
         >>> elements = Elements.of(DataType.parse(">i2"), "big")
         >>> fill = Fill(elements, elements.dtype.fill(5))
         >>> fill.part({}), fill.part({"open_as_void": True})
@@ -161,8 +154,6 @@ class Fill(NamedTuple):
 def converted(fill: np.ndarray[Any, Any], given: DType, dtype: DType, shape: tuple[int, ...] = ()) -> Element:
     """Convert the fill value of a schema to an element of this data type, or several if elements have a shape.
 
-    Examples
-    --------
     >>> converted(np.array(2.7), DType("float64"), DType("int8"))
     array(2, dtype=int8)
     """

@@ -121,13 +121,8 @@ class MetadataConstraints(ABC):
 def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()) -> Form:
     """Return the view of an array that is all of it; the upper bounds can be changed, but for those within elements.
 
-    Raises
-    ------
-    SpecError
-        There are too many dimensions, or two with the same name.
+    Raise `SpecError` if there are too many dimensions, or two with the same name.
 
-    Examples
-    --------
     >>> IndexDomain._of(resizable((2, 3), ["x", None], (4,)))
     { "x": [0, 2*), [0, 3*), [0, 4) }
     """

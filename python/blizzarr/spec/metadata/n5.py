@@ -45,8 +45,6 @@ _compression = parsed_by(options_of)
 class N5Codec:
     """The codec of ``n5`` in a schema: a compression, or nothing.
 
-    Examples
-    --------
     >>> N5Codec().merged(N5Codec({"type": "raw"})).to_json()
     {'compression': {'type': 'raw'}}
     """
@@ -94,8 +92,6 @@ _ATTRIBUTES: Final[Mapping[str, Member]] = {
 class N5Constraints(Constraints):
     """The constraints of a spec on N5 metadata.
 
-    Examples
-    --------
     >>> from blizzarr.spec.chunk_layout import ChunkLayout
     >>> constraints = N5Constraints.from_json({"dimensions": [1000, 1000], "dataType": "int16"})
     >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
@@ -123,7 +119,6 @@ class N5Constraints(Constraints):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets."""
         document = encoded(meta) if meta.source is None else meta.source
         rank = len(meta.shape)
         reading, extra = read(meta.attributes, _ATTRIBUTES, rank)
@@ -138,7 +133,6 @@ class N5Constraints(Constraints):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Raise if N5 does not have the data type."""
         if schema.dtype is not None:
             _known(schema.dtype)
 
@@ -151,36 +145,29 @@ class N5Constraints(Constraints):
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The dimensions."""
         return self.given.get("dimensions")
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """The axes."""
         return self.given.get("axes")
 
     @property
     def elements(self) -> Elements | None:
-        """The type of elements, which has no fields."""
         dtype = self.given.get("dataType")
         return None if dtype is None else self.elements_for(dtype)
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type."""
         return Elements.of(DataType.parse(_known(dtype).name), None)
 
     def of_elements(self, elements: Elements) -> dict[str, Any]:
-        """Return the member for this type of elements."""
         return {"dataType": elements.fields[0].dtype}
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of blocks, whose first dimension is the fastest."""
         block = self.given.get("blockSize")
         return Chunks(tuple(reversed(range(full))), block, block)
 
     @property
     def own_codec(self) -> N5Codec:
-        """The compression."""
         return N5Codec(self.given.get("compression"))
 
     @property

@@ -63,13 +63,8 @@ def lengths(least: int) -> Member:
 def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Reading, dict[str, Any]]:
     """Parse the members of a table; return them and the members that are not in it.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong.
+    Raise `SpecError` with everything that is wrong.
 
-    Examples
-    --------
     >>> reading, rest = read({"shape": [2], "title": "a"}, {"shape": lengths(0)})
     >>> reading.given, reading.rank, rest
     ({'shape': (2,)}, 1, {'title': 'a'})
@@ -96,13 +91,8 @@ def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Readi
 def all_of(*parts: Callable[[], Any]) -> list[Any]:
     """Return the results of all functions.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong; of the class of the only error, if there is one.
+    Raise `SpecError` with everything that is wrong; of the class of the only error, if there is one.
 
-    Examples
-    --------
     >>> all_of(lambda: 1, lambda: lengths(0).parse(5, Reading()), lambda: lengths(0).parse(6, Reading()))
     Traceback (most recent call last):
     ...
@@ -137,8 +127,6 @@ def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading]
 def whole(value: Any) -> Any:
     """Return a JSON value with integers in place of floating-point numbers without a fraction.
 
-    Examples
-    --------
     >>> whole({"level": 5.0, "other": [1.5, "a"]})
     {'level': 5, 'other': [1.5, 'a']}
     """
@@ -162,8 +150,6 @@ def refuse(problems: Problems) -> NoReturn:
 def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
     """Return the error that a member differs from the constraint; `actual` may be `MISSING`.
 
-    Examples
-    --------
     >>> mismatch("order", "C", "F"), mismatch("axes", [], MISSING).reason
     (SpecError('Expected "order" of "C" but received: "F"'), 'Expected "axes" of [] but received: <discarded>')
     """
@@ -177,8 +163,6 @@ def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
 def encoded(meta: ArrayMeta) -> dict[str, Any]:
     """The document that an array would be stored as.
 
-    Examples
-    --------
     >>> encoded(array_of("v2", {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|i1", "compressor": None,
     ...     "fill_value": 0, "order": "C", "filters": None}))["shape"]
     [4]
@@ -190,10 +174,7 @@ def encoded(meta: ArrayMeta) -> dict[str, Any]:
 def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:
     """The array that a document of this format means.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong with the document.
+    Raise `SpecError` with everything that is wrong with the document.
     """
     form = formats.format_named(format_name)
     raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()

@@ -127,8 +127,6 @@ def _filters(value: Any, reading: Reading) -> None:
 class ZarrConstraints(Constraints):
     """The constraints of a spec on Zarr v2 metadata.
 
-    Examples
-    --------
     >>> from blizzarr.spec.chunk_layout import ChunkLayout, order_in
     >>> constraints = ZarrConstraints.from_json({"shape": [1000, 1000], "dtype": ">i2", "order": "F"})
     >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
@@ -164,13 +162,11 @@ class ZarrConstraints(Constraints):
 
     @classmethod
     def check_extra(cls, extra: dict[str, Any]) -> None:
-        """Raise if there is another member."""
         if extra:
             raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(extra)))}")
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets."""
         document = within_64_bits(encoded(meta) if meta.source is None else meta.source)
         elements = _elements(meta, document)
         given = {
@@ -211,17 +207,14 @@ class ZarrConstraints(Constraints):
         return members
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Raise unless an array meets the constraints."""
         _check_key(options)
         super().check(meta, schema, options)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """Return the metadata of a new array that meets the constraints."""
         _check_key(options)
         return super().create(schema, options)
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type: little-endian."""
         if dtype.name in _NOT_STORED:
             raise SpecError(f"Data type not supported: {dtype.name}")
         parsed = DataType.parse(dtype.name)
@@ -229,7 +222,6 @@ class ZarrConstraints(Constraints):
         return Elements.of(parsed, "little" if parsed.swap_unit else None, json)
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of chunks."""
         order = self.given.get("order")
         sides = self.given.get("chunks", ())
         dims = None if order is None else tuple(range(grid)[:: -1 if order == "F" else 1])
@@ -248,7 +240,6 @@ class ZarrConstraints(Constraints):
 
     @property
     def own_codec(self) -> ZarrCodec:
-        """The compressor and the filters."""
         return ZarrCodec(self.given.get("compressor"), "compressor" in self.given, self.given.get("filters"))
 
     def array(self, chosen: Chosen) -> ArrayMeta:

@@ -208,8 +208,6 @@ def _units_json(units: DimensionUnits) -> list[str | None]:
 class Zarr3Constraints(Constraints):
     """The constraints of a spec on Zarr v3 metadata.
 
-    Examples
-    --------
     >>> constraints = Zarr3Constraints.from_json({"shape": [1000, 1000], "data_type": "int4"})
     >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(read_chunk_shape=[10, 10])), {})
     >>> meta.chunk_shape, meta.shard_shape
@@ -243,14 +241,12 @@ class Zarr3Constraints(Constraints):
 
     @classmethod
     def check_extra(cls, extra: dict[str, Any]) -> None:
-        """Raise if there is another member that has to be understood."""
         for name, member in sorted(extra.items()):
             if not isinstance(member, dict) or member.get("must_understand") is not False:
                 raise SpecError(f'Unsupported metadata field {quote(name)} is not marked {{"must_understand": false}}')
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets."""
         rank = len(meta.shape)
         reading = Reading(rank)
         attributes = _attributes(meta.attributes, reading)
@@ -284,14 +280,12 @@ class Zarr3Constraints(Constraints):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Raise if the format does not have the data type."""
         if schema.dtype is not None and schema.dtype.name not in (*_NAMES, "byte"):
             raise _unknown(schema.dtype.name)
 
     # JSON.
 
     def members(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The members of the table as JSON; units are an attribute."""
         given = {name: value for name, value in self.given.items() if name in self.table}
         made = {name: self.table[name].to_json(value) for name, value in given.items()}
         if "dimension_units" in self.given:
@@ -343,11 +337,9 @@ class Zarr3Constraints(Constraints):
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """The dimension names as labels."""
         return _labels(self.given.get("dimension_names"))
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type."""
         if dtype.name in ("byte", "char"):
             return _elements(DataType.parse("r8"), None)
         if dtype.name not in _NAMES:
@@ -363,7 +355,6 @@ class Zarr3Constraints(Constraints):
             return None if elements is None or elements.named else elements.fields[0]
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """Add the data type and rank that are known to the schema."""
         if schema.dtype is None:
             super().constrain(schema, options)
             return
@@ -376,7 +367,6 @@ class Zarr3Constraints(Constraints):
         super().constrain(schema, options)
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of chunks."""
         write, codecs = self.given.get("chunk_grid"), self.given.get("codecs")
         if codecs is None:
             return Chunks(None, write, None)
@@ -385,12 +375,10 @@ class Zarr3Constraints(Constraints):
 
     @property
     def own_codec(self) -> Zarr3Codec:
-        """The chain of codecs."""
         return Zarr3Codec(self.given.get("codecs"))
 
     @property
     def units(self) -> DimensionUnits:
-        """The units of the dimensions of the grid."""
         units: DimensionUnits = self.given.get("dimension_units", ())
         return units
 

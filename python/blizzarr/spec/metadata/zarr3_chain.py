@@ -23,8 +23,6 @@ _THEIRS: Final = ("transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zs
 class Codec:
     """One codec with the options that are given.
 
-    Examples
-    --------
     >>> Codec("gzip", {"level": 5}).merged(Codec("gzip")).to_json()
     {'configuration': {'level': 5}, 'name': 'gzip'}
     """
@@ -187,8 +185,6 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
 def chain_from_json(value: Any) -> Chain:
     """Parse a chain in which codecs and options may be left open.
 
-    Examples
-    --------
     >>> chain_from_json(["crc32c"])
     Chain(array_to_array=(), array_to_bytes=None, bytes_to_bytes=(Codec(name='crc32c', options={}),))
     """

@@ -48,8 +48,6 @@ class Layout(NamedTuple):
 def resolve(chain: Chain, decoded: Decoded) -> Chain:
     """Return the chain with every option chosen.
 
-    Examples
-    --------
     >>> for codec in resolve(Chain(), Decoded(rank=2, itemsize=4, inner_order=(1, 0))).to_json():
     ...     print(codec)
     {'configuration': {'order': [1, 0]}, 'name': 'transpose'}
@@ -197,8 +195,6 @@ def _compressor(codec: Codec, itemsize: int | None) -> Codec:
 def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> Layout:
     """Return the order of elements in chunks of this shape, and the parts that can be read individually.
 
-    Examples
-    --------
     >>> layout_of(Chain((Codec("transpose", {"order": [1, 0]}),), Codec("bytes")), 2, (10, 20))
     Layout(inner_order=(1, 0), read_shape=(10, 20))
     """
