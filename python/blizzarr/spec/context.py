@@ -8,7 +8,6 @@ spec with that key once. The topmost context makes one that has no spec with its
 from __future__ import annotations
 
 import weakref
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from blizzarr.errors import SpecError
@@ -222,10 +221,6 @@ class Context:
         if spec.referent and (resource := self._resources.get(spec.referent)) is not None:
             return resource
         with _MAKING.lock:
-            if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
-                # No spec has anything of this kind.
-                made = self._resources[spec.referent] = BoundResource(DEFAULT_SPECS[spec.referent], self)
-                return made
             return self._follow(spec) if spec.referent is not None else self._made(spec)
 
     def _follow(self, spec: ResourceSpec) -> BoundResource:
@@ -280,12 +275,26 @@ def resource_of(context: Context, key: str) -> BoundResource:
 def bind(node: N, context: Context) -> N:
     """Return the node with every resource bound to the context."""
     here = context if node.context is None else Context(node.context, context)
+    is_plain = here._spec is None and here._parent is None
     resources: dict[str, Resource] = {}
     for name, resource in node.resources.items():
         if isinstance(resource, ResourceSpec):
-            resource = here._resources.get(resource.referent or "") or here._make(resource)
+            key = resource.referent or ""
+            bound = here._resources.get(key)
+            if bound is None and is_plain and key == resource.kind.name:
+                # No spec has anything of this kind.
+                with _MAKING.lock:
+                    bound = here._resources.setdefault(key, BoundResource(DEFAULT_SPECS[key], here))
+            resource = bound or here._make(resource)
         resources[name] = resource
-    return node.with_resources(resources, partial(bind, context=here))
+    # As by `with_resources`, which would be another call for each node.
+    made = object.__new__(type(node))
+    members = made.__dict__
+    members.update(node.__dict__, resources=resources, context=None)
+    for name in node.inner_members:
+        if member := members[name]:
+            members[name] = tuple([bind(one, here) for one in member]) if type(member) is tuple else bind(member, here)
+    return made
 
 
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:

@@ -39,11 +39,6 @@ class Field:
     """The offset in the element, in bytes."""
 
     @property
-    def is_part(self) -> bool:
-        """True unless the field is the whole element, which is a single value."""
-        return bool(self.name or self.shape)
-
-    @property
     def size(self) -> int:
         """The size in bytes."""
         return prod(self.shape) * self.dtype._element_dtype.itemsize

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from blizzarr.errors import (
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec_node import SpecNode
@@ -62,6 +64,16 @@ class Source(NamedTuple):
         return tuple(
             [range(first // side, last // side + 1) for (first, last), side in zip(ends, self.chunk_shape, strict=True)]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The arguments of `open` besides the spec; `read` and `write` are None for whatever is possible."""
+
+    read: bool | None = None
+    write: bool | None = None
+    context: Context | None = None
+    transaction: Transaction | None = None
 
 
 class Driver(ABC):

@@ -26,6 +26,8 @@ from blizzarr.transfer import Binding
 class PartDriver(StoredArrayDriver):
     """A driver of some of the bytes of each element."""
 
+    by_bytes = True
+
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         super().__init__(stored, transaction)
         part = self._part = stored.field

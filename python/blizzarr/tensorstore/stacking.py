@@ -17,9 +17,9 @@ from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
+from blizzarr.tensorstore.opening import OPENERS, limited, open_node
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction

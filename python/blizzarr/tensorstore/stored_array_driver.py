@@ -20,13 +20,13 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.metadata.zarr3 import chunk_shape_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Request, Shared, Source
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opened_array import OpenedArray, read_since, unlocked
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
@@ -52,6 +52,8 @@ class StoredArrayDriver(Driver):
 
     place: ClassVar[type[StoredPlace]] = StoredPlace
     """The class that opens the array again where a driver is unpickled."""
+    by_bytes: ClassVar[bool] = False
+    """True if the bytes of elements are read and written."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         self._outside = stored
@@ -59,7 +61,6 @@ class StoredArrayDriver(Driver):
         self._stored = stored if transaction is None else stored.within(transaction)
         """The array as the transaction will leave it."""
         self._array = self._stored.array
-        chunk_shape_of(self._array.metadata)
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
         self._spec: tuple[ArrayMeta, bool, SpecNode] | None = None
@@ -247,8 +248,8 @@ class StoredArrayDriver(Driver):
     def _staged(self) -> Staged:
         assert self.transaction is not None, "asked before"
         stored = self._stored
-        by_bytes, store = stored.field.is_part, self._outside.array.store
-        return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
+        store = self._outside.array.store
+        return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=self.by_bytes)
 
     def is_quick(self, form: Form) -> bool:
         return self.is_near and self._is_small(form)
@@ -369,4 +370,4 @@ def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
 def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
     from blizzarr.tensorstore.open_stored import open_stored
 
-    return kind(open_stored(node, kind=kind.place)).allowed(readable, writable)
+    return driver_of(open_stored(node, Request(), kind)).allowed(readable, writable)

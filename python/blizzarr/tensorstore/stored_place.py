@@ -17,7 +17,7 @@ from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
-from blizzarr.spec.open_kvstore import open_directory
+from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.status import failed_precondition
@@ -50,17 +50,14 @@ class StoredPlace(NamedTuple):
     store: Store
     path: str
     forms: tuple[Format, ...]
+    selection: tuple[str, ...] = ()
+    """What tells arrays of one document apart."""
 
     @property
     def constraints(self) -> MetadataConstraints:
         """The constraints on the metadata."""
         constraints: MetadataConstraints = self.node.options["metadata"]
         return constraints
-
-    @property
-    def array(self) -> tuple[str, ...]:
-        """The identity of the array within the store."""
-        return self.path, self.node.driver
 
     @property
     def shares_document(self) -> bool:
@@ -136,7 +133,7 @@ def locate(
     """Return the place in which a bound spec looks for its array."""
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
-    store, path = open_directory(node.kvstore)
+    store, path = open_kvstore(node.kvstore, directory=True)
     driver: Any = DRIVERS[node.driver]
     forms = driver.forms or driver.formats_of(node)  # without the call of `forms_of`
     if inner := node.options.get("node"):

@@ -102,10 +102,12 @@ class Driver(UsesResources):
 
 
 def kvstore_members(members: Members) -> KvNode | None:
-    """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
-    kvstore = members.take("kvstore", kvstore_of, default=None)
-    if "path" not in members.left:
-        return kvstore
+    """Take the members ``kvstore`` and, in old specs, ``path``."""
+    return path_below(members, members.take("kvstore", kvstore_of, default=None))
+
+
+def path_below(members: Members, kvstore: KvNode | None) -> KvNode | None:
+    """Return the store with the member ``path`` of old specs joined to its own, if there is one."""
 
     def below(value: Any) -> KvNode:
         path = as_text(value)

@@ -14,13 +14,14 @@ from blizzarr.formats import Format, format_named
 from blizzarr.json_values import MISSING, copied, quote
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
+from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, path_below, url_of_kvstore, with_schema
+from blizzarr.spec.kvstore_json import kvstore_of
 from blizzarr.spec.members import Members, Option, as_bool, options_json
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import UNCONSTRAINED
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.views import IndexDomain
 
@@ -92,7 +93,9 @@ class StoredDriver(Driver):
         dtype = None if schema is UNCONSTRAINED else schema.dtype
         if dtype is not None:
             self.constraints.check_dtype(schema)
-        kvstore = kvstore_members(members)
+        kvstore: KvNode | None = members.take("kvstore", kvstore_of, None)
+        if "path" in given:
+            kvstore = path_below(members, kvstore)
         if kvstore is not None and not kvstore.path.endswith("/"):
             kvstore = kvstore.directory()
         options, is_open = self.default_options.copy(), False

@@ -272,7 +272,9 @@ class Constraints(MetadataConstraints):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints; the error has every member that differs."""
-        if not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset):
+        is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset)
+        # Units that are none are an error in any case.
+        if is_free and not (self.has_units and "dimension_units" in meta.attributes):
             return
         stored = self.of(meta)
         if wrong := list(self.differences(stored)):

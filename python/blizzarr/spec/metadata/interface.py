@@ -118,6 +118,17 @@ class MetadataConstraints(ABC):
         return
 
 
+def one_chunk_shape(meta: ArrayMeta) -> tuple[int, ...]:
+    """Return the shape of what is stored as one; raise `SpecError` if there are several, which TensorStore has not."""
+    grid = meta.chunk_grid
+    if not grid.is_even:
+        raise SpecError(
+            f'Expected the "chunk_grid" "regular", but received: "{grid.name}": '
+            "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
+        )
+    return grid.chunk_shape
+
+
 def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()) -> Form:
     """Return the view of an array that is all of it; the upper bounds can be changed, but for those within elements.
 

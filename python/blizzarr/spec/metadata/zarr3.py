@@ -22,7 +22,7 @@ from blizzarr.spec.layout_solver import choose_read_write_shapes
 from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements, Fill
-from blizzarr.spec.metadata.interface import Options, resizable
+from blizzarr.spec.metadata.interface import Options, one_chunk_shape, resizable
 from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, each, lengths, mismatch, refuse, whole
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
 from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
@@ -85,17 +85,6 @@ def _elements(dtype: DataType, endian: str | None) -> Elements:
 
 def _spelled(dtype: DataType) -> Any:
     return f"r{8 * dtype.itemsize}" if dtype.kind is Kind.RAW else dtype.to_json()
-
-
-def chunk_shape_of(meta: ArrayMeta) -> tuple[int, ...]:
-    """Return the shape of what is stored as one; raise `SpecError` if there are several, which TensorStore has not."""
-    grid = meta.chunk_grid
-    if not grid.is_even:
-        raise SpecError(
-            f'Expected the "chunk_grid" "regular", but received: "{grid.name}": '
-            "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
-        )
-    return grid.chunk_shape
 
 
 def _unknown(json: Any) -> SpecError:
@@ -259,18 +248,11 @@ class Zarr3Constraints(Constraints):
             "shape": meta.shape,
             "dimension_names": meta.dimension_names or (None,) * rank,
             "chunk_key_encoding": (meta.chunk_keys.name, meta.chunk_keys.separator),
-            "chunk_grid": chunk_shape_of(meta),
+            "chunk_grid": one_chunk_shape(meta),
             "codecs": Chain.of(meta.codecs),
             "attributes": within_64_bits(attributes),
         }
         return cls(given | reading.given, rank, within_64_bits(meta.extra))
-
-    @classmethod
-    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
-        """Return the selected part of the elements of an array, whose units have to be units."""
-        if "dimension_units" in meta.attributes:
-            _attributes(meta.attributes, Reading(len(meta.shape)))
-        return super().field_of(meta, options)
 
     @classmethod
     def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
