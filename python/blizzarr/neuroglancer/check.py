@@ -21,9 +21,9 @@ from blizzarr.neuroglancer.sharding import check_is_sharded
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
-from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import invalid_argument
+from blizzarr.spec.unit import DimensionUnits, units_shown
 
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:

@@ -26,7 +26,7 @@ DRIVERS: Final[OpenTable[Driver]] = OpenTable(
         "downsample": "blizzarr.spec.drivers.adapters:DOWNSAMPLE",
         "json": "blizzarr.spec.drivers.json_value:JSON",
         "stack": "blizzarr.spec.drivers.adapters:STACK",
-        "virtual_chunked": "blizzarr.spec.drivers.virtual:VIRTUAL",
+        "virtual_chunked": "blizzarr.spec.drivers.array:VIRTUAL",
     },
 )
 """The drivers by name. Some have a second name, as which `Driver.name` does not have it."""

@@ -12,8 +12,7 @@ from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, Unsu
 from blizzarr.futures import Future, at_once, failed, submit
 from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.context import Context, bind
-from blizzarr.spec.kvstore_access import Access, ByteSlice
-from blizzarr.spec.kvstore_changes import KvChanges
+from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json
 from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, text_of
 from blizzarr.spec.kvstore_values import bytes_of

@@ -16,7 +16,6 @@ from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, inte
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
 from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
-from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
 from blizzarr.spec.members import Members, as_integer, as_list, or_none
@@ -30,7 +29,7 @@ from blizzarr.spec.through_view import (
     units_of_base,
     units_of_view,
 )
-from blizzarr.spec.unit import Unit, as_unit
+from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
 
 _units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)

@@ -19,8 +19,8 @@ from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, carried, order_in
 from blizzarr.spec.constraint import MAX_RANK, Rule, Vector
-from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
+from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain
 
 

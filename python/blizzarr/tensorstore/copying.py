@@ -15,9 +15,8 @@ from blizzarr.indexing.form import Form, Map
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
+from blizzarr.tensorstore.conversion import as_elements, can_convert, convert, is_implicit
 from blizzarr.tensorstore.driver import Driver, Elements
-from blizzarr.tensorstore.elements import as_elements
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 

@@ -20,8 +20,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_pointer import found_at, replaced_at
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.kvstore_access import Access
-from blizzarr.spec.kvstore_changes import KvChanges
+from blizzarr.spec.kvstore_access import Access, KvChanges
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store

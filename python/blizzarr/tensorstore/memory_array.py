@@ -18,8 +18,8 @@ from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.conversion import as_elements
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
-from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.views import IndexDomain, domain_of, transform_of
 from blizzarr.views.values import MAX_RANK

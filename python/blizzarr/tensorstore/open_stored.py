@@ -1,20 +1,37 @@
-"""From a spec to a stored array: found and checked, created, replaced, or assumed."""
+"""From a spec to a stored array: found and checked, created, replaced, or assumed; and its format detected."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from blizzarr import _native
 from blizzarr.caching import CachedStore, CachePool, Since
-from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
+from blizzarr.errors import (
+    ArrayExistsError,
+    ArrayNotFoundError,
+    ConstraintError,
+    GenerationMismatchError,
+    PlaceError,
+    SpecError,
+    StoreError,
+)
+from blizzarr.formats import find_many, get_many
+from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
+from blizzarr.spec.drivers.stored import SOUGHT
+from blizzarr.spec.kvstore_drivers import KV_DRIVERS
+from blizzarr.spec.members import Members
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, check_mode, modes_on
 from blizzarr.spec.recheck import Recheck, bound_at_open
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
@@ -183,3 +200,57 @@ def _opened(
 def _since(recheck: Recheck) -> Any:
     """Return the bound in the terms of the cache, where a number would be an age, not a moment."""
     return recheck if isinstance(recheck, bool | str) else Since(recheck)
+
+
+def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
+    """Return the bound spec of the array at a bound ``auto`` spec: its driver, and its place within files."""
+    kvstore = node.kvstore
+    if kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    if kvstore.driver == "file" and os.path.isfile(kvstore.path):
+        from zipfile import is_zipfile
+
+        if is_zipfile(kvstore.path):
+            kvstore = _within_zip(kvstore, node)
+    there = replace(node, kvstore=kvstore)
+    matches = _matches(SOUGHT, there, transaction)
+    if not matches:
+        # Drivers of other packages are imported for arrays of none of the usual formats only.
+        others = {driver.name: driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}
+        matches = _matches([driver for driver in others.values() if driver not in SOUGHT], there, transaction)
+    if len(matches) != 1:
+        shown = quote(kvstore.path)
+        if kvstore.driver == "file":
+            shown = f"local file {shown}"
+        if not matches:
+            raise ConstraintError(f"Failed to detect format for {shown}")
+        schemes = sorted(driver.scheme for driver in matches)
+        raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
+    (driver,) = matches
+    usual = driver.take(Members({}), SpecNode(driver.name))
+    resources = {name: held for name, held in node.resources.items() if name in driver.resources}
+    return replace(
+        usual, schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources
+    )
+
+
+def _matches(drivers: Sequence[StoredDriver], node: SpecNode, transaction: Transaction | None) -> list[StoredDriver]:
+    return [driver for driver in drivers if _is_there(node, driver.name, transaction)]
+
+
+def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
+    try:
+        place = locate(replace(node, driver=driver), transaction)
+    except PlaceError:
+        return False
+    keys = [form.node_keys(place.path)[0] for form in place.forms]
+    if all(value is None for value in get_many(place.store, keys)):
+        return False
+    # One format may have the name of a document from another.
+    return find_many(place.store, [place.path], place.forms) != [None]
+
+
+def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
+    resources = {name: node.resources[name] for name in KV_DRIVERS["zip"].resources}
+    options = {name: option.default for name, option in KV_DRIVERS["zip"].options.items()}
+    return KvNode("zip", "", options, resources, kvstore)

@@ -28,12 +28,11 @@ from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
-from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.memory_array import MemoryArray
-from blizzarr.tensorstore.open_stored import open_stored
+from blizzarr.tensorstore.open_stored import find_stored, open_stored
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import form_of

@@ -14,7 +14,7 @@ import numpy as np
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axis
-from blizzarr.spec.field import Field
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared
 from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.stored_array import StoredArray

@@ -13,10 +13,10 @@ from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context, resource_of
-from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import common_units
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import OPENERS, limited, open_node

@@ -16,8 +16,8 @@ from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
-from blizzarr.spec.field import Field
 from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode

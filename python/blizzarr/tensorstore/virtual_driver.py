@@ -30,11 +30,10 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.parts import reach
 from blizzarr.tensorstore.pieces import Pieces, Position, Where, key_of
-from blizzarr.tensorstore.write_buffer import WriteBuffer, replace
+from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer, replace
 from blizzarr.transactions import Outcome, participant, require_one_step
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 

@@ -30,10 +30,9 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
-from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.open_stored import open_stored
+from blizzarr.tensorstore.open_stored import find_stored, open_stored
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from unit.spec.oracle import Refusal, refusal_of

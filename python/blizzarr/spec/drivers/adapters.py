@@ -11,7 +11,6 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.members import Members, as_integer, as_list, one_of
@@ -20,7 +19,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import spec_from_json, spec_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import Unit, common_units
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
 

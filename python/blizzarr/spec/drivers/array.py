@@ -1,4 +1,4 @@
-"""Specs of arrays in memory, which contain the elements."""
+"""Specs of arrays in memory, which contain the elements, and of chunks that a user's functions make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_values import quote
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Driver
@@ -65,3 +66,20 @@ def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
 
 
 ARRAY: Final = ArrayDriver()
+
+
+class VirtualSpec(Driver):
+    """Specs of chunks that functions make."""
+
+    name: ClassVar = "virtual_chunked"
+    resources = ("data_copy_concurrency", "cache_pool")
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Raise: functions have no JSON."""
+        raise SpecError(f"{quote(self.name)} has no JSON")
+
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
+
+
+VIRTUAL: Final = VirtualSpec()

@@ -32,17 +32,16 @@ from blizzarr.spec.chunk_layout import (
 )
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
 from blizzarr.spec.constraint import MAX_RANK, Vector, braces
-from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.field import Field, choice
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Fill, converted
+from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fill, choice, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
 from blizzarr.spec.status import invalid_argument
+from blizzarr.spec.unit import DimensionUnits, merge_units
 from blizzarr.views import IndexDomain
 
 

@@ -14,10 +14,10 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.field import Field
 from blizzarr.spec.members import Option
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, IndexTransform
 
 Options: TypeAlias = Mapping[str, Any]

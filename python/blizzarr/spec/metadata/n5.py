@@ -16,7 +16,6 @@ from blizzarr.json_values import within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.constraint import braces
-from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DTYPES, DType, dtype_json
 from blizzarr.spec.members import Members, as_float, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
@@ -35,7 +34,7 @@ from blizzarr.spec.metadata.reading import (
     refuse,
 )
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import DimensionUnits, Unit, units_shown
 from blizzarr.views import IndexDomain
 
 _compression = parsed_by(options_of)

@@ -15,10 +15,9 @@ from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.field import Field
 from blizzarr.spec.members import Option, as_object, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Element, Elements
+from blizzarr.spec.metadata.elements import Element, Elements, Field
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import encoded
 from blizzarr.spec.schema import Schema

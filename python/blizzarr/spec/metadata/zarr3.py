@@ -15,20 +15,18 @@ from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
-from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.field import Field, choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes
 from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Elements, Fill
+from blizzarr.spec.metadata.elements import Elements, Field, Fill, choice
 from blizzarr.spec.metadata.interface import Options, one_chunk_shape, resizable
 from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, each, lengths, mismatch, refuse, whole
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
 from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import DimensionUnits, Unit
 from blizzarr.views import IndexTransform
 
 _SEPARATORS: Final = {"default": "/", "v2": "."}
