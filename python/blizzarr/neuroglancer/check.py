@@ -141,7 +141,7 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         if schema.codec is not None:
             with prefixed("codec from metadata does not match codec in schema"):
                 codec = merged_codec(codec_of_scale(scale), schema.codec)
-            check_is_sharded(scale.sharding, parts_of(codec)[1].shard_data_encoding)
+            check_is_sharded(scale.sharding, parts_of(codec)[1].given.get("shard_data_encoding"))
         stored = stored_scale(scale, chunk)
         domain = domain_of(stored, volume.num_channels, Schema())
         if schema.domain is not None:

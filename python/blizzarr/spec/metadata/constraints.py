@@ -141,9 +141,10 @@ class Constraints(MetadataConstraints):
         """Return the layout of chunks of so many dimensions in the grid, and in all."""
 
     @property
-    @abstractmethod
     def own_codec(self) -> DriverCodec:
-        """The codec, without ``driver``."""
+        """The codec, without ``driver``: the members that documents have, too."""
+        assert self.codec_class is not None, "else overridden"
+        return self.codec_class(**{name: self.given[name] for name in self.codec_class.members if name in self.given})
 
     @property
     def units(self) -> DimensionUnits:

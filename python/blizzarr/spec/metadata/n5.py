@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs import BloscCodec
@@ -15,9 +14,10 @@ from blizzarr.formats.n5_compression import options_of
 from blizzarr.json_values import within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DTYPES, DType, dtype_json
-from blizzarr.spec.members import Members, as_float, as_text
+from blizzarr.spec.members import Option, as_float, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options
@@ -32,6 +32,7 @@ from blizzarr.spec.metadata.reading import (
     parsed_by,
     read,
     refuse,
+    sorted_members,
 )
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import DimensionUnits, Unit, units_shown
@@ -40,32 +41,10 @@ from blizzarr.views import IndexDomain
 _compression = parsed_by(options_of)
 
 
-@dataclass(frozen=True, slots=True)
-class N5Codec:
-    """The codec of ``n5`` in a schema: a compression, or nothing.
+class N5Codec(DriverCodec):
+    """The codec of ``n5`` in a schema: a compression, or nothing."""
 
-    >>> N5Codec().merged(N5Codec({"type": "raw"})).to_json()
-    {'compression': {'type': 'raw'}}
-    """
-
-    compression: Mapping[str, Any] | None = None
-
-    @classmethod
-    def take(cls, members: Members) -> N5Codec:
-        """Parse the members."""
-        return cls(members.take("compression", only(_compression), None))
-
-    def merged(self, other: N5Codec) -> N5Codec:
-        """Return the codec with the constraints of both."""
-        if self.compression is None or other.compression is None:
-            return self if other.compression is None else other
-        if self.compression != other.compression:
-            raise SpecError('"compression" does not match')
-        return self
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the compression, if one is given."""
-        return {} if self.compression is None else {"compression": dict(sorted(self.compression.items()))}
+    members: ClassVar[Mapping[str, Option]] = {"compression": Option(only(_compression), to_json=sorted_members)}
 
 
 def _dtype(value: Any, reading: Reading) -> DType:
@@ -111,7 +90,7 @@ class N5Constraints(Constraints):
         "dimensions": lengths(0),
         "blockSize": lengths(1),
         "dataType": Member(_dtype, DType.to_json),
-        "compression": Member(_compression, lambda options: dict(sorted(options.items()))),
+        "compression": Member(_compression, sorted_members),
         "axes": Member(_labels, list),
         **_ATTRIBUTES,
     }
@@ -166,10 +145,6 @@ class N5Constraints(Constraints):
         return Chunks(tuple(reversed(range(full))), block, block)
 
     @property
-    def own_codec(self) -> N5Codec:
-        return N5Codec(self.given.get("compression"))
-
-    @property
     def units(self) -> DimensionUnits:
         """A unit for each dimension, or none at all where there are no `units`, whatever the `resolution`."""
         units = self.given.get("units")
@@ -204,7 +179,7 @@ class N5Constraints(Constraints):
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; by default its compression is Blosc, which shuffles single bytes bit by bit."""
         field, document = chosen.elements.fields[0], dict(self.extra)
-        compression = chosen.codec.compression
+        compression = chosen.codec.given.get("compression")
         if compression is None:
             shuffle = 2 if field.size == 1 else 1
             made = {"type": "blosc", **BloscCodec().configuration(), "shuffle": shuffle}
@@ -213,7 +188,7 @@ class N5Constraints(Constraints):
             "dimensions": list(chosen.shape),
             "blockSize": list(chosen.write),
             "dataType": field.dtype.name,
-            "compression": dict(sorted(compression.items())),
+            "compression": sorted_members(compression),
         }
         if any(chosen.domain.labels):
             document["axes"] = list(chosen.domain.labels)

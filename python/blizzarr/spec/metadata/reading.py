@@ -142,6 +142,11 @@ def only(parse: Callable[[Any, Reading], Any]) -> Callable[[Any], Any]:
     return lambda value: parse(value, Reading())
 
 
+def sorted_members(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the members of an object, sorted; null stays null."""
+    return None if value is None else dict(sorted(value.items()))
+
+
 def refuse(problems: Problems) -> NoReturn:
     """Raise everything that is wrong."""
     raise SpecError("; ".join(map(str, problems.items)))

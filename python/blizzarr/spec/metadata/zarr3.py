@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.dtypes import DataType, Kind
@@ -15,6 +14,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.layout_solver import choose_read_write_shapes
 from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
@@ -33,26 +33,15 @@ _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
 
 
-@dataclass(frozen=True, slots=True)
-class Zarr3Codec:
+class Zarr3Codec(DriverCodec):
     """The codec of ``zarr3`` in a schema: constraints on the chain of codecs, or nothing."""
 
-    codecs: Chain | None = None
+    members: ClassVar[Mapping[str, Option]] = {
+        "codecs": Option(chain_from_json, to_json=lambda chain: chain.to_json(partial=True))
+    }
 
-    @classmethod
-    def take(cls, members: Members) -> Zarr3Codec:
-        """Parse the members."""
-        return cls(members.take("codecs", chain_from_json, None))
-
-    def merged(self, other: Zarr3Codec) -> Zarr3Codec:
-        """Return the codec with the constraints of both."""
-        if self.codecs is None or other.codecs is None:
-            return self if other.codecs is None else other
-        return Zarr3Codec(self.codecs.merged(other.codecs))
-
-    def to_json(self) -> dict[str, Any]:
-        """The chain, if there is one."""
-        return {} if self.codecs is None else {"codecs": self.codecs.to_json(partial=True)}
+    def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
+        return mine.merged(theirs)
 
 
 # Members.
@@ -354,10 +343,6 @@ class Zarr3Constraints(Constraints):
         return Chunks(order, write, read)
 
     @property
-    def own_codec(self) -> Zarr3Codec:
-        return Zarr3Codec(self.given.get("codecs"))
-
-    @property
     def units(self) -> DimensionUnits:
         units: DimensionUnits = self.given.get("dimension_units", ())
         return units
@@ -379,7 +364,7 @@ class Zarr3Constraints(Constraints):
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; shards are put in where less is read than is written, and a transpose for an order."""
         elements, rank = chosen.elements, len(chosen.shape)
-        codecs: Chain | None = chosen.codec.codecs
+        codecs: Chain | None = chosen.codec.given.get("codecs")
         if chosen.read != chosen.write and (codecs is None or not codecs.sharding_height):
             inner = {} if codecs is None else {"codecs": codecs}
             codecs = Chain((), Codec("sharding_indexed", {"chunk_shape": list(chosen.read), **inner}))
