@@ -60,7 +60,7 @@ class PrecomputedDriver(StoredDriver):
 
     def url(self, node: SpecNode) -> str:
         """Return the URL of the key-value store, followed by the scheme; a URL can name the first scale only."""
-        constraints = self._metadata(node)
+        constraints = node.options["metadata"]
         assert isinstance(constraints, VolumeConstraints), "those of this driver"
         if constraints.number:
             raise SpecError(f"{self.scheme} URL syntax not supported with non-zero scale_index")

@@ -121,7 +121,7 @@ def derived(node: SpecNode) -> SpecNode:
     """Return the node with the identity as its transform, if it has none and its domain is known."""
     if node.transform is not None:
         return node
-    domain = DRIVERS[node.driver].domain(node)
+    domain = DRIVERS[node.driver].fact(node, "domain")
     if domain is None:
         return node
     form = domain._form

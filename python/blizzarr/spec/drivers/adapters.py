@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import Any, ClassVar, Final
-
-import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.members import Members, as_integer, as_list, one_of
@@ -19,7 +16,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import spec_from_json, spec_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.unit import Unit, common_units
+from blizzarr.spec.unit import common_units
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
 
@@ -29,6 +26,9 @@ DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 
 class _OfOne(Driver):
     """An array that is made from one other."""
+
+    of_base: ClassVar[tuple[str, ...]] = ("codec",)
+    """What is known of the array that is known of the array below."""
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         below = node.bases[0]
@@ -45,12 +45,13 @@ class _OfOne(Driver):
     def kvstore(self, node: SpecNode) -> KvNode | None:
         return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
 
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        return DRIVERS[node.bases[0].driver].codec(node.bases[0])
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return what the array below has of it; its fill value is not known before it is opened."""
+        return _fact(node.bases[0], name) if name in self.of_base else super().fact(node, name)
 
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return None: the fill value is not known before the array is opened."""
-        return node.schema.fill_value
+
+def _fact(node: SpecNode, name: str) -> Any:
+    return DRIVERS[node.driver].fact(node, name)
 
 
 def _base(members: Members) -> SpecNode:
@@ -74,6 +75,7 @@ class CastSpec(_OfOne):
     """An array as another data type."""
 
     name: ClassVar = "cast"
+    of_base = ("codec", "chunk_layout")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         base = _base(members)
@@ -92,11 +94,9 @@ class CastSpec(_OfOne):
             return below if view is None else below.altered(transform=view)
         return below.altered(transform=below.transform[view])
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        return _domain(node.bases[0]) or node.schema.domain
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
+    def fact(self, node: SpecNode, name: str) -> Any:
+        below = _domain(node.bases[0]) if name == "domain" else None
+        return super().fact(node, name) if below is None else below
 
     def url(self, node: SpecNode) -> str:
         if node.schema.dtype is None:
@@ -148,10 +148,10 @@ class DownsampleSpec(_OfOne):
         part = blocks_of_view(view._form, whole, node.options["factors"])
         return below if part is None else below.altered(transform=IndexTransform._of(compose(whole, part)))
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        below = _domain(node.bases[0])
+    def fact(self, node: SpecNode, name: str) -> Any:
+        below = _domain(node.bases[0]) if name == "domain" else None
         if below is None:
-            return node.schema.domain
+            return super().fact(node, name)
         return downsampled_domain(below, node.options["factors"], node.options["method"])
 
 
@@ -177,20 +177,15 @@ class StackSpec(Driver):
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain that was given, or else the smallest that contains all layers."""
-        if node.schema.domain is not None:
-            return node.schema.domain
-        hull = None
-        for layer in node.bases:
-            own = _domain(layer)
-            if own is None:
-                return None
-            hull = own if hull is None else hull.hull(own)
-        return hull
-
-    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        return common_units(node.schema.dimension_units, (Spec._of(layer).dimension_units for layer in node.bases))
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return the smallest domain that contains all layers, and the units that they agree on, unless given."""
+        given = super().fact(node, name)
+        if name == "dimension_units":
+            return common_units(given, (Spec._of(layer).dimension_units for layer in node.bases))
+        domains = [_domain(layer) for layer in node.bases]
+        if name != "domain" or given is not None or not domains or any(domain is None for domain in domains):
+            return given
+        return reduce(IndexDomain.hull, domains)  # type: ignore[arg-type]  # none is None
 
 
 def _domain(node: SpecNode) -> IndexDomain | None:

@@ -10,7 +10,6 @@ import numpy as np
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.json_values import quote
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.json_array import array_from_json, array_json
 from blizzarr.spec.members import Members
@@ -38,18 +37,14 @@ class ArrayDriver(Driver):
         assert dtype is not None
         return {"array": array_json(node.options["array"], dtype)}
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        return IndexDomain(shape=node.options["array"].shape)
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return what is known of the elements, which are not encoded, and all of which have values."""
         array = node.options["array"]
-        return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
-
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        return None
-
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        return None
+        if name == "domain":
+            return IndexDomain(shape=array.shape)
+        if name == "chunk_layout":
+            return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
+        return super().fact(node, name) if name == "dimension_units" else None
 
 
 def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:

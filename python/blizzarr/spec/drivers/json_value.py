@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, ClassVar, Final
-
-import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore
 from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.members import Members, Option
+from blizzarr.spec.members import Members, Option, options_json
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -22,6 +20,7 @@ from blizzarr.views import IndexDomain
 
 _JSON = as_dtype("json")
 _OPEN = OpenMode(open=True)
+_FACTS = {"domain": IndexDomain(shape=[]), "chunk_layout": ChunkLayout(rank=0), "codec": None, "fill_value": None}
 _OPTIONS = {"json_pointer": Option(as_pointer, ""), "recheck_cached_data": Option(recheck_from_json, "open")}
 
 
@@ -42,10 +41,7 @@ class JsonValue(Driver):
         return node.altered(kvstore=kvstore, options=options, schema=schema)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        defaults = {"json_pointer": "", "recheck_cached_data": "open"}
-        return {
-            name: node.options[name] for name in defaults if include_defaults or node.options[name] != defaults[name]
-        }
+        return options_json(node.options, _OPTIONS, include_defaults)
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         options = dict(node.options)
@@ -61,17 +57,8 @@ class JsonValue(Driver):
         """Return the open mode, which is to open: a value is created by writing it."""
         return OpenMode(open=True)
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        return IndexDomain(shape=[])
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        return ChunkLayout(rank=0)
-
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        return None
-
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        return None
+    def fact(self, node: SpecNode, name: str) -> Any:
+        return copy(_FACTS[name]) if name in _FACTS else super().fact(node, name)
 
     def url(self, node: SpecNode) -> str:
         return f"{url_of_kvstore(node)}|json:{encoded(node.options['json_pointer'])}"
