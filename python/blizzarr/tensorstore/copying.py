@@ -57,7 +57,7 @@ def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Fo
         lead = "Explicit data type conversion required to convert" if asked else "Cannot convert"
         raise SpecError(f"{lead} {source.dtype.name} -> {target.dtype.name}")
     aligned = compose(source_form, align(source_form, target_form))
-    layout = layout_of_view(target.chunk_layout, target_form)
+    layout = layout_of_view(target.schema.chunk_layout, target_form)
     for piece in pieces(target_form, target.dtype.numpy_dtype.itemsize, layout):
         elements = source.read(cut(aligned, piece))
         target.write(cut(target_form, piece), convert(elements, source.dtype, target.dtype))

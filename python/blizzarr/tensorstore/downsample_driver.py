@@ -15,14 +15,11 @@ from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
-from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, resolved_view
 from blizzarr.tensorstore.parts import indices_of
 from blizzarr.tensorstore.picking import picked
@@ -84,28 +81,18 @@ class DownsampleDriver(Driver):
         return downsampled_domain(domain_of(self._current_view()), self._factors, self._method)
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        """The layout of the original, as far as chunks consist of whole blocks."""
-        rank = self._view.rank
+    def schema(self) -> Schema:
+        """The schema of the original, as far as chunks consist of whole blocks and all elements have one fill value."""
+        base, rank = self._original.schema, self._view.rank
         strided = tuple((dim, 0, factor) for dim, factor in enumerate(self._factors))
-        form = form_of(IndexDomain(rank))._replace(maps=strided)
-        return layout_of_view(layout_of_view(self._original.chunk_layout, self._view), form)
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        return self._original.codec
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        """The fill value of the original, if it is the same for all elements."""
-        fill = self._original.fill_value
-        fill = fill if fill is None else fill_of_view(fill, self._view, self._original.domain)
-        return fill if fill is None or not fill.ndim else None
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        units = units_of_view(self._original.dimension_units, self._view)
-        return tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
+        blocks = form_of(IndexDomain(rank))._replace(maps=strided)
+        layout = layout_of_view(layout_of_view(base.chunk_layout, self._view), blocks)
+        units = units_of_view(base.dimension_units or (), self._view)
+        units = tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
+        fill = base.fill_value
+        fill = None if fill is None else fill_of_view(fill, self._view, self._original.domain)
+        fill = None if fill is None or fill.ndim else fill
+        return Schema._of(self.dtype, rank, None, layout, units, base.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:

@@ -19,13 +19,11 @@ from blizzarr.errors import (
     ViewOutOfBoundsError,
 )
 from blizzarr.indexing.form import Form, identity_maps
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.parts import reach
 from blizzarr.transactions import Transaction, is_committed
 from blizzarr.views import IndexDomain, form_of
@@ -110,24 +108,9 @@ class Driver(ABC):
         return self.domain.rank
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        """The layout of the elements, and the shapes that are best read and written."""
-        return ChunkLayout()
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        """The codec that turns elements into bytes; None if there is none."""
-        return None
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        """The value of elements that were never written; None if there is no such value."""
-        return None
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The unit of each dimension."""
-        return (None,) * self.rank
+    def schema(self) -> Schema:
+        """The properties of the elements as far as they have them: chunk layout, codec, fill value and units."""
+        return Schema._of(self.dtype, self.rank)
 
     @property
     def kvstore(self) -> KvStore | None:

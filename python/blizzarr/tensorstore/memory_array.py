@@ -84,12 +84,9 @@ class MemoryArray(Driver):
         return domain_of(Form.of_shape(self._array.shape))
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        return ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self._units or (None,) * self._array.ndim
+    def schema(self) -> Schema:
+        layout = ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
+        return Schema._of(self.dtype, self._array.ndim, None, layout, self._units or ())
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         array = picked(self._array, lower_form(form, self._array.shape))

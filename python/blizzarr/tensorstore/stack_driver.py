@@ -73,8 +73,8 @@ class StackDriver(Driver):
         return self._domain
 
     @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self._units
+    def schema(self) -> Schema:
+        return Schema._of(self.dtype, self.rank, units=self._units)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         schema = Schema(dtype=self.dtype, domain=self._domain)
@@ -223,7 +223,7 @@ class Layer:
         """The units of the view, if they are known."""
         if self.driver is None:
             return self._spec.dimension_units
-        units = self.driver.dimension_units
+        units = self.driver.schema.dimension_units or ()
         return units_of_view(units, self.form) if any(units) else None
 
     @property

@@ -8,21 +8,16 @@ from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
-import numpy.typing as npt
-
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing import Lowered, lower_form
 from blizzarr.indexing.form import ArrayMap, Form, identity_maps
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Request, Shared, Source
@@ -108,7 +103,7 @@ class StoredArrayDriver(Driver):
     # Properties
 
     @property
-    def _schema(self) -> Schema:
+    def schema(self) -> Schema:
         meta, known = self._array.metadata, self._schema_of
         if known is None or known[0] is not meta:
             known = self._schema_of = meta, self._stored.schema
@@ -130,22 +125,6 @@ class StoredArrayDriver(Driver):
         if known is None or known[0] is not meta:
             known = self._domain_of = meta, domain_of(self._stored.form.domain)
         return known[1]
-
-    @property
-    def chunk_layout(self) -> ChunkLayout:
-        return self._schema.chunk_layout
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        return self._schema.codec
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        return self._schema.fill_value
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self._schema.dimension_units or (None,) * self.rank
 
     @property
     def kvstore(self) -> KvStore | None:

@@ -6,7 +6,6 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,12 +120,8 @@ class VirtualDriver(Driver):
         return self._domain
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        return copy(self._layout)
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self._units
+    def schema(self) -> Schema:
+        return Schema._of(self.dtype, self.rank, None, self._layout, self._units)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         """Return the spec of the driver that has the functions, or one with the functions themselves and no JSON."""
