@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.neuroglancer.constraints import encoding_members
 from blizzarr.neuroglancer.sharding import data_encoding
 from blizzarr.spec.codec_spec import DriverCodec
-from blizzarr.spec.members import Members
 
 
 class PrecomputedCodec(DriverCodec):

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.formats import Format
+from blizzarr.json_members import Members, as_integer
 from blizzarr.neuroglancer.constraints import ScaleConstraints, check_dtype, multiscale, scale
 from blizzarr.neuroglancer.format import Precomputed
 from blizzarr.neuroglancer.volume_constraints import VolumeConstraints
 from blizzarr.neuroglancer.volume_driver import VolumeDriver
 from blizzarr.spec.drivers import StoredDriver
-from blizzarr.spec.members import Members, as_integer
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Request

@@ -11,13 +11,13 @@ from typing import Any, Final
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import UNBOUNDED, Interval, sized
-from blizzarr.json_values import MISSING, plain
+from blizzarr.json_members import Members, as_integer, as_list
+from blizzarr.json_values import MISSING, braces, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers, prefixed
-from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, ORIGIN, SHAPE, Rule, Vector, braces
+from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, ORIGIN, SHAPE, Rule, Vector
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json, vector_json
-from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain
 

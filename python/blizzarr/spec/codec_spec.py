@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, Option, as_text
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.driver_table import DRIVERS
-from blizzarr.spec.members import Members, Option, as_text
 from blizzarr.spec.pretty import pretty
 
 

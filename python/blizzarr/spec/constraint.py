@@ -8,6 +8,7 @@ from math import gcd, isfinite
 from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SelectionError, SpecError
+from blizzarr.json_values import braces, number_shown
 
 MAX_RANK: Final = 32
 """The most dimensions that TensorStore has."""
@@ -72,8 +73,8 @@ class Vector:
         for dim in sorted(demanded & self.hard):
             if given[dim] != rule.unset and given[dim] != self.values[dim]:
                 raise SpecError(
-                    f"New hard constraint ({_number(given[dim])}) for dimension {dim} does not match "
-                    f"existing hard constraint ({_number(self.values[dim])})"
+                    f"New hard constraint ({number_shown(given[dim])}) for dimension {dim} does not match "
+                    f"existing hard constraint ({number_shown(self.values[dim])})"
                 )
         merged, hardened = list(self.values), set(self.hard)
         for dim, value in enumerate(given):
@@ -87,19 +88,6 @@ class Vector:
 
 _UNSET: Final = [Vector((None,) * rank) for rank in range(MAX_RANK + 1)]
 """No constraints on so many dimensions."""
-
-
-def braces(values: Sequence[Any]) -> str:
-    """Format values for an error message.
-
-    >>> braces([1, 2.5]), braces([1.0, float("inf")])
-    ('{1, 2.5}', '{1, inf}')
-    """
-    return f"{{{', '.join(map(_number, values))}}}"
-
-
-def _number(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _exact(value: int, doing: str, least: int, most: int) -> int:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from blizzarr.errors import SpecError
 from blizzarr.fork import ForkedLock
+from blizzarr.json_members import as_object
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.spec.members import as_object
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.resources import DEFAULT_SPECS, RESOURCES, ResourceKind, ResourceSpec, kind_of, resource_spec
 

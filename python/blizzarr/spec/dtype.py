@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import as_text
 from blizzarr.json_values import plain, quote
-from blizzarr.spec.members import as_text
 
 DTypeLike: TypeAlias = Any
 """A `DType`, a name of one, a NumPy dtype, or a Python type that NumPy has a dtype for."""

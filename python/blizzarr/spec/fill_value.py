@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, plain
+from blizzarr.json_values import braces, dump, plain
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_array import array_from_json, array_json
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any, Final, Self
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, as_float, as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers
 from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
-from blizzarr.spec.members import Members, as_float, as_integer, as_list, or_none
 
 as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
 """Takes JSON integers of 64 bits."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, OutOfRangeError, SpecError
+from blizzarr.json_members import as_text
 from blizzarr.json_values import MISSING, dump, quote
-from blizzarr.spec.members import as_text
 
 
 def as_pointer(value: Any) -> str:

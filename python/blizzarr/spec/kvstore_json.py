@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, as_text, options_json
 from blizzarr.json_values import copied, plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.driver_table import DRIVERS, scheme_driver
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
-from blizzarr.spec.members import Members, as_text, options_json
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.urls import hint_of_path, in_url, split_url

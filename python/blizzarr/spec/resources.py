@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, Option, as_bool, as_float, as_integer, as_text, one_of, options_json
 from blizzarr.json_values import expected, quote
-from blizzarr.spec.members import Members, Option, as_bool, as_float, as_integer, as_text, one_of, options_json
 from blizzarr.stores.memory import MemoryStore
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}

@@ -10,15 +10,15 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.json_values import MISSING, expected, plain
+from blizzarr.json_members import Members, as_integer, as_list, or_none
+from blizzarr.json_values import MISSING, braces, expected, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, integer, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
-from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
+from blizzarr.spec.constraint import INFINITE, MAX_RANK
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
-from blizzarr.spec.members import Members, as_integer, as_list, or_none
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.through_view import (
     domain_of_base,

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.indexing.form import identity_maps
+from blizzarr.json_members import Members, as_integer, as_text
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
@@ -16,7 +17,6 @@ from blizzarr.spec.dtype import dtype_json, is_dtype
 from blizzarr.spec.json_pointer import as_pointer
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
 from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_part
-from blizzarr.spec.members import Members, as_integer, as_text
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import KvNode, SpecNode

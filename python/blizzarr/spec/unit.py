@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import as_float, as_text, at_position
 from blizzarr.json_values import MISSING, expected, plain, quote
-from blizzarr.spec.members import as_float, as_text, at_position
 
 UnitLike: TypeAlias = "Unit | float | str | tuple[float, str]"
 

@@ -20,13 +20,13 @@ from blizzarr.errors import (
     StoreError,
 )
 from blizzarr.formats import find_many, get_many
+from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS
-from blizzarr.spec.members import Members
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, check_mode, modes_on

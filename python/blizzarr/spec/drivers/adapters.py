@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
+from blizzarr.json_members import Members, as_integer, as_list, one_of
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
-from blizzarr.spec.members import Members, as_integer, as_list, one_of
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.json_array import array_from_json, array_json
-from blizzarr.spec.members import Members
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
-from blizzarr.spec.members import Members
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.resources import RESOURCES, Resources, kind_of, resource_spec
 from blizzarr.spec.spec_node import SpecNode

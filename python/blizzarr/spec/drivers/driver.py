@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_members import Members, as_text
 from blizzarr.json_values import quote
 from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_json import kvstore_of, kvstore_url
-from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import Recheck
 from blizzarr.spec.resources import UsesResources

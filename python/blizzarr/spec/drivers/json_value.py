@@ -6,11 +6,11 @@ from copy import copy
 from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, Option, options_json
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore
 from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.members import Members, Option, options_json
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.formats import Format, format_named
+from blizzarr.json_members import Members, Option, as_bool, options_json
 from blizzarr.json_values import MISSING, copied, quote
 from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, path_below, url_of_kvstore, with_schema
 from blizzarr.spec.kvstore_json import kvstore_of
-from blizzarr.spec.members import Members, Option, as_bool, options_json
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on
 from blizzarr.spec.recheck import recheck_from_json

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
-from blizzarr.json_values import MISSING, alike
+from blizzarr.json_values import MISSING, alike, braces
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import (
@@ -31,7 +31,7 @@ from blizzarr.spec.chunk_layout import (
     order_in,
 )
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
-from blizzarr.spec.constraint import MAX_RANK, Vector, braces
+from blizzarr.spec.constraint import MAX_RANK, Vector
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints

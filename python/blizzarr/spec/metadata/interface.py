@@ -10,11 +10,11 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, identity_maps
+from blizzarr.json_members import Option
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.members import Option
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import DimensionUnits

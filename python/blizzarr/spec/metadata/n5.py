@@ -11,13 +11,12 @@ from blizzarr.errors import SpecError
 from blizzarr.formats.document import load
 from blizzarr.formats.n5_array import TYPES, decode
 from blizzarr.formats.n5_compression import options_of
-from blizzarr.json_values import within_64_bits
+from blizzarr.json_members import Option, as_float, as_text
+from blizzarr.json_values import braces, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.codec_spec import DriverCodec
-from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DTYPES, DType, dtype_json
-from blizzarr.spec.members import Option, as_float, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options

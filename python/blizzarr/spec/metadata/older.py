@@ -11,11 +11,11 @@ import numpy as np
 from blizzarr.creation.describe import describe_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Option, as_object, as_text
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.members import Option, as_object, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Element, Elements, Field
 from blizzarr.spec.metadata.interface import Options

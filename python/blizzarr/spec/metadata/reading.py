@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from blizzarr import formats
 from blizzarr.errors import BlizzarrError, MetadataError, SpecError
+from blizzarr.json_members import as_integer, as_list, as_object
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
 from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.members import as_integer, as_list, as_object
 
 _LONGEST: Final = (1 << 63) - 2
 

@@ -10,14 +10,13 @@ from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc
 from blizzarr.dtypes import DataType, fill_typed
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.formats.v2_elements import decode_dtype, decode_fill
-from blizzarr.json_values import copied, dump, expected, quote, within_64_bits
+from blizzarr.json_members import Option, as_bool, as_integer, as_text, one_of
+from blizzarr.json_values import braces, copied, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.chunk_layout import ChunkLayout, order_in
 from blizzarr.spec.codec_spec import DriverCodec
-from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.members import Option, as_bool, as_integer, as_text, one_of
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements, Fill
 from blizzarr.spec.metadata.interface import Options

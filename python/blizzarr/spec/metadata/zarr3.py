@@ -9,6 +9,7 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.indexing.form import Form
+from blizzarr.json_members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.json_values import MISSING, alike, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
@@ -17,7 +18,6 @@ from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DTYPES, DType
 from blizzarr.spec.layout_solver import choose_read_write_shapes
-from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements, Field, Fill, choice
 from blizzarr.spec.metadata.interface import Options, one_chunk_shape, resizable

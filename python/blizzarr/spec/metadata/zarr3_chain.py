@@ -9,10 +9,10 @@ from typing import Any, Final
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, expected, quote
+from blizzarr.json_members import Members, as_integer, as_list, as_text, one_of
+from blizzarr.json_values import braces, dump, expected, quote
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import MAX_RANK, braces
-from blizzarr.spec.members import Members, as_integer, as_list, as_text, one_of
+from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.metadata.reading import whole
 
 _THEIRS: Final = ("transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c")

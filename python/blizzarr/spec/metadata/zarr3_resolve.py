@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.codecs import BloscCodec
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump
+from blizzarr.json_values import braces, dump
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import MAX_RANK, braces
+from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec
 
 _ENDIAN = "little"

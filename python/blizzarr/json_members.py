@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.json_values import MISSING, dump, expected, quote
+from blizzarr.json_values import MISSING, braces, dump, expected, quote
 
 T = TypeVar("T")
 
@@ -199,3 +199,53 @@ def one_of(*choices: str) -> Callable[[Any], str]:
         return str(value)
 
     return parse
+
+
+def number_in(value: Any, read: Callable[[str], float | None]) -> Any:
+    """Parse a number in a text; return other values, and other texts, unchanged."""
+    number = read(value) if isinstance(value, str) else None
+    return value if number is None else number
+
+
+def nested(value: Any, parse: Callable[[Any], T]) -> tuple[tuple[int, ...], list[T]]:
+    """Return the shape of nested lists, which is that of the first element of each, and their elements, parsed.
+
+    >>> nested([[1, 2], [3, 4]], float)
+    ((2, 2), [1.0, 2.0, 3.0, 4.0])
+    >>> nested([[1, 2], [3]], float)
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected array of shape {2, 2}, but found array element [3] of length 1 at position {1}.
+    """
+    shape: list[int] = []
+    first = value
+    while isinstance(first, list):
+        shape.append(len(first))
+        first = first[0] if first else None
+    elements: list[T] = []
+    _collect(value, tuple(shape), (), parse, elements)
+    return tuple(shape), elements
+
+
+def _collect(
+    value: Any, shape: tuple[int, ...], at: tuple[int, ...], parse: Callable[[Any], T], elements: list[T]
+) -> None:
+    is_element = len(at) == len(shape)
+    if is_element is isinstance(value, list):
+        kind = "array" if is_element else "non-array"
+        raise SpecError(
+            f"Expected rank-{len(shape)} array, but found {kind} element {dump(value)} at position {braces(at)}."
+        )
+    if is_element:
+        try:
+            elements.append(parse(value))
+        except SpecError as error:
+            raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
+        return
+    if len(value) != shape[len(at)]:
+        raise SpecError(
+            f"Expected array of shape {braces(shape)}, but found array element {dump(value)} of length {len(value)} "
+            f"at position {braces(at)}."
+        )
+    for position, element in enumerate(value):
+        _collect(element, shape, (*at, position), parse, elements)
