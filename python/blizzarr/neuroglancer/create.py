@@ -18,7 +18,7 @@ from blizzarr.neuroglancer.sharding import check_key_bits
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import failed_precondition
+from blizzarr.spec.status import raised_as
 from blizzarr.views import IndexDomain
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def new_document(
     if stored is not None:
         check_multiscale(stored, MultiscaleConstraints(kind, dtype, channels))
     number_of_scale = _check_new(stored, number, key, wanted.key is None, resolution, assumed)
-    with failed_precondition():
+    with raised_as(ConstraintError):
         wrong = encoding_problem(encoding, dtype.name, channels)
         if wrong is not None:
             raise SpecError(wrong)

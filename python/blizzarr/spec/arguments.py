@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import index
 from typing import Any, NamedTuple, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.keywords import unknown_keywords
+from blizzarr.views.values import opt_index
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ def apply_arguments(
 ) -> None:
     """Apply the arguments of `function` to `target`, in the order of the table; None counts as missing.
 
-    >>> apply_arguments(dict, {}, {"rank": Argument(integer, dict.setdefault)}, {"rank": 2.0})
+    >>> apply_arguments(dict, {}, {"rank": Argument(opt_index, dict.setdefault)}, {"rank": 2.0})
     Traceback (most recent call last):
     ...
     TypeError: Invalid rank: 'float' object cannot be interpreted as an integer
@@ -95,17 +95,9 @@ def instance_of(kind: type[T]) -> Callable[[Any], T]:
     return convert
 
 
-def integer(value: Any) -> int:
-    """Convert to an integer of 64 bits."""
-    number = index(value)
-    if not -(1 << 63) <= number < 1 << 63:
-        raise OverflowError(f"{number} does not fit into 64 bits")
-    return number
-
-
 def integers(values: Iterable[Any]) -> tuple[int | None, ...]:
     """Convert to integers of 64 bits, or None, one for each dimension."""
-    return tuple(None if value is None else integer(value) for value in _sequence(values))
+    return tuple(map(opt_index, _sequence(values)))
 
 
 def floats(values: Iterable[Any]) -> tuple[float | None, ...]:

@@ -8,14 +8,9 @@ from math import gcd, isfinite
 from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SelectionError, SpecError
+from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN
 from blizzarr.json_values import braces, number_shown
-
-MAX_RANK: Final = 32
-"""The most dimensions that TensorStore has."""
-INFINITE: Final = (1 << 62) - 1
-"""The index that stands for infinity; the finite ones are nearer to zero."""
-UNSET: Final = -(1 << 63)
-"""The index that stands for none."""
+from blizzarr.views.values import MAX_RANK
 
 
 class Rule(NamedTuple):
@@ -99,25 +94,25 @@ def _exact(value: int, doing: str, least: int, most: int) -> int:
 def _origin_to_output(value: int, offset: int, stride: int) -> int:
     doing = f"transforming input origin {value} by offset {offset} and stride {stride}"
     edge = value if stride > 0 else value - 1
-    return _exact(stride * edge + offset, doing, 1 - INFINITE, INFINITE - 1)
+    return _exact(stride * edge + offset, doing, 1 - INF, INF - 1)
 
 
 def _origin_to_input(value: int, offset: int, stride: int) -> int:
     doing = f"transforming output origin {value} by offset {offset} and stride {stride}"
-    distance = _exact(value - offset, doing, 1 - INFINITE, INFINITE - 1)
+    distance = _exact(value - offset, doing, 1 - INF, INF - 1)
     return -(-(distance if stride > 0 else distance - 1) // stride)
 
 
 def _shape_to_output(value: int, offset: int, stride: int) -> int:
-    return _exact(abs(stride) * value, f"computing abs({stride}) * {value}", 0, (1 << 63) - 1)
+    return _exact(abs(stride) * value, f"computing abs({stride}) * {value}", 0, INT64_MAX)
 
 
 ORIGIN: Final = Rule(
-    UNSET, lambda value: value == UNSET or -INFINITE < value < INFINITE, None, _origin_to_output, _origin_to_input
+    INT64_MIN, lambda value: value == INT64_MIN or -INF < value < INF, None, _origin_to_output, _origin_to_input
 )
 SHAPE: Final = Rule(
     0,
-    lambda value: -1 <= value < INFINITE,
+    lambda value: -1 <= value < INF,
     -1,
     _shape_to_output,
     lambda value, offset, stride: value // gcd(stride, value),

@@ -31,16 +31,8 @@ DRIVERS: Final[OpenTable[Driver]] = OpenTable(
 )
 """The drivers by name. Some have a second name, as which `Driver.name` does not have it."""
 
-_ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images")
-
-
-def elsewhere(name: str) -> str | None:
-    """Describe a driver or URL scheme that TensorStore has and this library has not; None for others.
-
-    >>> elsewhere("png"), elsewhere("zarr3")
-    ('images', None)
-    """
-    return _ELSEWHERE.get(name)
+ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images")
+"""The drivers and URL schemes that TensorStore has and this library has not, and what they are for."""
 
 
 def scheme_driver(scheme: str) -> Driver | None:

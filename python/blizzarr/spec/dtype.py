@@ -139,20 +139,11 @@ class DType:
         return DType, (self._name,)
 
 
-def is_dtype(name: str) -> bool:
-    """Return whether there is a data type of this name.
-
-    >>> is_dtype("int8"), is_dtype("i1")
-    (True, False)
-    """
-    return name in _NUMPY or name in ML_NAMES
-
-
 def _name_of(value: DTypeLike) -> str:
     if isinstance(value, DType):
         return value.name
     if isinstance(value, str):
-        if is_dtype(value):
+        if value in _NUMPY or value in ML_NAMES:
             return value
         raise SpecError(f"No TensorStore data type with name: {quote(value)}")
     if value is str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,26 +31,30 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     else:
         array = np.asarray(value, dtype.numpy_dtype)
     if array.dtype == object:
-        convert = plain if dtype.name == "json" else _text_of(dtype)
-        array = _objects(array, [convert(element) for element in array.ravel().tolist()])
+        array = as_objects(array, dtype)
     return unbroadcast(array), dtype
 
 
-def _text_of(dtype: DType) -> Callable[[Any], Any]:
+def as_object(element: Any, dtype: DType) -> Any:
+    """Return an element of a data type whose elements are objects: a text, bytes, or JSON."""
+    if dtype.name == "json":
+        try:
+            return plain(element)
+        except ValueError as error:
+            raise TypeError(f"expected JSON, found {element!r}") from error
     wanted: type = bytes if dtype.name == "string" else str
-
-    def text(element: Any) -> Any:
-        if not isinstance(element, wanted):
-            raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")
-        return wanted(element)
-
-    return text
+    if isinstance(element, wanted):
+        # NumPy's scalars of texts and bytes are ours, too.
+        return element if type(element) is wanted else wanted(element)
+    raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")
 
 
-def _objects(array: Array, elements: list[Any]) -> Array:
-    objects = np.empty(array.size, object)
-    objects[:] = elements
-    return objects.reshape(array.shape)
+def as_objects(array: Array, dtype: DType) -> Array:
+    """Return an array of objects with elements of a data type."""
+    objects = np.empty(array.shape, object)
+    for position, element in np.ndenumerate(array):
+        objects[position] = as_object(element, dtype)
+    return objects
 
 
 def unbroadcast(array: Array) -> Array:

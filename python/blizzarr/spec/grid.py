@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any, Final, Self
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INF, INT64_MIN
 from blizzarr.json_members import Members, as_float, as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers
-from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, SHAPE, UNSET, Vector
+from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integers
+from blizzarr.spec.constraint import ASPECT_RATIO, SHAPE, Vector
+from blizzarr.views.values import MAX_RANK, to_index
 
 as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
 """Takes JSON integers of 64 bits."""
@@ -54,9 +56,9 @@ class GridConstraints:
         """Return the constraints merged with one on ``"shape"``, ``"aspect_ratio"`` or ``"elements"``."""
         if name != "elements":
             return replace(self, **{name: getattr(self, name).merged(_RULES[name], value, hard)})
-        if value is None or value == UNSET:
+        if value is None or value == INT64_MIN:
             return self
-        if not 0 <= value < INFINITE:
+        if not 0 <= value < INF:
             raise SpecError(f"Invalid value: {value}")
         if self.elements is not None:
             if not hard:
@@ -213,8 +215,8 @@ def _setter(name: str, hard: bool) -> Any:
     return lambda grid, value: grid._set(name, value, hard)
 
 
-_ARGUMENTS: Final[dict[str, Argument]] = {"rank": Argument(integer, Grid._set_rank)}
-for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("elements", integer)):
+_ARGUMENTS: Final[dict[str, Argument]] = {"rank": Argument(to_index, Grid._set_rank)}
+for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("elements", to_index)):
     _ARGUMENTS[_name] = Argument(_convert, _setter(_name, True))
     _ARGUMENTS[f"{_name}_soft_constraint"] = Argument(_convert, _setter(_name, False))
 # TensorStore merges these in the same way: hard constraints of the second stay hard.

@@ -5,7 +5,7 @@ A *generation* tells one value of a key from the next; see `blizzarr.stores.gene
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from blizzarr.errors import GenerationMismatchError, PathError, SpecError
@@ -14,6 +14,7 @@ from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, read_
 from blizzarr.stores.generation_writes import replace_generation, set_value, write_generation
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
+from blizzarr.stores.requests import publish
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
 
@@ -102,20 +103,20 @@ class Access:
             else:
                 generation = replace_generation(self.store, full, if_equal, value)
             if generation is not None:
-                self._publish()
+                publish(self.store)
         return generation
 
     def put(self, key: str, value: bytes | None) -> None:
         """Replace the value, or delete it, without asking for its generation."""
         with Named(self, key) as full:
             set_value(self.store, full, value)
-            self._publish()
+            publish(self.store)
 
     def delete_range(self, least: str, end: str) -> None:
         """Delete the keys from `least` up to, but without, `end`; an empty `end` means no upper bound."""
         for key in list(self.keys(least, end)):
             set_value(self.store, self.path + key, None)
-        self._publish()
+        publish(self.store)
 
     def keys(self, least: str, end: str) -> Iterator[str]:
         """Return the keys from `least` up to, but without, `end`, in no order."""
@@ -137,12 +138,6 @@ class Access:
         for prefix in listing.prefixes:
             if prefix.startswith(wanted):
                 yield from self.store.list(prefix)
-
-    def _publish(self) -> None:
-        """Make the changes visible to others, for stores that do not do so at once."""
-        flush: Callable[[], None] | None = getattr(self.store, "flush", None)
-        if flush is not None and not getattr(self.store, "shows_at_once", False):
-            flush()
 
 
 class Named:

@@ -10,13 +10,13 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import INF
 from blizzarr.json_members import Members, as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, braces, expected, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, integer, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
-from blizzarr.spec.constraint import INFINITE, MAX_RANK
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
 from blizzarr.spec.pretty import pretty
@@ -31,6 +31,7 @@ from blizzarr.spec.through_view import (
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
+from blizzarr.views.values import MAX_RANK, to_index
 
 _units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
 
@@ -218,7 +219,7 @@ class Schema(Indexable):
     def _set_shape(self, shape: tuple[int, ...]) -> None:
         rank = len(shape)
         self._set_rank(rank, "shape")
-        if all(0 <= size < INFINITE for size in shape):
+        if all(0 <= size < INF for size in shape):
             never = (False,) * rank
             domain = IndexDomain._of(Form((0,) * rank, shape, never, never, ("",) * rank))
         else:
@@ -387,7 +388,7 @@ def _domain_json(value: Any) -> IndexDomain:
 
 
 def _shape(values: Iterable[Any]) -> tuple[int, ...]:
-    return tuple(integer(value) for value in values)
+    return tuple(to_index(value) for value in values)
 
 
 def _units(values: Iterable[Any]) -> DimensionUnits:
@@ -395,7 +396,7 @@ def _units(values: Iterable[Any]) -> DimensionUnits:
 
 
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(integer, Schema._set_rank),
+    "rank": Argument(to_index, Schema._set_rank),
     "dtype": Argument(as_dtype, Schema._set_dtype),
     "domain": Argument(instance_of(IndexDomain), Schema._set_domain),
     "shape": Argument(_shape, Schema._set_shape),

@@ -11,9 +11,9 @@ from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
-from blizzarr.spec.driver_table import elsewhere, scheme_driver
+from blizzarr.spec.driver_table import ELSEWHERE, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver
-from blizzarr.spec.dtype import dtype_json, is_dtype
+from blizzarr.spec.dtype import DTYPES, dtype_json
 from blizzarr.spec.json_pointer import as_pointer
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
 from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_part
@@ -46,7 +46,7 @@ def spec_from_json(value: Any) -> SpecNode:
         members = Members({"kvstore": value})
         given, name, driver = members.left, "auto", DRIVERS["auto"]
     else:
-        if type(name) is str and (what := elsewhere(name)) is not None:
+        if type(name) is str and (what := ELSEWHERE.get(name)) is not None:
             raise _unsupported(
                 f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
             )
@@ -196,7 +196,7 @@ def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
             return _array(driver.name, decoded(url.authority + url.path), node)
     if scheme == "cast" and node is not None:
         return _cast(part if ":" in part else f"{part}:", node)
-    if (what := elsewhere(scheme)) is not None:
+    if (what := ELSEWHERE.get(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
     if driver is not None or scheme in KV_SCHEMES or scheme == "cast":
         raise unsupported_scheme(scheme, part)
@@ -221,7 +221,7 @@ def _cast(part: str, node: KvNode | SpecNode) -> SpecNode:
         url = split_url(part)
         url.refuse_query()
         name = url.authority + url.path
-        if not is_dtype(name):
+        if name not in DTYPES:
             raise SpecError(f"Unsupported data type: {quote(name)}")
     rank = below.schema.rank if below.transform is None else below.transform.input_rank
     return SpecNode("cast", Schema(dtype=name, rank=rank), bases=(below,))

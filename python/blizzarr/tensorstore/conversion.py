@@ -16,6 +16,7 @@ import numpy.typing as npt
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.fill_value import as_objects
 from blizzarr.spec.json_array import as_element, integer_range
 
 _TEXTS = ("string", "ustring")
@@ -267,7 +268,7 @@ def _depth(value: Any) -> int:
 def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[Any]:
     wanted = dtype._element_dtype
     if wanted.hasobject:
-        return as_text_elements(value, dtype, max_rank)
+        return as_objects(_json(value, max_rank) if dtype.name == "json" else np.array(value, object), dtype)
     if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
@@ -278,15 +279,6 @@ def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[An
         what = "array data" if value.ndim else "scalar"
         raise TypeError(f"Cannot cast {what} from {value.dtype!r} to {wanted!r} according to the rule 'safe'")
     return np.asarray(value).astype(wanted) if isinstance(value, np.generic) else np.array(value, wanted)
-
-
-def as_text_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
-    """Convert a value to an array of objects: texts, byte strings or JSON."""
-    result = _json(value, max_rank) if dtype.name == "json" else np.array(value, object)
-    made = np.empty(result.shape, object)
-    for position, element in np.ndenumerate(result):
-        made[position] = _checked(element, dtype)
-    return made
 
 
 def _json(value: Any, max_rank: int | None) -> npt.NDArray[Any]:
@@ -310,16 +302,3 @@ def _json(value: Any, max_rank: int | None) -> npt.NDArray[Any]:
     for number, element in enumerate(level):
         made[number] = element
     return made.reshape(shape)
-
-
-def _checked(element: Any, dtype: DType) -> Any:
-    if dtype.name == "json":
-        try:
-            return plain(element)
-        except ValueError as error:
-            raise TypeError(f"expected JSON, found {element!r}") from error
-    wanted: type = bytes if dtype.name == "string" else str
-    if isinstance(element, wanted):
-        # NumPy's scalars of texts and bytes are ours, too.
-        return element if type(element) is wanted else wanted(element)
-    raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")

@@ -34,12 +34,6 @@ class KnownMetadata:
         known = self._known
         return None if known is None else known[0]
 
-    @property
-    def moment(self) -> float | None:
-        """The moment when they were read; None if nobody has read them."""
-        known = self._known
-        return None if known is None else known[1]
-
     def recent(self, since: float) -> ArrayMeta | None:
         """Return the metadata if they were read at this moment or later."""
         known = self._known

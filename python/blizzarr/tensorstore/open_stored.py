@@ -32,7 +32,7 @@ from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, check_mode, modes_on
 from blizzarr.spec.recheck import Recheck, bound_at_open
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
+from blizzarr.spec.status import raise_as, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
@@ -175,7 +175,7 @@ def _opened(
             one_chunk_shape(meta)
         field = constraints.field_of(meta, node.options)
     except SpecError as error:
-        raise_failed_precondition(error)
+        raise_as(ConstraintError, error)
         raise
     store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]

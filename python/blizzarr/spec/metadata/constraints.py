@@ -31,7 +31,7 @@ from blizzarr.spec.chunk_layout import (
     order_in,
 )
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
-from blizzarr.spec.constraint import MAX_RANK, Vector
+from blizzarr.spec.constraint import Vector
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints
@@ -40,9 +40,10 @@ from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fil
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
-from blizzarr.spec.status import invalid_argument
+from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, merge_units
 from blizzarr.views import IndexDomain
+from blizzarr.views.values import MAX_RANK
 
 
 class Ranks(NamedTuple):
@@ -304,14 +305,14 @@ class Constraints(MetadataConstraints):
         for name, check in self._CHECKS.items():
             if getattr(schema, name) is None:
                 continue
-            with invalid_argument() if name in self.invalid else nullcontext():
+            with raised_as(InvalidArgumentError) if name in self.invalid else nullcontext():
                 check(self, schema, field, options)
 
     def _check_codec(self, schema: Schema, field: Field, options: Options) -> None:
         assert schema.codec is not None
         is_other = parts_of(schema.codec)[0] != self.driver and "codec of another driver" in self.invalid
         with (
-            invalid_argument() if is_other else nullcontext(),
+            raised_as(InvalidArgumentError) if is_other else nullcontext(),
             prefixed("codec from metadata does not match codec in schema"),
         ):
             self.codec(schema, options)

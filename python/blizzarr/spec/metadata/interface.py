@@ -14,11 +14,11 @@ from blizzarr.json_members import Option
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.values import MAX_RANK
 
 Options: TypeAlias = Mapping[str, Any]
 """The driver's own members of a spec."""

@@ -15,7 +15,7 @@ from blizzarr.json_members import as_integer, as_list, as_object
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
-from blizzarr.spec.constraint import MAX_RANK
+from blizzarr.views.values import MAX_RANK
 
 _LONGEST: Final = (1 << 63) - 2
 

@@ -12,8 +12,8 @@ from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, as_integer, as_list, as_text, one_of
 from blizzarr.json_values import braces, dump, expected, quote
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.metadata.reading import whole
+from blizzarr.views.values import MAX_RANK
 
 _THEIRS: Final = ("transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c")
 """The codecs that TensorStore has. Others take any options, which are checked when they are used."""

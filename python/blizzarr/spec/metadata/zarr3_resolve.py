@@ -15,8 +15,8 @@ from blizzarr.codecs import BloscCodec
 from blizzarr.errors import SpecError
 from blizzarr.json_values import braces, dump
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import MAX_RANK
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec
+from blizzarr.views.values import MAX_RANK
 
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
