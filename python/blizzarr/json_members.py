@@ -47,8 +47,7 @@ class Members:
         try:
             return parse(value)
         except (SpecError, ValueError, IndexError) as error:
-            reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-            wrong = SpecError(f"Error parsing object member {quote(name)}: {reason}")
+            wrong = SpecError(f"Error parsing object member {quote(name)}: {reason_of(error)}")
             wrong.__cause__ = error
             self.wrong.append(wrong)
         if default is MISSING:
@@ -97,6 +96,11 @@ def options_json(options: Mapping[str, Any], table: Mapping[str, Option], includ
         for name, row in table.items()
         if options[name] != row.default or (include_defaults and not row.optional)
     }
+
+
+def reason_of(error: Exception) -> str:
+    """Return the text of an error, without what was said of its place."""
+    return error.reason if isinstance(error, BlizzarrError) else str(error)
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -153,8 +157,7 @@ def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> 
     try:
         return parse(values[position])
     except (SpecError, ValueError, IndexError) as error:
-        reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-        raise SpecError(f"Error parsing value at position {position}: {reason}") from error
+        raise SpecError(f"Error parsing value at position {position}: {reason_of(error)}") from error
 
 
 def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any], tuple[T, ...]]:
@@ -176,8 +179,7 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
             try:
                 parsed.append(parse(element))
             except (SpecError, ValueError, IndexError) as error:
-                reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-                wrong.append(f"Error parsing value at position {position}: {reason}")
+                wrong.append(f"Error parsing value at position {position}: {reason_of(error)}")
         if wrong:
             raise SpecError("; ".join(wrong))
         return tuple(parsed)

@@ -15,9 +15,20 @@ from blizzarr.json_members import Members, as_integer, as_list
 from blizzarr.json_values import MISSING, braces, plain
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integers, prefixed
-from blizzarr.spec.constraint import ASPECT_RATIO, ORIGIN, SHAPE, Rule, Vector
+from blizzarr.spec.grid import (
+    ASPECT_RATIO,
+    ORIGIN,
+    SHAPE,
+    GridConstraints,
+    Rule,
+    Vector,
+    check_rank,
+    grid_from_json,
+    grid_json,
+    shape_json,
+    vector_json,
+)
 from blizzarr.spec.grid import Grid as GridClass
-from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json, vector_json
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain
 from blizzarr.views.values import MAX_RANK, to_index

@@ -19,8 +19,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF, Bounds
-from blizzarr.spec.constraint import Vector
-from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.grid import GridConstraints, Vector
 
 DEFAULT_ELEMENTS: Final = 1024 * 1024
 """The approximate number of elements of a chunk if there is no constraint."""

@@ -31,10 +31,9 @@ from blizzarr.spec.chunk_layout import (
     order_in,
 )
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
-from blizzarr.spec.constraint import Vector
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import shown
-from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.grid import GridConstraints, Vector
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fill, choice, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple, NoReturn
 
 from blizzarr import formats
-from blizzarr.errors import BlizzarrError, MetadataError, SpecError
-from blizzarr.json_members import as_integer, as_list, as_object
+from blizzarr.errors import MetadataError, SpecError
+from blizzarr.json_members import Members, as_integer, as_list, as_object
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
 from blizzarr.views.values import MAX_RANK
 
+_WRONG: Final = object()
 _LONGEST: Final = (1 << 63) - 2
 
 
@@ -73,19 +75,18 @@ def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Readi
     ...
     blizzarr.errors.SpecError: Error parsing object member "shape": ...; Error parsing object member "chunks": ...
     """
-    members = dict(as_object(value))
-    reading, wrong = Reading(rank), []
+    members, reading = Members(dict(as_object(value))), Reading(rank)
     for name, member in table.items():
-        if name not in members:
-            continue
-        try:
-            reading.given[name] = member.parse(members.pop(name), reading)
-        except (SpecError, ValueError, IndexError) as error:
-            reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-            wrong.append(f"Error parsing object member {quote(name)}: {reason}")
-    if wrong:
-        raise SpecError("; ".join(wrong))
-    return reading, members
+        if name in members.left:
+            parsed = members.take(name, partial(_parsed, member, reading), _WRONG)
+            if parsed is not _WRONG:
+                reading.given[name] = parsed
+    members.refuse()
+    return reading, members.left
+
+
+def _parsed(member: Member, reading: Reading, value: Any) -> Any:
+    return member.parse(value, reading)
 
 
 def all_of(*parts: Callable[[], Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc
 from blizzarr.dtypes import DataType, fill_typed
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.formats.v2_elements import decode_dtype, decode_fill
-from blizzarr.json_members import Option, as_bool, as_integer, as_text, one_of
+from blizzarr.json_members import Members, Option, as_bool, as_integer, as_text, one_of
 from blizzarr.json_values import braces, copied, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
@@ -152,8 +152,7 @@ class ZarrConstraints(Constraints):
 
     @classmethod
     def check_extra(cls, extra: dict[str, Any]) -> None:
-        if extra:
-            raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(extra)))}")
+        Members(extra).end()
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
