@@ -77,11 +77,6 @@ def specs_in(context: ContextSpec | None) -> dict[str, ResourceSpec]:
     return {} if context is None else context._resources
 
 
-def context_spec(resources: dict[str, ResourceSpec]) -> ContextSpec:
-    """Return the spec of a context with these resources."""
-    return ContextSpec._of(resources)
-
-
 class BoundResource:
     """A resource that a context has made: the same object wherever it is shared."""
 
