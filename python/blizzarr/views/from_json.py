@@ -57,8 +57,6 @@ def _domain(members: Members, prefix: str) -> tuple[Any, ...]:
     if members.left.keys().isdisjoint(names):
         raise SpecError(f"At least one of {', '.join(map(quote, names))} members must be specified")
     given = [name for name in _UPPER if prefix + name in members.left]
-    if len(given) > 1:
-        raise SpecError(f"At most one of {', '.join(quote(prefix + name) for name in _UPPER)} members is allowed")
     rank: int | None = members.take(names[0], as_integer(0, MAX_RANK), None)
 
     def vector(
@@ -78,6 +76,9 @@ def _domain(members: Members, prefix: str) -> tuple[Any, ...]:
         return members.take(prefix + name, each, None)
 
     lower = vector("inclusive_min", lambda value: _implicit(value, {"-inf": -INF}))
+    if len(given) > 1:
+        members.refuse()
+        raise SpecError(f"At most one of {', '.join(quote(prefix + name) for name in _UPPER)} members is allowed")
     upper: Upper | None = None
     implicit_upper: tuple[bool, ...] | None = None
     if given:
@@ -119,15 +120,13 @@ def _output(document: Any) -> RawMap:
         raise SpecError('At most one of "input_dimension", "index_array" members is allowed')
     has_array = "index_array" in members.left
     is_map = has_array or "input_dimension" in members.left
-    parsed = RawMap(
-        members.take("offset", _index, 0),
-        members.take("stride", lambda value: _stride(value, is_map), 1),
-        members.take("input_dimension", _index, None),
-        members.take("index_array", _index_array, None),
-        members.take("index_array_bounds", lambda value: _bounds(value, has_array), UNBOUNDED),
-    )
+    offset = members.take("offset", _index, 0)
+    dim = members.take("input_dimension", _index, None)
+    array = members.take("index_array", _index_array, None)
+    bounds = members.take("index_array_bounds", lambda value: _bounds(value, has_array), UNBOUNDED)
+    stride = members.take("stride", lambda value: _stride(value, is_map), 1)
     members.end()
-    return parsed
+    return RawMap(offset, stride, dim, array, bounds)
 
 
 def _stride(value: Any, meant: bool) -> int:
