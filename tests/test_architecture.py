@@ -23,6 +23,7 @@ FLOORS: list[set[str]] = [
     {
         "problems",
         "config",
+        "json_members",
         "json_values",
         "keywords",
         "number_text",

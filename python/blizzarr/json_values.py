@@ -197,6 +197,20 @@ def shown_bytes(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
+def braces(values: Sequence[Any]) -> str:
+    """Return values as an error message shows them.
+
+    >>> braces([1, 2.5]), braces([1.0, float("inf")])
+    ('{1, 2.5}', '{1, inf}')
+    """
+    return f"{{{', '.join(map(number_shown, values))}}}"
+
+
+def number_shown(value: Any) -> str:
+    """Return a number as an error message shows it; others as their text."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def expected(value: Any, what: str) -> SpecError:
     """Make the error that something else was expected where `value` was found.
 

@@ -14,7 +14,7 @@ import blizzarr.tensorstore as ours
 from blizzarr import views
 from blizzarr.codecs import ShardingCodec
 from blizzarr.stores import MemoryStore
-from blizzarr.tensorstore.inner_chunks import inner_chunks
+from blizzarr.tensorstore.stored_statistics import inner_chunks
 from support.view_chains import is_hazardous, operation
 
 theirs = pytest.importorskip("tensorstore")

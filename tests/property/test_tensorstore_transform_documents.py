@@ -27,6 +27,11 @@ def outcome(make: Callable[[], Any]) -> Any:
     return repr(made), made.to_json()
 
 
+def is_like(mine: Any, theirs: Any) -> bool:
+    """True if both are the same; an error of ours has further problems after TensorStore's, which has the first."""
+    return bool(mine == theirs or (mine[0] == theirs[0] == "ValueError" and mine[1].startswith(theirs[1] + "; ")))
+
+
 def test_domains_of_vectors() -> None:
     """Bounds, sizes, flags and labels in all combinations, some of them contradictions."""
     random = Random(9)
@@ -77,7 +82,7 @@ def test_domains_of_documents() -> None:
         if random.random() < 0.02:
             document["more"] = 1
         mine, theirs = (outcome(lambda: library.IndexDomain(json=document)) for library in (views, tensorstore))  # noqa: B023
-        assert mine == theirs, document
+        assert is_like(mine, theirs), (document, mine, theirs)
 
 
 def test_transforms_of_documents() -> None:
@@ -92,7 +97,7 @@ def test_transforms_of_documents() -> None:
         if random.random() < 0.9:
             document["output"] = [output_map(random, sizes) for _ in range(random.randint(0, 3))]
         mine, theirs = (outcome(lambda: library.IndexTransform(json=document)) for library in (views, tensorstore))  # noqa: B023
-        assert mine == theirs, document
+        assert is_like(mine, theirs), (document, mine, theirs)
 
 
 def output_map(random: Random, sizes: list[int]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
+from blizzarr.stores.requests import publish
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
@@ -188,9 +189,7 @@ def copy(
         consolidate(target, group, groups[group])
     if groups:
         record.finish()
-    flush = getattr(target, "flush", None)
-    if flush is not None and not getattr(target, "shows_at_once", False):
-        flush()
+    publish(target)
     for error in skipped:
         warn(f"not copied: {error}")
     metadata = detect(target, node_path, form)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError
+from blizzarr.errors import ArrayNotFoundError, ConstraintError, InvalidArgumentError, SpecError
 from blizzarr.json_values import dump, quote
 from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints
 from blizzarr.neuroglancer.effective import (
@@ -21,9 +21,9 @@ from blizzarr.neuroglancer.sharding import check_is_sharded
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
-from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import invalid_argument
+from blizzarr.spec.status import raised_as
+from blizzarr.spec.unit import DimensionUnits, units_shown
 
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
@@ -137,11 +137,11 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         raise ConstraintError(
             f"data_type from metadata ({volume.data_type}) does not match dtype in schema ({schema.dtype.name})"
         )
-    with invalid_argument():
+    with raised_as(InvalidArgumentError):
         if schema.codec is not None:
             with prefixed("codec from metadata does not match codec in schema"):
                 codec = merged_codec(codec_of_scale(scale), schema.codec)
-            check_is_sharded(scale.sharding, parts_of(codec)[1].shard_data_encoding)
+            check_is_sharded(scale.sharding, parts_of(codec)[1].given.get("shard_data_encoding"))
         stored = stored_scale(scale, chunk)
         domain = domain_of(stored, volume.num_channels, Schema())
         if schema.domain is not None:

@@ -7,9 +7,9 @@ from math import inf, prod
 from typing import Final
 
 from blizzarr.errors import SpecError
+from blizzarr.indexing.interval import INF
 from blizzarr.neuroglancer.sharding import HASHES, Sharding, index_bits
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of
-from blizzarr.spec.constraint import INFINITE
 
 _MOST_SHIFTED: Final = 9
 """Bits of chunks that share a minishard."""
@@ -35,7 +35,7 @@ def choose_shards(
         for dim, side in enumerate(grid.shape.values[:3]):
             if not side:
                 continue
-            if side in (-1, INFINITE):
+            if side in (-1, INF):
                 side = chunk[dim] << most[dim]
             side_of_shard = chunk[dim] << used[dim]
             if dim in grid.shape.hard and side_of_shard != side:

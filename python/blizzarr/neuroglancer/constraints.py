@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, as_integer, as_text, at_position, one_of
 from blizzarr.json_values import dump, expected, quote
 from blizzarr.neuroglancer.info import ENCODINGS, INT32, INT64, LARGEST, TYPES, Triple, encoding_problem, number_of
 from blizzarr.neuroglancer.sharding import Sharding, check_key_bits, sharding_from_json
 from blizzarr.spec.dtype import DType, dtype_json
-from blizzarr.spec.members import Members, as_integer, as_text, at_position, one_of
 
 
 @dataclass(frozen=True, slots=True)

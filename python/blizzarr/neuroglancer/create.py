@@ -11,7 +11,6 @@ from blizzarr.indexing.interval import INF, Bounds
 from blizzarr.json_values import copied, dump, quote
 from blizzarr.neuroglancer.check import check_multiscale, check_schema
 from blizzarr.neuroglancer.choose_shards import choose_shards
-from blizzarr.neuroglancer.codec import PrecomputedCodec
 from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
@@ -19,7 +18,7 @@ from blizzarr.neuroglancer.sharding import check_key_bits
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import failed_precondition
+from blizzarr.spec.status import raised_as
 from blizzarr.views import IndexDomain
 
 T = TypeVar("T")
@@ -65,17 +64,19 @@ def new_document(
     dtype, channels = check_dtype(schema.dtype), domain.shape[3]
     kind = multiscale.kind or ("segmentation" if dtype.name in ("uint32", "uint64") else "image")
     resolution = tuple(1.0 if unit is None else unit.multiplier for unit in units_of(wanted, schema)[:3])
-    codec: PrecomputedCodec = codec_of(wanted, schema)._value
-    encoding = codec.encoding or "raw"
+    codec = codec_of(wanted, schema)._value.given
+    encoding = codec.get("encoding", "raw")
     chunk, block = _chunks(layout, domain, encoding)
     sharding = wanted.sharding
     if sharding is None and not wanted.unsharded:
-        sharding = choose_shards(schema.chunk_layout, domain.shape[:3], chunk, encoding, codec.shard_data_encoding)
+        sharding = choose_shards(
+            schema.chunk_layout, domain.shape[:3], chunk, encoding, codec.get("shard_data_encoding")
+        )
     key = wanted.key if wanted.key is not None else "_".join(f"{length:g}" for length in resolution)
     if stored is not None:
         check_multiscale(stored, MultiscaleConstraints(kind, dtype, channels))
     number_of_scale = _check_new(stored, number, key, wanted.key is None, resolution, assumed)
-    with failed_precondition():
+    with raised_as(ConstraintError):
         wrong = encoding_problem(encoding, dtype.name, channels)
         if wrong is not None:
             raise SpecError(wrong)
@@ -90,8 +91,8 @@ def new_document(
         encoding=encoding,
         sharding=sharding,
         block_size=block,
-        jpeg_quality=QUALITY if codec.jpeg_quality is None else codec.jpeg_quality,
-        png_level=-1 if codec.png_level is None else codec.png_level,
+        jpeg_quality=codec.get("jpeg_quality", QUALITY),
+        png_level=codec.get("png_level", -1),
         extra={},
     )
     check_schema(Volume(kind, dtype.name, channels, (scale,), {}), scale, chunk, schema)

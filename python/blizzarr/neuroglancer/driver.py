@@ -6,17 +6,17 @@ from typing import Any, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.formats import Format
+from blizzarr.json_members import Members, as_integer
 from blizzarr.neuroglancer.constraints import ScaleConstraints, check_dtype, multiscale, scale
 from blizzarr.neuroglancer.format import Precomputed
 from blizzarr.neuroglancer.volume_constraints import VolumeConstraints
 from blizzarr.neuroglancer.volume_driver import VolumeDriver
-from blizzarr.neuroglancer.volume_place import VolumePlace
 from blizzarr.spec.drivers import StoredDriver
-from blizzarr.spec.members import Members, as_integer
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.tensorstore.driver import Request
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.open_stored import open_stored
-from blizzarr.tensorstore.opening import Request, refuse_creating
 from blizzarr.tensorstore.store import TensorStore, store_of
 
 _LARGEST: Final = (1 << 64) - 1
@@ -34,8 +34,8 @@ class PrecomputedDriver(StoredDriver):
 
     def open(self, node: SpecNode, request: Request) -> TensorStore:
         """Return a scale, whose indices begin at the offset of the volume."""
-        refuse_creating(node, request)
-        driver = VolumeDriver(open_stored(node, request.transaction, VolumePlace), request.transaction)
+        driver = driver_of(open_stored(node, request, VolumeDriver))
+        assert isinstance(driver, VolumeDriver), "as asked for"
         return store_of(driver, driver.outside)
 
     def take_constraints(self, members: Members, node: SpecNode) -> VolumeConstraints:
@@ -60,7 +60,7 @@ class PrecomputedDriver(StoredDriver):
 
     def url(self, node: SpecNode) -> str:
         """Return the URL of the key-value store, followed by the scheme; a URL can name the first scale only."""
-        constraints = self._metadata(node)
+        constraints = node.options["metadata"]
         assert isinstance(constraints, VolumeConstraints), "those of this driver"
         if constraints.number:
             raise SpecError(f"{self.scheme} URL syntax not supported with non-zero scale_index")

@@ -8,16 +8,15 @@ from typing import Final
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF
+from blizzarr.json_values import braces
 from blizzarr.neuroglancer.codec import PrecomputedCodec
 from blizzarr.neuroglancer.constraints import ScaleConstraints
 from blizzarr.neuroglancer.sharding import Sharding, shard_shape
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, driver_codec, merged_codec
-from blizzarr.spec.constraint import braces
-from blizzarr.spec.dimension_units import DimensionUnits, merge_units, units_shown
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import DimensionUnits, Unit, merge_units, units_shown
 from blizzarr.views import IndexDomain
 
 DRIVER: Final = "neuroglancer_precomputed"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, as_integer, one_of
 from blizzarr.json_values import dump, expected
 from blizzarr.problems import Problems
-from blizzarr.spec.members import Members, as_integer, one_of
 
 HASHES: Final = ("identity", "murmurhash3_x86_128")
 DATA_ENCODINGS: Final = ("raw", "gzip")

@@ -18,12 +18,11 @@ from blizzarr.neuroglancer.info import Volume
 from blizzarr.neuroglancer.sharding import shard_shape
 from blizzarr.spec.chunk_layout import ChunkLayout, finalize, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.dimension_units import DimensionUnits, units_shown
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.field import Field
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import DimensionUnits, Unit, units_shown
 from blizzarr.views import IndexDomain
 
 

@@ -6,7 +6,7 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import shifted
 from blizzarr.neuroglancer.volume_place import VolumePlace
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
@@ -31,10 +31,12 @@ class VolumeDriver(StoredArrayDriver):
         return IndexDomain(shape=outside.shape, labels=outside.labels)
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        """The layout of the scale, from zero."""
+    def schema(self) -> Schema:
+        """The schema of the scale, whose layout begins at zero."""
+        schema = super().schema
         back = tuple((dim, first, 1) for dim, first in enumerate(self.outside.lower))
-        return layout_of_view(self._schema.chunk_layout, form_of(self.domain)._replace(maps=back))
+        layout = layout_of_view(schema.chunk_layout, form_of(self.domain)._replace(maps=back))
+        return Schema._of(self.dtype, self.rank, None, layout, schema.dimension_units or (), schema.codec)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return how much of a view is stored, by listing the chunks unless they are in shards."""

@@ -42,8 +42,8 @@ class VolumePlace(StoredPlace):
         return constraints
 
     @property
-    def array(self) -> tuple[str, ...]:
-        return *super().array, self.volume_constraints.selection(self.node.schema)
+    def selection(self) -> tuple[str, ...]:
+        return (self.volume_constraints.selection(self.node.schema),)
 
     @property
     def shares_document(self) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import index
 from typing import Any, NamedTuple, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.keywords import unknown_keywords
+from blizzarr.views.values import opt_index
 
 T = TypeVar("T")
 
@@ -24,9 +24,7 @@ def apply_arguments(
 ) -> None:
     """Apply the arguments of `function` to `target`, in the order of the table; None counts as missing.
 
-    Examples
-    --------
-    >>> apply_arguments(dict, {}, {"rank": Argument(integer, dict.setdefault)}, {"rank": 2.0})
+    >>> apply_arguments(dict, {}, {"rank": Argument(opt_index, dict.setdefault)}, {"rank": 2.0})
     Traceback (most recent call last):
     ...
     TypeError: Invalid rank: 'float' object cannot be interpreted as an integer
@@ -52,15 +50,10 @@ def apply_arguments(
 class prefixed:  # noqa: N801  # as a function
     """A context that puts a text before that of an error about a value, which becomes a `SpecError`.
 
-    Parameters
-    ----------
-    text
-        What was being done.
-    kind
-        The class that a plain `SpecError`, `ValueError` or `IndexError` becomes; more special ones stay what they are.
+    - `text`: what was being done.
+    - `kind`: the class that a plain `SpecError`, `ValueError` or `IndexError` becomes; more special ones stay what they
+      are.
 
-    Examples
-    --------
     >>> with prefixed("Error setting rank"):
     ...     raise SpecError("Rank 33 is outside valid range [0, 32]")
     Traceback (most recent call last):
@@ -88,8 +81,6 @@ class prefixed:  # noqa: N801  # as a function
 def instance_of(kind: type[T]) -> Callable[[Any], T]:
     """Return a function that checks that a value is an instance of a class.
 
-    Examples
-    --------
     >>> instance_of(str)(5)
     Traceback (most recent call last):
     ...
@@ -104,17 +95,9 @@ def instance_of(kind: type[T]) -> Callable[[Any], T]:
     return convert
 
 
-def integer(value: Any) -> int:
-    """Convert to an integer of 64 bits."""
-    number = index(value)
-    if not -(1 << 63) <= number < 1 << 63:
-        raise OverflowError(f"{number} does not fit into 64 bits")
-    return number
-
-
 def integers(values: Iterable[Any]) -> tuple[int | None, ...]:
     """Convert to integers of 64 bits, or None, one for each dimension."""
-    return tuple(None if value is None else integer(value) for value in _sequence(values))
+    return tuple(map(opt_index, _sequence(values)))
 
 
 def floats(values: Iterable[Any]) -> tuple[float | None, ...]:

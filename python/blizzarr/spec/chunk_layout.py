@@ -10,16 +10,28 @@ from typing import Any, Final
 
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.indexing.interval import UNBOUNDED, Interval, sized
-from blizzarr.json_values import MISSING, plain
+from blizzarr.indexing.interval import INF, UNBOUNDED, Interval, sized
+from blizzarr.json_members import Members, as_integer, as_list
+from blizzarr.json_values import MISSING, braces, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integer, integers, prefixed
-from blizzarr.spec.constraint import ASPECT_RATIO, INFINITE, MAX_RANK, ORIGIN, SHAPE, Rule, Vector, braces
+from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integers, prefixed
+from blizzarr.spec.grid import (
+    ASPECT_RATIO,
+    ORIGIN,
+    SHAPE,
+    GridConstraints,
+    Rule,
+    Vector,
+    check_rank,
+    grid_from_json,
+    grid_json,
+    shape_json,
+    vector_json,
+)
 from blizzarr.spec.grid import Grid as GridClass
-from blizzarr.spec.grid import GridConstraints, check_rank, grid_from_json, grid_json, shape_json, vector_json
-from blizzarr.spec.members import Members, as_integer, as_list
 from blizzarr.spec.pretty import pretty
 from blizzarr.views import IndexDomain
+from blizzarr.views.values import MAX_RANK, to_index
 
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
 
@@ -346,12 +358,12 @@ def _finalized(layout: ChunkLayout, usage: str) -> GridConstraints:
     grid = layout._grids[usage]
     shape = grid.shape
     is_final = len(shape.hard) == layout._rank and grid.elements is None and grid.aspect_ratio.is_unset
-    if is_final and sum(shape.values) + sum(map(abs, layout._origin.values)) < INFINITE:
+    if is_final and sum(shape.values) + sum(map(abs, layout._origin.values)) < INF:
         # As the layouts of stored arrays are.
         return grid
     values = shape.part(True)
     for origin, size in zip(layout._origin.values, values, strict=True):
-        if origin + (size or 0) >= INFINITE:
+        if origin + (size or 0) >= INF:
             raise SpecError(f"Invalid origin/shape: origin={braces(layout._origin.values)}, shape={_braces(values)}")
     if usage == "read":
         pairs = zip(values, layout._grids["write"].shape.values, strict=True)
@@ -411,19 +423,19 @@ def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, value
 
 
 def _order(values: Any) -> tuple[int, ...]:
-    return tuple(integer(value) for value in integers(values))
+    return tuple(to_index(value) for value in integers(values))
 
 
 _MEMBERS: Final = ("chunk", "write_chunk", "read_chunk", "codec_chunk")
 _BOTH: Final = (("", True), ("_soft_constraint", False))
 _ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(integer, ChunkLayout._set_rank),
+    "rank": Argument(to_index, ChunkLayout._set_rank),
     **{f"inner_order{end}": Argument(_order, partial(_apply_order, hard)) for end, hard in _BOTH},
     **{f"grid_origin{end}": Argument(integers, partial(_apply_origin, hard)) for end, hard in _BOTH},
     **{member: Argument(instance_of(GridClass), partial(_apply_grid, member)) for member in _MEMBERS},
     **{
         f"{member}_{name}{end}": Argument(convert, partial(_apply_member, member, name, hard))
-        for name, convert in (("shape", integers), ("aspect_ratio", floats), ("elements", integer))
+        for name, convert in (("shape", integers), ("aspect_ratio", floats), ("elements", to_index))
         for member in _MEMBERS
         for end, hard in _BOTH
     },

@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, Option, as_text
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.driver_table import DRIVERS
-from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.pretty import pretty
 
 
-class DriverCodec(Protocol):
-    """The codec of one driver, as a value."""
+class DriverCodec:
+    """The codec of one driver, as a value: the members that are given, parsed.
+
+    >>> class Named(DriverCodec):
+    ...     members = {"name": Option(as_text)}
+    >>> Named().merged(Named(name="a")).to_json()
+    {'name': 'a'}
+    """
+
+    members: ClassVar[Mapping[str, Option]]
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
 
     @classmethod
     def take(cls, members: Members) -> Self:
         """Parse the members of a codec but ``driver``."""
-        ...
+        present = [name for name in cls.members if name in members.left]
+        return cls(**{name: members.take(name, cls.members[name].parse, None) for name in present})
 
     def merged(self, other: Self) -> Self:
         """Return the codec with the constraints of both."""
-        ...
+        merged = self.given | other.given
+        for name in self.given.keys() & other.given.keys():
+            merged[name] = self.merged_member(name, self.given[name], other.given[name])
+        return type(self)(**merged)
+
+    def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
+        """Return the constraint with both values of a member."""
+        if mine != theirs:
+            raise SpecError(f"{quote(name)} does not match")
+        return mine
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON of all members but ``driver``."""
-        ...
+        return {name: self.members[name].to_json(value) for name, value in self.given.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.given == other.given
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class CodecSpec:
@@ -94,8 +121,6 @@ def parts_of(codec: CodecSpec) -> tuple[str, Any]:
 def merged_codec(codec: CodecSpec, other: CodecSpec | None) -> CodecSpec:
     """Return the codec with the constraints of both.
 
-    Examples
-    --------
     >>> merged_codec(CodecSpec({"driver": "zarr3"}), CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
     {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
     """

@@ -8,14 +8,13 @@ spec with that key once. The topmost context makes one that has no spec with its
 from __future__ import annotations
 
 import weakref
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from blizzarr.errors import SpecError
 from blizzarr.fork import ForkedLock
+from blizzarr.json_members import as_object
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.spec.members import as_object
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.resources import DEFAULT_SPECS, RESOURCES, ResourceKind, ResourceSpec, kind_of, resource_spec
 
@@ -76,11 +75,6 @@ ContextSpec.__qualname__ = "Context.Spec"
 def specs_in(context: ContextSpec | None) -> dict[str, ResourceSpec]:
     """Return the specs of resources that the spec of a context has, by key."""
     return {} if context is None else context._resources
-
-
-def context_spec(resources: dict[str, ResourceSpec]) -> ContextSpec:
-    """Return the spec of a context with these resources."""
-    return ContextSpec._of(resources)
 
 
 class BoundResource:
@@ -222,10 +216,6 @@ class Context:
         if spec.referent and (resource := self._resources.get(spec.referent)) is not None:
             return resource
         with _MAKING.lock:
-            if self._spec is None and self._parent is None and spec.referent == spec.kind.name:
-                # No spec has anything of this kind.
-                made = self._resources[spec.referent] = BoundResource(DEFAULT_SPECS[spec.referent], self)
-                return made
             return self._follow(spec) if spec.referent is not None else self._made(spec)
 
     def _follow(self, spec: ResourceSpec) -> BoundResource:
@@ -280,12 +270,26 @@ def resource_of(context: Context, key: str) -> BoundResource:
 def bind(node: N, context: Context) -> N:
     """Return the node with every resource bound to the context."""
     here = context if node.context is None else Context(node.context, context)
+    is_plain = here._spec is None and here._parent is None
     resources: dict[str, Resource] = {}
     for name, resource in node.resources.items():
         if isinstance(resource, ResourceSpec):
-            resource = here._resources.get(resource.referent or "") or here._make(resource)
+            key = resource.referent or ""
+            bound = here._resources.get(key)
+            if bound is None and is_plain and key == resource.kind.name:
+                # No spec has anything of this kind.
+                with _MAKING.lock:
+                    bound = here._resources.setdefault(key, BoundResource(DEFAULT_SPECS[key], here))
+            resource = bound or here._make(resource)
         resources[name] = resource
-    return node.with_resources(resources, partial(bind, context=here))
+    # As by `with_resources`, which would be another call for each node.
+    made = object.__new__(type(node))
+    members = made.__dict__
+    members.update(node.__dict__, resources=resources, context=None)
+    for name in node.inner_members:
+        if member := members[name]:
+            members[name] = tuple([bind(one, here) for one in member]) if type(member) is tuple else bind(member, here)
+    return made
 
 
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:

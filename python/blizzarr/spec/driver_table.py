@@ -26,30 +26,18 @@ DRIVERS: Final[OpenTable[Driver]] = OpenTable(
         "downsample": "blizzarr.spec.drivers.adapters:DOWNSAMPLE",
         "json": "blizzarr.spec.drivers.json_value:JSON",
         "stack": "blizzarr.spec.drivers.adapters:STACK",
-        "virtual_chunked": "blizzarr.spec.drivers.virtual:VIRTUAL",
+        "virtual_chunked": "blizzarr.spec.drivers.array:VIRTUAL",
     },
 )
 """The drivers by name. Some have a second name, as which `Driver.name` does not have it."""
 
-_ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images")
-
-
-def elsewhere(name: str) -> str | None:
-    """Describe a driver or URL scheme that TensorStore has and this library has not; None for others.
-
-    Examples
-    --------
-    >>> elsewhere("png"), elsewhere("zarr3")
-    ('images', None)
-    """
-    return _ELSEWHERE.get(name)
+ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"), "images")
+"""The drivers and URL schemes that TensorStore has and this library has not, and what they are for."""
 
 
 def scheme_driver(scheme: str) -> Driver | None:
     """Return the driver that a scheme in URLs means; None if no driver has the scheme.
 
-    Examples
-    --------
     >>> scheme_driver("zarr2").name, scheme_driver("zarr"), scheme_driver("cast")
     ('zarr', None, None)
     """

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import as_text
 from blizzarr.json_values import plain, quote
-from blizzarr.spec.members import as_text
 
 DTypeLike: TypeAlias = Any
 """A `DType`, a name of one, a NumPy dtype, or a Python type that NumPy has a dtype for."""
@@ -99,8 +99,6 @@ class DType:
     def _element_dtype(self) -> np.dtype[Any]:
         """The NumPy data type of one element: `numpy_dtype`, but with length 1 for texts and bytes of length 0.
 
-        Examples
-        --------
         >>> DType("char")._element_dtype, DType("byte")._element_dtype, DType("int8")._element_dtype
         (dtype('S1'), dtype('V1'), dtype('int8'))
         """
@@ -141,22 +139,11 @@ class DType:
         return DType, (self._name,)
 
 
-def is_dtype(name: str) -> bool:
-    """Return whether there is a data type of this name.
-
-    Examples
-    --------
-    >>> is_dtype("int8"), is_dtype("i1")
-    (True, False)
-    """
-    return name in _NUMPY or name in ML_NAMES
-
-
 def _name_of(value: DTypeLike) -> str:
     if isinstance(value, DType):
         return value.name
     if isinstance(value, str):
-        if is_dtype(value):
+        if value in _NUMPY or value in ML_NAMES:
             return value
         raise SpecError(f"No TensorStore data type with name: {quote(value)}")
     if value is str:
@@ -187,8 +174,6 @@ DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
 def as_dtype(value: DTypeLike) -> DType:
     """Return the data type that a value stands for.
 
-    Examples
-    --------
     >>> as_dtype("int4")
     dtype("int4")
     """
@@ -198,8 +183,6 @@ def as_dtype(value: DTypeLike) -> DType:
 def dtype_json(value: Any) -> DType:
     """Parse the name of a data type.
 
-    Examples
-    --------
     >>> dtype_json("float")
     Traceback (most recent call last):
     ...

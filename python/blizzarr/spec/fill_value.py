@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, plain
+from blizzarr.json_values import braces, dump, plain
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_array import array_from_json, array_json
 
@@ -24,8 +22,6 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
 
     Dimensions along which nothing changes have length 1, and are left out in front.
 
-    Examples
-    --------
     >>> fill_from_user([[1, 2]], DType("uint8"))
     (array([1, 2], dtype=uint8), dtype("uint8"))
     """
@@ -35,33 +31,35 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     else:
         array = np.asarray(value, dtype.numpy_dtype)
     if array.dtype == object:
-        convert = plain if dtype.name == "json" else _text_of(dtype)
-        array = _objects(array, [convert(element) for element in array.ravel().tolist()])
+        array = as_objects(array, dtype)
     return unbroadcast(array), dtype
 
 
-def _text_of(dtype: DType) -> Callable[[Any], Any]:
+def as_object(element: Any, dtype: DType) -> Any:
+    """Return an element of a data type whose elements are objects: a text, bytes, or JSON."""
+    if dtype.name == "json":
+        try:
+            return plain(element)
+        except ValueError as error:
+            raise TypeError(f"expected JSON, found {element!r}") from error
     wanted: type = bytes if dtype.name == "string" else str
-
-    def text(element: Any) -> Any:
-        if not isinstance(element, wanted):
-            raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")
-        return wanted(element)
-
-    return text
+    if isinstance(element, wanted):
+        # NumPy's scalars of texts and bytes are ours, too.
+        return element if type(element) is wanted else wanted(element)
+    raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")
 
 
-def _objects(array: Array, elements: list[Any]) -> Array:
-    objects = np.empty(array.size, object)
-    objects[:] = elements
-    return objects.reshape(array.shape)
+def as_objects(array: Array, dtype: DType) -> Array:
+    """Return an array of objects with elements of a data type."""
+    objects = np.empty(array.shape, object)
+    for position, element in np.ndenumerate(array):
+        objects[position] = as_object(element, dtype)
+    return objects
 
 
 def unbroadcast(array: Array) -> Array:
     """Return the array without repetitions that broadcasting restores.
 
-    Examples
-    --------
     >>> unbroadcast(np.broadcast_to(np.arange(3), (2, 3)))
     array([0, 1, 2])
     """
@@ -96,8 +94,6 @@ def same_fill(a: Array, b: Array) -> bool:
 def shown(array: Array, dtype: DType | None = None) -> str:
     """Format an array for an error message.
 
-    Examples
-    --------
     >>> shown(np.array([[1, 2]])), shown(np.array(1.5))
     ('{{1, 2}}', '1.5')
     """
@@ -121,8 +117,6 @@ def fill_json(array: Array) -> Any:
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     """Parse an array from JSON; without a data type, one of JSON values.
 
-    Examples
-    --------
     >>> fill_from_json([1, 2], DType("int8")), fill_from_json(5, None)
     ((array([1, 2], dtype=int8), dtype("int8")), (array(5, dtype=object), dtype("json")))
     """

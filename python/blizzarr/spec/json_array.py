@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, plain
+from blizzarr.json_members import as_bool, as_float, as_integer, as_text, nested, number_in
+from blizzarr.json_values import plain
 from blizzarr.number_text import float_of_text, integer_of_text
-from blizzarr.spec.constraint import braces
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.members import as_bool, as_float, as_integer, as_text
-
-T = TypeVar("T")
 
 
 def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.ndarray[Any, Any]:
     """Parse an array from nested lists.
 
-    Examples
-    --------
     >>> array_from_json([[1, 2], [3, 4]], DType("int8"))
     array([[1, 2],
            [3, 4]], dtype=int8)
@@ -36,57 +31,9 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
     return array.reshape(shape)
 
 
-def nested(value: Any, parse: Callable[[Any], T]) -> tuple[tuple[int, ...], list[T]]:
-    """Return the shape of nested lists, which is that of the first element of each, and their elements, parsed.
-
-    Examples
-    --------
-    >>> nested([[1, 2], [3, 4]], float)
-    ((2, 2), [1.0, 2.0, 3.0, 4.0])
-    >>> nested([[1, 2], [3]], float)
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.SpecError: Expected array of shape {2, 2}, but found array element [3] of length 1 at position {1}.
-    """
-    shape: list[int] = []
-    first = value
-    while isinstance(first, list):
-        shape.append(len(first))
-        first = first[0] if first else None
-    elements: list[T] = []
-    _collect(value, tuple(shape), (), parse, elements)
-    return tuple(shape), elements
-
-
-def _collect(
-    value: Any, shape: tuple[int, ...], at: tuple[int, ...], parse: Callable[[Any], T], elements: list[T]
-) -> None:
-    is_element = len(at) == len(shape)
-    if is_element is isinstance(value, list):
-        kind = "array" if is_element else "non-array"
-        raise SpecError(
-            f"Expected rank-{len(shape)} array, but found {kind} element {dump(value)} at position {braces(at)}."
-        )
-    if is_element:
-        try:
-            elements.append(parse(value))
-        except SpecError as error:
-            raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
-        return
-    if len(value) != shape[len(at)]:
-        raise SpecError(
-            f"Expected array of shape {braces(shape)}, but found array element {dump(value)} of length {len(value)} "
-            f"at position {braces(at)}."
-        )
-    for position, element in enumerate(value):
-        _collect(element, shape, (*at, position), parse, elements)
-
-
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     """The array as nested lists.
 
-    Examples
-    --------
     >>> array_json(np.array([0.5, np.nan], "float32"), DType("float32"))
     [0.5, nan]
     """
@@ -117,8 +64,6 @@ _TRUTH = {"true": True, "false": False}
 def as_element(dtype: DType) -> Callable[[Any], Any]:
     """Return a parser of JSON for elements of a data type.
 
-    Examples
-    --------
     >>> as_element(DType("uint8"))("12"), as_element(DType("float32"))("NaN"), as_element(DType("string"))("é")
     (12, np.float32(nan), b'\\xc3\\xa9')
     >>> as_element(DType("uint8"))("256")
@@ -138,20 +83,14 @@ def as_element(dtype: DType) -> Callable[[Any], Any]:
     if name.startswith(("int", "uint")):
         return _integer_of(as_integer_of(dtype))
     if name.startswith(("float", "bfloat")):
-        return lambda value: _rounded(as_float(_number_of(value, float_of_text)), dtype)
+        return lambda value: _rounded(as_float(number_in(value, float_of_text)), dtype)
     raise SpecError(f"Conversion from JSON to {name} is not implemented")
-
-
-def _number_of(value: Any, read: Callable[[str], float | None]) -> Any:
-    """Parse a number in a text; return other values, and other texts, unchanged."""
-    number = read(value) if isinstance(value, str) else None
-    return value if number is None else number
 
 
 def _integer_of(exact: Callable[[Any], int]) -> Callable[[Any], int]:
     def integer(value: Any) -> int:
         try:
-            return exact(_number_of(value, integer_of_text))
+            return exact(number_in(value, integer_of_text))
         except SpecError:
             # The error shows the text.
             return exact(value)
@@ -167,8 +106,6 @@ def _rounded(value: float, dtype: DType) -> Any:
 def integer_range(dtype: DType) -> tuple[int, int]:
     """Return the least and the greatest integer of a data type.
 
-    Examples
-    --------
     >>> integer_range(DType("int4")), integer_range(DType("uint16"))
     ((-8, 7), (0, 65535))
     """

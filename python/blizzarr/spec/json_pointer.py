@@ -8,15 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, OutOfRangeError, SpecError
+from blizzarr.json_members import as_text
 from blizzarr.json_values import MISSING, dump, quote
-from blizzarr.spec.members import as_text
 
 
 def as_pointer(value: Any) -> str:
     """Check that a text is a JSON Pointer.
 
-    Examples
-    --------
     >>> as_pointer("/a/b~1c")
     '/a/b~1c'
     >>> as_pointer("a")
@@ -35,8 +33,6 @@ def as_pointer(value: Any) -> str:
 def found_at(document: Any, pointer: str) -> Any:
     """Return the value that a pointer refers to.
 
-    Examples
-    --------
     >>> found_at({"a": [5, {"~": 6}]}, "/a/1/~0")
     6
     """
@@ -66,8 +62,6 @@ def _not_found(value: Any, name: str, reached: list[str]) -> SpecError:
 def replaced_at(document: Any, pointer: str, value: Any) -> Any:
     """Return the document with another value where the pointer refers to, which may be a new member or element.
 
-    Examples
-    --------
     >>> replaced_at({"a": [5]}, "/a/-", 6), replaced_at(MISSING, "/x/0", 7)
     ({'a': [5, 6]}, {'x': {'0': 7}})
     """

@@ -12,8 +12,7 @@ from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, Unsu
 from blizzarr.futures import Future, at_once, failed, submit
 from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.context import Context, bind
-from blizzarr.spec.kvstore_access import Access, ByteSlice
-from blizzarr.spec.kvstore_changes import KvChanges
+from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json
 from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, text_of
 from blizzarr.spec.kvstore_values import bytes_of
@@ -198,10 +197,8 @@ class KvStore(KvPath):
 
     def delete_range(self, range: values.KeyRange) -> Future[None]:
         """Delete the keys of a range."""
-        if not isinstance(range, values.KeyRange):
-            raise TypeError(f"expected a KvStore.KeyRange, found {type(range).__name__}")
-        least, end = text_of(range.inclusive_min), text_of(range.exclusive_max)
-        return self._submit(lambda: self._keys_of().delete_range(least, end))
+        ends = _ends_of(range)
+        return self._submit(lambda: self._keys_of().delete_range(*ends))
 
     def list(self, range: values.KeyRange | None = None, strip_prefix_length: int = 0) -> Future[builtins.list[bytes]]:
         """List the keys.
@@ -213,12 +210,9 @@ class KvStore(KvPath):
         strip_prefix_length
             How many bytes to leave out at the beginning of each.
         """
-        whole = values.KeyRange() if range is None else range
-        if not isinstance(whole, values.KeyRange):
-            raise TypeError(f"expected a KvStore.KeyRange, found {type(range).__name__}")
-        least, end = text_of(whole.inclusive_min), text_of(whole.exclusive_max)
+        ends = _ends_of(values.KeyRange() if range is None else range)
         return self._submit(
-            lambda: [bytes_of(key)[strip_prefix_length:] for key in sorted(self._keys_of().keys(least, end))]
+            lambda: [bytes_of(key)[strip_prefix_length:] for key in sorted(self._keys_of().keys(*ends))]
         )
 
     def experimental_copy_range_to(
@@ -293,6 +287,12 @@ class KvStore(KvPath):
         # An empty generation is no condition.
         generation = self._keys_of().write(key, value, known or None)
         return values.TimestampedStorageGeneration(UNKNOWN if generation is None else generation, time.time())
+
+
+def _ends_of(keys: values.KeyRange) -> tuple[str, str]:
+    if not isinstance(keys, values.KeyRange):
+        raise TypeError(f"expected a KvStore.KeyRange, found {type(keys).__name__}")
+    return text_of(keys.inclusive_min), text_of(keys.exclusive_max)
 
 
 def _byte_slice(wanted: slice | None) -> ByteSlice | None:

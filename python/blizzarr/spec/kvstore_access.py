@@ -1,19 +1,22 @@
-"""Reading, writing and listing the keys of an opened key-value store.
+"""Reading, writing and listing the keys of an opened key-value store, also in a transaction.
 
 A *generation* tells one value of a key from the next; see `blizzarr.stores.generation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from blizzarr.errors import PathError, SpecError
+from blizzarr.errors import GenerationMismatchError, PathError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, read_generation
 from blizzarr.stores.generation_writes import replace_generation, set_value, write_generation
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
+from blizzarr.stores.requests import publish
+from blizzarr.transactions import StagedStore, Transaction
+from blizzarr.transactions.naming import place_in
 
 
 class ByteSlice(NamedTuple):
@@ -45,8 +48,6 @@ class Found(NamedTuple):
 class Access:
     """The keys of a key-value store: texts that continue its path.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> access = Access(MemoryStore(), "a/")
     >>> generation = access.write("x", b"value")
@@ -102,20 +103,20 @@ class Access:
             else:
                 generation = replace_generation(self.store, full, if_equal, value)
             if generation is not None:
-                self._publish()
+                publish(self.store)
         return generation
 
     def put(self, key: str, value: bytes | None) -> None:
         """Replace the value, or delete it, without asking for its generation."""
         with Named(self, key) as full:
             set_value(self.store, full, value)
-            self._publish()
+            publish(self.store)
 
     def delete_range(self, least: str, end: str) -> None:
         """Delete the keys from `least` up to, but without, `end`; an empty `end` means no upper bound."""
         for key in list(self.keys(least, end)):
             set_value(self.store, self.path + key, None)
-        self._publish()
+        publish(self.store)
 
     def keys(self, least: str, end: str) -> Iterator[str]:
         """Return the keys from `least` up to, but without, `end`, in no order."""
@@ -137,12 +138,6 @@ class Access:
         for prefix in listing.prefixes:
             if prefix.startswith(wanted):
                 yield from self.store.list(prefix)
-
-    def _publish(self) -> None:
-        """Make the changes visible to others, for stores that do not do so at once."""
-        flush: Callable[[], None] | None = getattr(self.store, "flush", None)
-        if flush is not None and not getattr(self.store, "shows_at_once", False):
-            flush()
 
 
 class Named:
@@ -175,3 +170,78 @@ def part_of(value: bytes | None, generation: bytes, part: ByteSlice | None, if_n
         return Found(value, generation)
     start, length = part.of(len(value))
     return Found(value[start : start + length], generation)
+
+
+class KvChanges:
+    """The keys of a key-value store as a transaction will leave them.
+
+    A generation that begins with 4 is that of a change.
+
+    >>> from blizzarr.stores import MemoryStore
+    >>> access = Access(MemoryStore())
+    >>> transaction = Transaction()
+    >>> changes = KvChanges(transaction, access)
+    >>> generation = changes.write("a", b"value")
+    >>> changes.read("a").value, access.read("a").value
+    (b'value', None)
+    >>> transaction.commit_sync()
+    >>> access.read("a").value
+    b'value'
+    """
+
+    def __init__(self, transaction: Transaction, access: Access) -> None:
+        self._transaction = transaction
+        self._access = access
+        self._base = access.store
+        self._staged = StagedStore(transaction, access.store)
+        self._changes = self._staged.changes
+        self._prefix = place_in(access.store)[1]
+
+    def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
+        """Read the value as it will be, or part of it, unless it has the generation `if_not_equal`."""
+        with Named(self._access, key) as full:
+            own = self._own(full)
+            value, generation = read_generation(self._base, full) if own is None else own
+            if own is None and self._transaction.repeatable_read:
+                first = self._changes.watched.setdefault(self._prefix + full, (self._base, full, generation))[2]
+                if first != generation:
+                    raise GenerationMismatchError("Generation mismatch in repeatable_read transaction")
+        return part_of(value, generation, part, if_not_equal)
+
+    def _own(self, full: str) -> tuple[bytes | None, bytes] | None:
+        """Return the value that the transaction gives to a key, and the generation of that change."""
+        changes = self._changes
+        with changes.lock:
+            name = self._prefix + full
+            made, overlay = changes.made(name), changes.overlay
+            if made is None and name not in overlay.values and name not in overlay.errors and not overlay.hides(name):
+                return None
+            value = self._staged.get(full)
+            return None if value is None else bytes(value), changes.stamp(name, made is not None)
+
+    def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes:
+        """Set or delete the value; the commit fails if the old value does not have the generation by then."""
+        changes = self._changes
+        with Named(self._access, key) as full, changes.lock:
+            if if_equal:
+                own = self._own(full)
+                if own is None:
+                    changes.need(self._base, full, if_equal)
+                elif if_equal != own[1] and not (if_equal == NO_VALUE and own[0] is None):
+                    changes.need(self._base, full, None)
+            changes.write(self._base, full, value)
+            return changes.stamp(self._prefix + full, False)
+
+    put = write
+
+    def keys(self, least: str, end: str) -> Iterator[str]:
+        """Return the keys as they will be, from `least` up to, but without, `end`, in no order."""
+        if self._transaction.repeatable_read:
+            raise SpecError("repeatable_read mode not supported for transactional list operations")
+        return Access(self._staged, self._access.path).keys(least, end)
+
+    def delete_range(self, least: str, end: str) -> None:
+        """Delete the keys of a range, including keys that others store before the commit."""
+        path = self._access.path
+        after = path[:-1] + chr(ord(path[-1]) + 1) if path else ""
+        self._changes.delete_range(self._base, path + least, path + end if end else after)

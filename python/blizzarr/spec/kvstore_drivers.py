@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_members import Option, as_bool, as_text, one_of
 from blizzarr.json_values import expected, quote
-from blizzarr.spec.members import Option, as_bool, as_text, one_of
 from blizzarr.spec.resources import UsesResources
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.urls import Url, decoded, encoded, split_url

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, as_text, options_json
 from blizzarr.json_values import copied, plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.driver_table import DRIVERS, scheme_driver
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
-from blizzarr.spec.members import Members, as_text, options_json
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.urls import hint_of_path, in_url, split_url
@@ -21,8 +21,6 @@ from blizzarr.stores.credentials import credentials_in, raise_from
 def kvstore_from_json(value: Any) -> KvNode:
     """Parse a key-value store from JSON or a URL.
 
-    Examples
-    --------
     >>> kvstore_from_json("memory://a").path, kvstore_from_json({"driver": "file", "path": "/tmp"}).driver
     ('a', 'file')
     """
@@ -85,8 +83,6 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
 def kvstore_from_url(text: str) -> KvNode:
     """Parse a URL: a store, followed by ``|`` and a store on top of it, any number of times.
 
-    Examples
-    --------
     >>> kvstore_from_url("file:///data/a.zip|zip:b").base.path
     '/data/a.zip'
     """
@@ -139,8 +135,6 @@ def unsupported_scheme(scheme: str, part: str) -> SpecError:
 def kvstore_url(node: KvNode) -> str:
     """Return the URL of a key-value store.
 
-    Examples
-    --------
     >>> kvstore_url(kvstore_from_url("memory://a b|zip:c"))
     'memory://a%20b|zip:c'
     """

@@ -144,8 +144,6 @@ def _unpickled(node: KvNode) -> KvStoreSpec:
 def text_of(value: Any) -> str:
     """Convert a key or path to a text; it may be bytes.
 
-    Examples
-    --------
     >>> text_of(b"a"), text_of("a")
     ('a', 'a')
     """

@@ -19,8 +19,7 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF, Bounds
-from blizzarr.spec.constraint import Vector
-from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.grid import GridConstraints, Vector
 
 DEFAULT_ELEMENTS: Final = 1024 * 1024
 """The approximate number of elements of a chunk if there is no constraint."""
@@ -41,8 +40,6 @@ Adjust = Callable[[int, int], int]
 def choose_shape(grid: GridConstraints, domain: Sequence[Bounds]) -> tuple[int, ...]:
     """Choose the shape of the chunks of one grid.
 
-    Examples
-    --------
     >>> choose_shape(GridConstraints(Vector.unset(2), Vector.unset(2)), [Bounds(0, 300), Bounds(0, 100_000)])
     (300, 3495)
     """
@@ -55,8 +52,6 @@ def choose_read_write_shapes(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Choose the shapes of the read chunks and of the write chunks.
 
-    Examples
-    --------
     >>> def grid(elements):
     ...     return GridConstraints(Vector.unset(3), Vector((2.0, 1.0, 1.0)), elements, True)
     >>> domain = [Bounds(0, 1000), Bounds(0, 2000), Bounds(0, 3000)]
@@ -172,8 +167,6 @@ def _factor(elements_of: Callable[[float], int], wanted: int, step: float, most:
 def nearest_divisor(dividend: int, wanted: int) -> int:
     """Return the divisor nearest to a number, of two the smaller.
 
-    Examples
-    --------
     >>> nearest_divisor(100, 30), nearest_divisor(100, 500), nearest_divisor(12, 5)
     (25, 100, 4)
     """
@@ -200,8 +193,6 @@ def nearest_divisor(dividend: int, wanted: int) -> int:
 def nearest_multiple(divisor: int, wanted: int) -> int:
     """Return the multiple nearest to a number, of two the smaller, but not 0.
 
-    Examples
-    --------
     >>> nearest_multiple(10, 25), nearest_multiple(10, 26), nearest_multiple(10, 3)
     (20, 30, 10)
     """

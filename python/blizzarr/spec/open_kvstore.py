@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
 
 
-def open_kvstore(node: KvNode) -> tuple[Store, str]:
+def open_kvstore(node: KvNode, *, directory: bool = False) -> tuple[Store, str]:
     """Return the store of a bound node, and the path in it; keys that continue the path are keys of the store.
 
-    Examples
-    --------
+    With `directory` the path is one, whether it ends with a slash or not.
+
     >>> from blizzarr.spec.context import Context, bind
     >>> from blizzarr.spec.kvstore_json import kvstore_from_json
     >>> open_kvstore(bind(kvstore_from_json("file:///data/a"), Context()))[1]
@@ -32,43 +32,25 @@ def open_kvstore(node: KvNode) -> tuple[Store, str]:
     """
     if node.driver == "file":
         # A key may continue the last name of the path: the store is that of the directory around it.
-        directory, slash, name = node.path.rpartition("/")
-        return _directory(node, directory + slash), name
-    return _store(node), _inside(node)
-
-
-def open_directory(node: KvNode) -> tuple[Store, str]:
-    """Return the store of a bound node and the path in it, a directory whether it ends with a slash or not."""
-    if node.driver == "file":
-        return _directory(node, node.path), ""
-    return _store(node), _inside(node).rstrip("/")
-
-
-def _inside(node: KvNode) -> str:
-    """Return the path in the store, which is a whole bucket or server: paths of URLs begin with a slash."""
-    return node.path.removeprefix("/") if node.driver == "http" else node.path
-
-
-def _store(node: KvNode) -> Store:
-    if KV_DRIVERS[node.driver].is_remote:
-        return _remote(node)
+        above, slash, name = (node.path, "", "") if directory else node.path.rpartition("/")
+        locks = node.resources["file_io_locking"].value["mode"]
+        try:
+            local = LocalStore(
+                above.rstrip("/") or slash or above or ".",
+                durability="full" if node.resources["file_io_sync"].value else None,
+                locking="threads" if locks in ("none", "non_atomic") else None,
+            )
+        except StoreError as error:
+            raise_no_directory(error)
+            raise
+        return local, name
+    # Paths of URLs begin with a slash; the store is a whole bucket or server.
+    path = node.path.removeprefix("/") if node.driver == "http" else node.path
     if node.driver == "memory":
         store: Store = node.resources["memory_key_value_store"].value
-        return store
-    return _zip(node)
-
-
-def _directory(node: KvNode, path: str) -> LocalStore:
-    locks = node.resources["file_io_locking"].value["mode"]
-    try:
-        return LocalStore(
-            path or ".",
-            durability="full" if node.resources["file_io_sync"].value else None,
-            locking="threads" if locks in ("none", "non_atomic") else None,
-        )
-    except StoreError as error:
-        raise_no_directory(error)
-        raise
+    else:
+        store = _remote(node) if KV_DRIVERS[node.driver].is_remote else _zip(node)
+    return store, path.rstrip("/") if directory else path
 
 
 _archives: dict[str, ZipStore] = {}

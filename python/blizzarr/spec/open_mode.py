@@ -87,8 +87,6 @@ def modes_on(mode: OpenMode) -> list[str]:
 def changed_mode(mode: OpenMode, change: OpenMode) -> OpenMode:
     """Return a mode changed by another: one that sets `open` or `create` replaces it, others add to it.
 
-    Examples
-    --------
     >>> changed_mode(changed_mode(OpenMode(open=True), OpenMode(create=True)), OpenMode(delete_existing=True))
     OpenMode(create=True, delete_existing=True)
     """
@@ -105,8 +103,6 @@ def changed_mode(mode: OpenMode, change: OpenMode) -> OpenMode:
 def check_mode(mode: OpenMode) -> None:
     """Raise if modes contradict each other.
 
-    Examples
-    --------
     >>> check_mode(OpenMode(create=True, open=True, delete_existing=True))
     Traceback (most recent call last):
     ...

@@ -10,8 +10,6 @@ from blizzarr.json_values import dump, quote
 def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> str:
     """Format JSON for `repr`: `prefix`, the sorted members, `suffix`.
 
-    Examples
-    --------
     >>> print(pretty({"driver": "memory", "path": None}, "KvStore.Spec(", ")"))
     KvStore.Spec({'driver': 'memory', 'path': None})
     >>> print(pretty({"shape": [1, 2], "name": "x"}, width=20))

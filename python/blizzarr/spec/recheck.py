@@ -16,8 +16,6 @@ since 1970."""
 def recheck_from_json(value: Any) -> Recheck:
     """Parse the JSON of such a bound.
 
-    Examples
-    --------
     >>> recheck_from_json("open"), recheck_from_json(5)
     ('open', 5.0)
     """
@@ -39,8 +37,6 @@ def recheck_argument(name: str, value: Any) -> Recheck:
 def bound_at_open(bound: Recheck, now: float | None = None) -> float:
     """Return the moment since which something must have been checked to be used without another check.
 
-    Examples
-    --------
     >>> bound_at_open(True), bound_at_open(False), bound_at_open("open", now=7.5), bound_at_open(5.0)
     (inf, -inf, 7.5, 5.0)
     """

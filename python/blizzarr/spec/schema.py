@@ -10,16 +10,15 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.json_values import MISSING, expected, plain
+from blizzarr.indexing.interval import INF
+from blizzarr.json_members import Members, as_integer, as_list, or_none
+from blizzarr.json_values import MISSING, braces, expected, plain
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, integer, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
-from blizzarr.spec.constraint import INFINITE, MAX_RANK, braces
-from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
-from blizzarr.spec.members import Members, as_integer, as_list, or_none
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.through_view import (
     domain_of_base,
@@ -30,8 +29,9 @@ from blizzarr.spec.through_view import (
     units_of_base,
     units_of_view,
 )
-from blizzarr.spec.unit import Unit, as_unit
+from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
+from blizzarr.views.values import MAX_RANK, to_index
 
 _units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
 
@@ -219,7 +219,7 @@ class Schema(Indexable):
     def _set_shape(self, shape: tuple[int, ...]) -> None:
         rank = len(shape)
         self._set_rank(rank, "shape")
-        if all(0 <= size < INFINITE for size in shape):
+        if all(0 <= size < INF for size in shape):
             never = (False,) * rank
             domain = IndexDomain._of(Form((0,) * rank, shape, never, never, ("",) * rank))
         else:
@@ -288,8 +288,6 @@ class Schema(Indexable):
     def _with_transform(self, transform: IndexTransform) -> Schema:
         """Return the schema of a view.
 
-        Examples
-        --------
         >>> schema = Schema(shape=[10, 20], chunk_layout=ChunkLayout(chunk_shape=[4, 4]), dimension_units=["nm", "s"])
         >>> view = schema[2, ::2]
         >>> view.domain, view.chunk_layout.read_chunk.shape, view.dimension_units
@@ -390,7 +388,7 @@ def _domain_json(value: Any) -> IndexDomain:
 
 
 def _shape(values: Iterable[Any]) -> tuple[int, ...]:
-    return tuple(integer(value) for value in values)
+    return tuple(to_index(value) for value in values)
 
 
 def _units(values: Iterable[Any]) -> DimensionUnits:
@@ -398,7 +396,7 @@ def _units(values: Iterable[Any]) -> DimensionUnits:
 
 
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(integer, Schema._set_rank),
+    "rank": Argument(to_index, Schema._set_rank),
     "dtype": Argument(as_dtype, Schema._set_dtype),
     "domain": Argument(instance_of(IndexDomain), Schema._set_domain),
     "shape": Argument(_shape, Schema._set_shape),
@@ -421,8 +419,6 @@ UNCONSTRAINED: Final = Schema()
 def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     """Return the constraints that the array under a view must meet so that the view meets the schema.
 
-    Examples
-    --------
     >>> from blizzarr.views import d
     >>> schema_of_base(Schema(shape=[3, 4]), IndexTransform(input_rank=2).T[d[:].translate_by[0, 5]]).domain
     { [-5, -1), [0, 3) }

@@ -120,18 +120,19 @@ class Spec(Indexable):
     @property
     def chunk_layout(self) -> ChunkLayout:
         """The chunk layout, as far as it is known."""
-        layout = self._driver.chunk_layout(self._node)
+        layout: ChunkLayout = self._driver.fact(self._node, "chunk_layout")
         return layout if self._node.transform is None else layout_of_view(layout, self._node.transform._form)
 
     @property
     def codec(self) -> CodecSpec | None:
         """The codec that turns elements into bytes, as far as it is known."""
-        return self._driver.codec(self._node)
+        codec: CodecSpec | None = self._driver.fact(self._node, "codec")
+        return codec
 
     @property
     def fill_value(self) -> np.ndarray[Any, Any] | None:
         """The value of elements that were never written, if it is known."""
-        fill = self._driver.fill_value(self._node)
+        fill: np.ndarray[Any, Any] | None = self._driver.fact(self._node, "fill_value")
         if fill is None:
             return None
         if self._node.transform is not None:
@@ -147,7 +148,7 @@ class Spec(Indexable):
         rank = self._node.schema.rank
         if rank is None:
             return None
-        units = self._driver.dimension_units(self._node) or (None,) * rank
+        units = self._driver.fact(self._node, "dimension_units") or (None,) * rank
         return units if self._node.transform is None else units_of_view(units, self._node.transform._form)
 
     @property
@@ -288,8 +289,6 @@ name_keywords(Spec.update, list(CHANGES))
 def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Change:
     """Convert the keywords of a function to changes; unknown and contradictory ones are errors.
 
-    Examples
-    --------
     >>> change_of(Spec.update, {"rank": 2, "create": True}).open_mode
     OpenMode(create=True)
     """

@@ -6,19 +6,19 @@ from typing import Any, Final
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.indexing.form import identity_maps
+from blizzarr.json_members import Members, as_integer, as_text
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
-from blizzarr.spec.driver_table import elsewhere, scheme_driver
+from blizzarr.spec.driver_table import ELSEWHERE, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver
-from blizzarr.spec.dtype import dtype_json, is_dtype
+from blizzarr.spec.dtype import DTYPES, dtype_json
 from blizzarr.spec.json_pointer import as_pointer
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
 from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_part
-from blizzarr.spec.members import Members, as_integer, as_text
 from blizzarr.spec.resources import resources_json
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, UNCONSTRAINED, Schema
+from blizzarr.spec.schema import UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
@@ -28,8 +28,6 @@ from blizzarr.views import IndexTransform, transform_from_json
 def spec_from_json(value: Any) -> SpecNode:
     """Parse an array from JSON or a URL.
 
-    Examples
-    --------
     >>> spec_from_json({"driver": "zarr3", "kvstore": "memory://a"}).kvstore.path
     'a/'
     """
@@ -48,7 +46,7 @@ def spec_from_json(value: Any) -> SpecNode:
         members = Members({"kvstore": value})
         given, name, driver = members.left, "auto", DRIVERS["auto"]
     else:
-        if type(name) is str and (what := elsewhere(name)) is not None:
+        if type(name) is str and (what := ELSEWHERE.get(name)) is not None:
             raise _unsupported(
                 f'Error parsing object member "driver": {quote(name)} is not a registered TensorStore driver', what
             )
@@ -79,12 +77,12 @@ def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
     given = members.left
     schema = members.take("schema", Schema, UNCONSTRAINED).copy()
     if "dtype" in given:
-        members.take("dtype", lambda value: constrain(schema, "dtype", dtype_json(value)), None)
+        members.take("dtype", lambda value: schema._set_dtype(dtype_json(value)), None)
     transform = members.take("transform", transform_from_json, None) if "transform" in given else None
     if "rank" in given:
         members.take("rank", lambda value: _check_rank(_RANK(value), transform, schema), None)
     if transform is not None:
-        constrain(schema, "rank", transform.output_rank)
+        schema._set_rank(transform.output_rank)
     return schema, transform
 
 
@@ -93,14 +91,9 @@ _RANK = as_integer(0, 32)
 
 def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:
     if transform is None:
-        constrain(schema, "rank", rank)
+        schema._set_rank(rank)
     elif transform.input_rank != rank:
         raise SpecError(f"Specified rank ({rank}) does not match input rank of transform ({transform.input_rank})")
-
-
-def constrain(schema: Schema, name: str, value: Any) -> None:
-    """Add the constraints to a schema that is still being made."""
-    SCHEMA_ARGUMENTS[name].apply(schema, value)
 
 
 def _driver(value: Any) -> str:
@@ -123,7 +116,7 @@ def derived(node: SpecNode) -> SpecNode:
     """Return the node with the identity as its transform, if it has none and its domain is known."""
     if node.transform is not None:
         return node
-    domain = DRIVERS[node.driver].domain(node)
+    domain = DRIVERS[node.driver].fact(node, "domain")
     if domain is None:
         return node
     form = domain._form
@@ -164,8 +157,6 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
 def spec_from_url(text: str) -> SpecNode:
     """Parse a URL: a key-value store, stores made from it, a format, and arrays made from that array.
 
-    Examples
-    --------
     >>> spec_from_url("memory://a|zarr3:b").driver, spec_from_url("memory://a").driver
     ('zarr3', 'auto')
     """
@@ -200,7 +191,7 @@ def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
             return _array(driver.name, decoded(url.authority + url.path), node)
     if scheme == "cast" and node is not None:
         return _cast(part if ":" in part else f"{part}:", node)
-    if (what := elsewhere(scheme)) is not None:
+    if (what := ELSEWHERE.get(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
     if driver is not None or scheme in KV_SCHEMES or scheme == "cast":
         raise unsupported_scheme(scheme, part)
@@ -225,7 +216,7 @@ def _cast(part: str, node: KvNode | SpecNode) -> SpecNode:
         url = split_url(part)
         url.refuse_query()
         name = url.authority + url.path
-        if not is_dtype(name):
+        if name not in DTYPES:
             raise SpecError(f"Unsupported data type: {quote(name)}")
     rank = below.schema.rank if below.transform is None else below.transform.input_rank
     return SpecNode("cast", Schema(dtype=name, rank=rank), bases=(below,))

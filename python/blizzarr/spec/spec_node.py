@@ -31,8 +31,6 @@ class Node:
     def altered(self, **members: Any) -> Self:
         """Return a copy with other members, as `dataclasses.replace` does, but faster.
 
-        Examples
-        --------
         >>> KvNode("file", "a").altered(path="b").path
         'b'
         """
@@ -77,8 +75,6 @@ class KvNode(Node):
     def below(self, component: str) -> Self:
         """Return the same store with a path below this one.
 
-        Examples
-        --------
         >>> [KvNode("memory", path).below("b").path for path in ("a", "a/", "")]
         ['a/b', 'a/b', 'b']
         """

@@ -26,15 +26,9 @@ from blizzarr.json_values import quote
 def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
     """Raise the error for a file where a directory is needed, if the error of a store is about that.
 
-    Parameters
-    ----------
-    error
-        The error of the store.
-    missing
-        The path at which there is no metadata, where that is the answer; without it the file is in the way.
+    - `error`: the error of the store.
+    - `missing`: the path at which there is no metadata, where that is the answer; without it the file is in the way.
 
-    Examples
-    --------
     >>> raise_no_directory(StoreError("found a file", errno=errno.ENOTDIR))
     Traceback (most recent call last):
     ...
@@ -52,8 +46,6 @@ def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
 def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
     """Raise an error about specs and metadata again, with the driver that was being opened.
 
-    Examples
-    --------
     >>> raise_opening("zarr3", ConstraintError("no"))
     Traceback (most recent call last):
     ...
@@ -70,12 +62,11 @@ def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
 
 
 @contextmanager
-def invalid_argument() -> Iterator[None]:
-    """Make errors about the spec itself, even where the spec is compared with stored metadata.
+def raised_as(kind: type[SpecError]) -> Iterator[None]:
+    """Give errors without a class of their own this one: `ConstraintError` where stored metadata do not meet a spec,
+    `InvalidArgumentError` where the spec itself is wrong even so.
 
-    Examples
-    --------
-    >>> with failed_precondition(), invalid_argument():
+    >>> with raised_as(ConstraintError), raised_as(InvalidArgumentError):
     ...     raise SpecError("no")
     Traceback (most recent call last):
     ...
@@ -84,22 +75,11 @@ def invalid_argument() -> Iterator[None]:
     try:
         yield
     except SpecError as error:
-        if isinstance(error, StatusError):
-            raise
-        raise InvalidArgumentError(error.reason) from error
-
-
-@contextmanager
-def failed_precondition() -> Iterator[None]:
-    """Make errors about stored metadata that do not meet constraints."""
-    try:
-        yield
-    except SpecError as error:
-        raise_failed_precondition(error)
+        raise_as(kind, error)
         raise
 
 
-def raise_failed_precondition(error: SpecError) -> None:
-    """Raise an error about stored metadata that do not meet constraints, unless `error` has a class of its own."""
+def raise_as(kind: type[SpecError], error: SpecError) -> None:
+    """Raise an error again, as one of this class, unless it has a class of its own."""
     if not isinstance(error, StatusError | InvalidArgumentError):
-        raise ConstraintError(error.reason) from error
+        raise kind(error.reason) from error

@@ -18,10 +18,11 @@ from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, carried, order_in
-from blizzarr.spec.constraint import MAX_RANK, Rule, Vector
-from blizzarr.spec.dimension_units import DimensionUnits
 from blizzarr.spec.fill_value import unbroadcast
+from blizzarr.spec.grid import Rule, Vector
+from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain
+from blizzarr.views.values import MAX_RANK
 
 
 def _kind(map_: Map) -> str:
@@ -133,8 +134,6 @@ def _order_of_base(order: Sequence[int], view: Form) -> tuple[int, ...]:
 def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
     """Return the units of a view; those of strided dimensions are multiplied by the stride.
 
-    Examples
-    --------
     >>> from blizzarr.spec.unit import Unit
     >>> from blizzarr.views import IndexTransform
     >>> units_of_view((Unit("4nm"),), IndexTransform(input_shape=[9])[::2]._form)
@@ -197,8 +196,6 @@ def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
 def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | None) -> np.ndarray[Any, Any]:
     """Return the fill value of a view; `domain` is that of its base.
 
-    Examples
-    --------
     >>> from blizzarr.views import IndexTransform
     >>> fill_of_view(np.arange(5), IndexTransform(input_shape=[5])[1::2]._form, IndexDomain(shape=[5]))
     array([1, 3])

@@ -45,8 +45,6 @@ class Url(NamedTuple):
 def hint_of_path(text: str) -> str:
     """Return the hint for a path that was given as a URL.
 
-    Examples
-    --------
     >>> hint_of_path("/data/a b")
     '; for a path, use "file:///data/a%20b" or {"driver": "file", "path": "/data/a b"}'
     >>> hint_of_path("data")
@@ -63,8 +61,6 @@ def hint_of_path(text: str) -> str:
 def split_url(text: str) -> Url:
     """Split a URL into parts, without decoding.
 
-    Examples
-    --------
     >>> split_url("gs://bucket/a/b?c#d")
     Url(scheme='gs', has_slashes=True, authority='bucket', path='/a/b', query='c', fragment='d')
     >>> split_url("zip:a/b")
@@ -84,8 +80,6 @@ def split_url(text: str) -> Url:
 def decoded(text: str) -> str:
     """Decode ``%20`` and the like.
 
-    Examples
-    --------
     >>> decoded("a%20b")
     'a b'
     """
@@ -104,8 +98,6 @@ def decoded(text: str) -> str:
 def encoded(text: str) -> str:
     """Encode a path for a URL.
 
-    Examples
-    --------
     >>> encoded("a b/c#é")
     'a%20b/c%23%C3%A9'
     """
@@ -117,8 +109,6 @@ def encoded(text: str) -> str:
 def in_url(kind: type[SpecError], text: str, error: SpecError) -> SpecError:
     """Make the error about a URL of one about a part of it; a password in the URL is not shown.
 
-    Examples
-    --------
     >>> print(in_url(SpecError, "s3://me:secret@b", SpecError("Invalid S3 bucket name")))
     Parsing spec from url: "s3://b": Invalid S3 bucket name
     """

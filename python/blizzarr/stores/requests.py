@@ -23,6 +23,13 @@ _HELD: Final = 256 << 20
 """The bytes that values may take up which are requested at once, those of the fewest requests apart."""
 
 
+def publish(store: Store) -> None:
+    """Make changes visible to others, for stores that do not do so at once."""
+    flush: Callable[[], None] | None = getattr(store, "flush", None)
+    if flush is not None and not getattr(store, "shows_at_once", False):
+        flush()
+
+
 def is_remote(store: object) -> bool:
     """Return whether requests to a store take long.
 

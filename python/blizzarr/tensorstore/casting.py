@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import can_convert, convert
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
 from blizzarr.transactions import Transaction
@@ -27,10 +22,7 @@ from blizzarr.views import IndexDomain
 def cast_driver(driver: Driver, dtype: DType) -> Driver:
     """Return a driver that converts the elements to another data type.
 
-    Raises
-    ------
-    SpecError
-        If neither reading nor writing can convert them.
+    Raise `SpecError` if neither reading nor writing can convert them.
     """
     if driver.dtype == dtype:
         return driver
@@ -59,21 +51,13 @@ class CastDriver(Driver):
         return self.original.domain
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        return self.original.chunk_layout
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        return self.original.codec
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        fill = self.original.fill_value
-        return None if fill is None or not self.readable else convert(fill, self.original.dtype, self.dtype)
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self.original.dimension_units
+    def schema(self) -> Schema:
+        schema = self.original.schema
+        fill = schema.fill_value if self.readable else None
+        fill = None if fill is None else convert(fill, self.original.dtype, self.dtype)
+        return Schema._of(
+            self.dtype, self.rank, None, schema.chunk_layout, schema.dimension_units or (), schema.codec, fill
+        )
 
     @property
     def kvstore(self) -> KvStore | None:

@@ -1,7 +1,7 @@
 """Conversion of elements between data types, as TensorStore does it.
 
 Numbers are converted as C does it: what does not fit wraps or is cut off. Some conversions go only one way, and only
-those that keep every value happen without being asked for.
+those that keep every value happen without being asked for. What a user gives to be written is converted at the end.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType
+from blizzarr.spec.fill_value import as_objects
 from blizzarr.spec.json_array import as_element, integer_range
 
 _TEXTS = ("string", "ustring")
@@ -39,8 +40,6 @@ def _kind(dtype: DType) -> str:
 def can_convert(source: DType, target: DType) -> bool:
     """Return whether elements of one data type can be converted to the other.
 
-    Examples
-    --------
     >>> can_convert(DType("int8"), DType("string")), can_convert(DType("string"), DType("int8"))
     (True, False)
     """
@@ -62,8 +61,6 @@ def can_convert(source: DType, target: DType) -> bool:
 def is_implicit(source: DType, target: DType) -> bool:
     """Return whether a conversion keeps every value, so that it needs no `cast`.
 
-    Examples
-    --------
     >>> is_implicit(DType("int8"), DType("float32")), is_implicit(DType("int32"), DType("float32"))
     (True, False)
     """
@@ -94,13 +91,8 @@ def is_implicit(source: DType, target: DType) -> bool:
 def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
     """Convert elements to another data type.
 
-    Raises
-    ------
-    SpecError
-        When there is no such conversion, or an element has no such value.
+    Raise `SpecError` when there is no such conversion, or an element has no such value.
 
-    Examples
-    --------
     >>> convert(np.array([1.5, -0.1]), DType("float64"), DType("string"))
     array([b'1.5', b'-0.1'], dtype=object)
     >>> convert(np.array([300, -1]), DType("int64"), DType("uint8"))
@@ -231,3 +223,82 @@ def _precision(dtype: DType) -> tuple[int, int, int]:
 
         known = ml_dtypes.finfo(dtype.numpy_dtype)  # type: ignore[no-untyped-call]
     return int(known.nmant) + 1, int(known.minexp), int(known.maxexp)
+
+
+def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.NDArray[Any]:
+    """Convert a value to an array of this data type.
+
+    Arrays must convert without loss, whatever their elements are; other values are taken element by element, as NumPy
+    takes them.
+
+    Raise `SpecError`, `TypeError` or `OverflowError` when the value does not convert, or has too many dimensions.
+
+    >>> as_elements([1.5, 2], DType("int8"))
+    array([1, 2], dtype=int8)
+    >>> as_elements(np.array([1.5, 2]), DType("int8"))
+    Traceback (most recent call last):
+    ...
+    TypeError: Cannot cast array data from dtype('float64') to dtype('int8') according to the rule 'safe'
+    """
+    # Numbers where there are no dimensions are looked at first.
+    most = max_rank if max_rank or dtype.name in ("string", "ustring") else None
+    if most is not None and isinstance(value, np.ndarray) and value.ndim > most and dtype.name != "json":
+        raise SpecError("object too deep for desired array")
+    try:
+        result = _converted(value, dtype, max_rank)
+    except (TypeError, ValueError, OverflowError) as error:
+        if most is not None and _depth(value) > most:
+            raise SpecError("object too deep for desired array") from error
+        if isinstance(error, ValueError):
+            raise SpecError(str(error)) from error
+        raise
+    if max_rank is not None and result.ndim > max_rank:
+        raise SpecError("object too deep for desired array")
+    return result
+
+
+def _depth(value: Any) -> int:
+    """Return the number of dimensions of nested lists, as far as they are regular."""
+    try:
+        return np.array(value, object).ndim
+    except ValueError:
+        return 0
+
+
+def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[Any]:
+    wanted = dtype._element_dtype
+    if wanted.hasobject:
+        return as_objects(_json(value, max_rank) if dtype.name == "json" else np.array(value, object), dtype)
+    if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray):
+        if value.dtype == wanted:
+            return value
+        if np.can_cast(value.dtype, wanted, "safe"):
+            return value.astype(wanted)
+        what = "array data" if value.ndim else "scalar"
+        raise TypeError(f"Cannot cast {what} from {value.dtype!r} to {wanted!r} according to the rule 'safe'")
+    return np.asarray(value).astype(wanted) if isinstance(value, np.generic) else np.array(value, wanted)
+
+
+def _json(value: Any, max_rank: int | None) -> npt.NDArray[Any]:
+    """Parse nested lists, which are dimensions as far as they are regular, up to `max_rank`; deeper ones are JSON."""
+    if isinstance(value, np.ndarray):
+        if max_rank is None or value.ndim <= max_rank:
+            return value.astype(object)
+        # Deeper levels stay lists.
+        value = value.tolist()
+    shape: list[int] = []
+    level = [value]
+    while (
+        (max_rank is None or len(shape) < max_rank) and level and all(isinstance(each, list | tuple) for each in level)
+    ):
+        lengths = {len(each) for each in level}
+        if len(lengths) > 1:
+            break
+        shape.append(lengths.pop())
+        level = [element for each in level for element in each]
+    made = np.empty(len(level), object)
+    for number, element in enumerate(level):
+        made[number] = element
+    return made.reshape(shape)

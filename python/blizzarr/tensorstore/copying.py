@@ -15,9 +15,8 @@ from blizzarr.indexing.form import Form, Map
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.tensorstore.conversion import can_convert, convert, is_implicit
+from blizzarr.tensorstore.conversion import as_elements, can_convert, convert, is_implicit
 from blizzarr.tensorstore.driver import Driver, Elements
-from blizzarr.tensorstore.elements import as_elements
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 
@@ -25,10 +24,7 @@ from blizzarr.views.cutting import cut
 def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
     """Return what a user gives to be written as elements of the data type of a view.
 
-    Raises
-    ------
-    SpecError, TypeError, OverflowError
-        When it does not convert.
+    Raise `SpecError`, `TypeError` or `OverflowError` when it does not convert.
     """
     if type(value) is np.ndarray and value.shape == shape and value.dtype == dtype._element_dtype:
         return value if value.dtype.kind != "O" else as_elements(value, dtype)
@@ -38,10 +34,7 @@ def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
 def fitted(elements: Elements, target: Form) -> Elements:
     """Broadcast elements to the shape of a view.
 
-    Raises
-    ------
-    SpecError
-        When a length does not fit.
+    Raise `SpecError` when a length does not fit.
     """
     shape = target.shape
     if elements.shape == shape:
@@ -53,11 +46,8 @@ def fitted(elements: Elements, target: Form) -> Elements:
 def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Form) -> None:
     """Write one view into another, piece by piece, each of whole chunks of the target.
 
-    Raises
-    ------
-    SpecError
-        When the source cannot be read, its elements cannot become those of the target unasked, or its lengths do not
-        fit.
+    Raise `SpecError` when the source cannot be read, its elements cannot become those of the target unasked, or its
+    lengths do not fit.
     """
     source_form = source.current(source_form)
     if not source.readable:
@@ -67,7 +57,7 @@ def copy_view(source: Driver, source_form: Form, target: Driver, target_form: Fo
         lead = "Explicit data type conversion required to convert" if asked else "Cannot convert"
         raise SpecError(f"{lead} {source.dtype.name} -> {target.dtype.name}")
     aligned = compose(source_form, align(source_form, target_form))
-    layout = layout_of_view(target.chunk_layout, target_form)
+    layout = layout_of_view(target.schema.chunk_layout, target_form)
     for piece in pieces(target_form, target.dtype.numpy_dtype.itemsize, layout):
         elements = source.read(cut(aligned, piece))
         target.write(cut(target_form, piece), convert(elements, source.dtype, target.dtype))
@@ -99,13 +89,8 @@ def pieces(form: Form, itemsize: int, layout: ChunkLayout) -> Iterator[Form]:
 def align(source: Form, target: Form) -> Form:
     """The transform from the domain of the target to that of the source.
 
-    Raises
-    ------
-    SpecError
-        When a length does not fit.
+    Raise `SpecError` when a length does not fit.
 
-    Examples
-    --------
     >>> align(Form.of_shape((1, 4)), Form.of_shape((2, 3, 4))).maps
     (0, (2, 0, 1))
     """

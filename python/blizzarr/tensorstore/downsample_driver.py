@@ -1,33 +1,36 @@
-"""A downsampled view: each of its elements stands for a block."""
+"""A downsampled view: each of its elements stands for a block, and equals TensorStore's result to the bit.
+
+The engine reduces the numbers that NumPy has (`_NATIVE`). Narrower numbers are converted to such a type and back, and a
+complex number is reduced as two. The most frequent of other elements is counted here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr import _native
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain
+from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
-from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, resolved_view
 from blizzarr.tensorstore.parts import indices_of
 from blizzarr.tensorstore.picking import picked
-from blizzarr.tensorstore.reduction import check_method, reduce_blocks
 from blizzarr.transactions import Transaction
+from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
@@ -84,29 +87,18 @@ class DownsampleDriver(Driver):
         return downsampled_domain(domain_of(self._current_view()), self._factors, self._method)
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        """The layout of the original, as far as chunks consist of whole blocks."""
-        rank = self._view.rank
+    def schema(self) -> Schema:
+        """The schema of the original, as far as chunks consist of whole blocks and all elements have one fill value."""
+        base, rank = self._original.schema, self._view.rank
         strided = tuple((dim, 0, factor) for dim, factor in enumerate(self._factors))
-        form = form_of(IndexDomain(rank))._replace(maps=strided)
-        return layout_of_view(layout_of_view(self._original.chunk_layout, self._view), form)
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        return self._original.codec
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        """The fill value of the original, if it is the same for all elements."""
-        fill = self._original.fill_value
-        fill = fill if fill is None else fill_of_view(fill, self._view, self._original.domain)
-        return fill if fill is None or not fill.ndim else None
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units of the original, multiplied by the factors."""
-        units = units_of_view(self._original.dimension_units, self._view)
-        return tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
+        blocks = form_of(IndexDomain(rank))._replace(maps=strided)
+        layout = layout_of_view(layout_of_view(base.chunk_layout, self._view), blocks)
+        units = units_of_view(base.dimension_units or (), self._view)
+        units = tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
+        fill = base.fill_value
+        fill = None if fill is None else fill_of_view(fill, self._view, self._original.domain)
+        fill = None if fill is None or fill.ndim else fill
+        return Schema._of(self.dtype, rank, None, layout, units, base.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -128,7 +120,6 @@ class DownsampleDriver(Driver):
         return self._original, self._view if part is None else compose(whole, part)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Read the blocks that are wanted, and make an element of each."""
         if 0 in form.shape:
             return np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         part, edges, axes = self._needed(form)
@@ -145,7 +136,6 @@ class DownsampleDriver(Driver):
         return out
 
     def is_quick(self, form: Form) -> bool:
-        """Return whether few elements are needed, and reading them is quick."""
         if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
             return False
         try:
@@ -155,7 +145,6 @@ class DownsampleDriver(Driver):
             return False
 
     def sources(self, form: Form) -> Sequence[Source]:
-        """Return the sources of the elements that the blocks consist of."""
         if 0 in form.shape:
             return ()
         try:
@@ -295,3 +284,113 @@ def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.
         return (listed, (dim, 0, 1)) if stride > 0 else (listed[::-1], (dim, len(listed) - 1, -1))
     distinct, order = np.unique(index, return_inverse=True)
     return distinct, (tuple(range(form.rank)), np.broadcast_to(order.reshape(index.shape), form.shape))
+
+
+_NATIVE: Final = frozenset(
+    ["bool", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
+)
+"""The data types that the engine downsamples."""
+
+_NO_NUMBERS: Final = ("string", "ustring", "json", "char", "byte")
+
+
+def check_method(method: str, dtype: DType) -> None:
+    """Raise if the method does not apply to the data type.
+
+    >>> check_method("median", DType("complex64"))
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Downsample method "median" does not support data type "complex64"
+    """
+    if method in ("stride", "mode"):
+        return
+    if dtype.name in _NO_NUMBERS or (dtype.name.startswith("complex") and method != "mean"):
+        raise SpecError(f'Downsample method "{method}" does not support data type "{dtype.name}"')
+
+
+def reduce_blocks(
+    elements: npt.NDArray[Any],
+    edges: list[npt.NDArray[np.int64]],
+    method: str,
+    dtype: DType,
+    out: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[Any]:
+    """Compute one element for each block.
+
+    - `elements`: all elements.
+    - `edges`: for each dimension where the blocks begin, and where the last one ends.
+    - `method`: one of the methods but ``"stride"``, which computes nothing.
+    - `dtype`: the data type.
+    - `out`: the array for the results.
+
+    >>> edges = [np.array([0, 1]), np.array([0, 1, 3])]
+    >>> reduce_blocks(np.array([[1, 2, 5]]), edges, "mean", DType("int64"))
+    array([[1, 4]])
+    """
+    result = empty_result(tuple([len(ends) - 1 for ends in edges]), elements.dtype) if out is None else out
+    if not edges:
+        result[...] = elements
+    elif dtype.name in _NATIVE:
+        by = "mean" if dtype.name == "bool" and method in ("median", "mode") else method
+        # The engine writes results side by side only.
+        reduced = result if result.flags.c_contiguous else np.empty(result.shape, result.dtype)
+        _reduce(elements, edges, by, dtype.name, reduced)
+        if reduced is not result:
+            result[...] = reduced
+    elif elements.dtype.kind == "c" and method == "mean":
+        real = elements.real.dtype
+        means = np.empty((*result.shape, 2), real)
+        _reduce(np.ascontiguousarray(elements)[..., None].view(real), [*edges, np.arange(3)], "mean", real.name, means)
+        result[...] = means.view(elements.dtype)[..., 0]
+    elif elements.dtype.kind == "c" or dtype.name in _NO_NUMBERS:
+        for position in np.ndindex(result.shape):
+            block = elements[tuple([slice(*ends[at : at + 2]) for ends, at in zip(edges, position, strict=True)])]
+            result[position] = _most_frequent(block)
+    else:
+        wide = np.dtype(np.int8 if dtype.name.startswith("int") else np.float32)
+        reduced = np.empty(result.shape, wide)
+        with np.errstate(all="ignore"):
+            _reduce(elements.astype(wide), edges, method, wide.name, reduced)
+            if method in ("min", "max"):
+                # As in TensorStore, which begins with infinity: a type without it has NaN there, and nothing else.
+                first = np.array(np.inf if method == "min" else -np.inf).astype(elements.dtype).astype(wide)
+                if np.isnan(first):
+                    reduced[...] = first
+            result[...] = reduced.astype(elements.dtype)
+    return result
+
+
+def _reduce(
+    elements: npt.NDArray[Any], edges: list[npt.NDArray[np.int64]], method: str, name: str, result: npt.NDArray[Any]
+) -> None:
+    """Let the engine reduce blocks of elements of this data type."""
+    # Dimensions of one element change nothing; rows of one element would take long.
+    kept = [dim for dim, length in enumerate(elements.shape) if length != 1] or [0]
+    side_by_side = np.ascontiguousarray(elements).reshape([elements.shape[dim] for dim in kept])
+    room = result.reshape([result.shape[dim] for dim in kept])
+    _native.reduce(side_by_side, room, [edges[dim] for dim in kept], method, name)
+
+
+def _most_frequent(block: npt.NDArray[Any]) -> Any:
+    """Return the most frequent element; of several, the first in order."""
+    if not block.dtype.itemsize:
+        return block.flat[0]
+    same: dict[Any, list[Any]] = {}
+    for element in block.reshape(-1).tolist():
+        same.setdefault(_order_of(element), []).append(element)
+    most = max(map(len, same.values()))
+    return same[min(key for key, elements in same.items() if len(elements) == most)][0]
+
+
+def _order_of(value: Any) -> tuple[int, Any]:
+    """Return the sorting key of an element.
+
+    JSON values are ordered by their kind: null, booleans, numbers, objects, arrays, strings.
+    """
+    if isinstance(value, complex):
+        return 2, (value.real, value.imag)
+    if isinstance(value, str | bytes):
+        return 5, value
+    if isinstance(value, dict | list):
+        return (3 if isinstance(value, dict) else 4), dump(value)
+    return (0, 0) if value is None else (1 if isinstance(value, bool) else 2, value)

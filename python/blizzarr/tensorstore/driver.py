@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy.typing as npt
@@ -18,12 +19,11 @@ from blizzarr.errors import (
     ViewOutOfBoundsError,
 )
 from blizzarr.indexing.form import Form, identity_maps
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.parts import reach
 from blizzarr.transactions import Transaction, is_committed
 from blizzarr.views import IndexDomain, form_of
@@ -52,8 +52,6 @@ class Source(NamedTuple):
     def chunks(self) -> tuple[range, ...]:
         """Return the range of chunks along each dimension, which for index arrays includes those in between.
 
-        Examples
-        --------
         >>> form = Form((0,), (10,), (False,), (False,), ("",), ((0, 18, -2), 3))
         >>> Source("a", form, (8, 2), 16).chunks()
         (range(0, 3), range(1, 2))
@@ -64,6 +62,16 @@ class Source(NamedTuple):
         return tuple(
             [range(first // side, last // side + 1) for (first, last), side in zip(ends, self.chunk_shape, strict=True)]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The arguments of `open` besides the spec; `read` and `write` are None for whatever is possible."""
+
+    read: bool | None = None
+    write: bool | None = None
+    context: Context | None = None
+    transaction: Transaction | None = None
 
 
 class Driver(ABC):
@@ -100,24 +108,9 @@ class Driver(ABC):
         return self.domain.rank
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        """The layout of the elements, and the shapes that are best read and written."""
-        return ChunkLayout()
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        """The codec that turns elements into bytes; None if there is none."""
-        return None
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        """The value of elements that were never written; None if there is no such value."""
-        return None
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The unit of each dimension."""
-        return (None,) * self.rank
+    def schema(self) -> Schema:
+        """The properties of the elements as far as they have them: chunk layout, codec, fill value and units."""
+        return Schema._of(self.dtype, self.rank)
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -248,10 +241,7 @@ def resolved_view(driver: Driver, form: Form, fix_resizable_bounds: bool) -> tup
 def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
     """Return the driver with a transaction.
 
-    Raises
-    ------
-    TransactionError
-        If the driver already has a transaction that is not committed.
+    Raise `TransactionError` if the driver already has a transaction that is not committed.
     """
     own = driver.transaction
     if own is not None and not is_committed(own):

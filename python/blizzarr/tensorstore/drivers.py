@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from blizzarr.json_members import Members, Option, as_bool, as_integer, as_text, options_json
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers import Driver, StoredDriver
-from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, options_json
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.driver import Elements
-from blizzarr.tensorstore.opening import Request
+from blizzarr.tensorstore.driver import Elements, Request
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.virtual_chunked import virtual_driver
 from blizzarr.views import IndexDomain

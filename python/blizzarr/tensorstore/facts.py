@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy.typing as npt
@@ -98,23 +100,23 @@ class StoreFacts(Indexable):
         >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
         ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
         """
-        return layout_of_view(self._driver.chunk_layout, self._bare)
+        return layout_of_view(self._driver.schema.chunk_layout, self._bare)
 
     @property
     def codec(self) -> CodecSpec | None:
         """The codec that turns elements into bytes; None if there is none."""
-        return self._driver.codec
+        return self._driver.schema.codec
 
     @property
     def fill_value(self) -> npt.NDArray[Any] | None:
         """The value of elements that were never written; None if there is no such value."""
-        fill = self._driver.fill_value
+        fill = self._driver.schema.fill_value
         return None if fill is None else fill_of_view(fill, self._bare, self._driver.domain)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
         """The unit of each dimension, None where it is not known."""
-        return units_of_view(self._driver.dimension_units, self._bare)
+        return units_of_view(self._driver.schema.dimension_units or (), self._bare)
 
     @property
     def schema(self) -> Schema:
@@ -208,6 +210,7 @@ _CHANGES: Final = (
 name_keywords(StoreFacts.spec, _CHANGES)
 
 
+@dataclass(kw_only=True)
 class StorageStatistics:
     """The answers to whether none and whether all of a view is stored; None for a question that was not asked.
 
@@ -217,27 +220,11 @@ class StorageStatistics:
     TensorStore.StorageStatistics(not_stored=True, fully_stored=None)
     """
 
-    __slots__ = ("fully_stored", "not_stored")
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, *, not_stored: bool | None = None, fully_stored: bool | None = None) -> None:
-        self.not_stored = not_stored
-        self.fully_stored = fully_stored
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StorageStatistics):
-            return NotImplemented
-        return (self.not_stored, self.fully_stored) == (other.not_stored, other.fully_stored)
-
-    def __repr__(self) -> str:
-        return f"TensorStore.StorageStatistics(not_stored={self.not_stored}, fully_stored={self.fully_stored})"
+    not_stored: bool | None = None
+    fully_stored: bool | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.not_stored, self.fully_stored)
+        return partial(StorageStatistics, **vars(self)), ()
 
 
 StorageStatistics.__qualname__ = "TensorStore.StorageStatistics"
-
-
-def _made(not_stored: bool | None, fully_stored: bool | None) -> StorageStatistics:
-    return StorageStatistics(not_stored=not_stored, fully_stored=fully_stored)

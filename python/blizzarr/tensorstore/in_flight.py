@@ -32,13 +32,9 @@ _REMEMBERED: Final = 1 << 14
 class InFlight:
     """The chunks that the reads of one driver that are in flight need.
 
-    Parameters
-    ----------
-    driver, form
-        The driver, and what is read first. Its chunks are listed when there is a second read: most reads are alone.
+    - `driver`, `form`: the driver, and what is read first. Its chunks are listed when there is a second read: most
+      reads are alone.
 
-    Examples
-    --------
     >>> import blizzarr.tensorstore as ts
     >>> from blizzarr.tensorstore.facts import driver_of
     >>> from blizzarr.views import form_of
@@ -165,8 +161,6 @@ _WORTH = 1 << 16
 def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
     """Return the numbers of the views that need the same chunk as another one.
 
-    Examples
-    --------
     >>> import blizzarr.tensorstore as ts
     >>> from blizzarr.tensorstore.facts import driver_of
     >>> from blizzarr.views import form_of

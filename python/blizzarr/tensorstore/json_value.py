@@ -20,9 +20,9 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_pointer import found_at, replaced_at
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.kvstore_access import Access
-from blizzarr.spec.kvstore_changes import KvChanges
+from blizzarr.spec.kvstore_access import Access, KvChanges
 from blizzarr.spec.open_kvstore import open_kvstore
+from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
@@ -57,8 +57,8 @@ class JsonDriver(Driver):
         return IndexDomain(shape=[])
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        return ChunkLayout(rank=0)
+    def schema(self) -> Schema:
+        return Schema._of(self.dtype, 0, None, ChunkLayout(rank=0))
 
     @property
     def kvstore(self) -> KvStore | None:

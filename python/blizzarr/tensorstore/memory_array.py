@@ -18,8 +18,8 @@ from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
+from blizzarr.tensorstore.conversion import as_elements
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
-from blizzarr.tensorstore.elements import as_elements
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.views import IndexDomain, domain_of, transform_of
 from blizzarr.views.values import MAX_RANK
@@ -84,15 +84,11 @@ class MemoryArray(Driver):
         return domain_of(Form.of_shape(self._array.shape))
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        return ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self._units or (None,) * self._array.ndim
+    def schema(self) -> Schema:
+        layout = ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
+        return Schema._of(self.dtype, self._array.ndim, None, layout, self._units or ())
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
-        """Return a spec that contains the elements of the view."""
         array = picked(self._array, lower_form(form, self._array.shape))
         # Repeated dimensions are written once.
         steps = zip(form.maps, self._array.strides, strict=True)

@@ -5,15 +5,14 @@ The metadata last as long as something that was opened with them does, or, where
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias
 from weakref import ref
 
 from blizzarr.fork import ForkedLock
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.context import BoundResource, Resource
-from blizzarr.stores import Store
+from blizzarr.spec.context import BoundResource
+from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.transactions import StagedStore
 from blizzarr.transactions.naming import place_in
 
@@ -21,8 +20,6 @@ from blizzarr.transactions.naming import place_in
 class KnownMetadata:
     """The metadata of one array, and the moment when they were read, in seconds since 1970.
 
-    Examples
-    --------
     >>> known = KnownMetadata()
     >>> known.recent(0.0) is None
     True
@@ -36,12 +33,6 @@ class KnownMetadata:
         """The metadata; None if nobody has read them."""
         known = self._known
         return None if known is None else known[0]
-
-    @property
-    def moment(self) -> float | None:
-        """The moment when they were read; None if nobody has read them."""
-        known = self._known
-        return None if known is None else known[1]
 
     def recent(self, since: float) -> ArrayMeta | None:
         """Return the metadata if they were read at this moment or later."""
@@ -67,13 +58,13 @@ _Known: TypeAlias = dict[_Key, Any]
 """Metadata by the identity of an array: of a pool with room they are kept, otherwise there are weak references."""
 
 
-def known_metadata(store: Store, resources: Mapping[str, Resource], *array: str) -> KnownMetadata:
-    """Return the last known metadata of an array in a store for all that share the cache of these resources."""
-    if type(store) is StagedStore:
+def known_metadata(place: StoredPlace) -> KnownMetadata:
+    """Return the last known metadata of the array at a place, for all that share the cache of its spec."""
+    if type(place.store) is StagedStore:
         # Others must not see the metadata of a transaction.
         return KnownMetadata()
-    key = (*place_in(store), *array)
-    resource = resources["cache_pool"]
+    key = (*place_in(place.store), place.path, place.node.driver, *place.selection)
+    resource = place.node.resources["cache_pool"]
     assert isinstance(resource, BoundResource), "the node is bound"
     known: _Known = resource.shared
     with _SHARING.lock:

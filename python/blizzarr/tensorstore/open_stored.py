@@ -1,94 +1,116 @@
-"""From a spec to a stored array: found and checked, created, replaced, or assumed."""
+"""From a spec to a stored array: found and checked, created, replaced, or assumed; and its format detected."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from blizzarr import _native
 from blizzarr.caching import CachedStore, CachePool, Since
-from blizzarr.errors import ArrayExistsError, ArrayNotFoundError, GenerationMismatchError, SpecError, StoreError
+from blizzarr.errors import (
+    ArrayExistsError,
+    ArrayNotFoundError,
+    ConstraintError,
+    GenerationMismatchError,
+    PlaceError,
+    SpecError,
+    StoreError,
+)
+from blizzarr.formats import find_many, get_many
+from blizzarr.json_members import Members
+from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.field import Field
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
+from blizzarr.spec.drivers.stored import SOUGHT
+from blizzarr.spec.kvstore_drivers import KV_DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, check_mode, modes_on
 from blizzarr.spec.recheck import Recheck, bound_at_open
-from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import raise_failed_precondition, raise_no_directory
+from blizzarr.spec.spec_node import KvNode, SpecNode
+from blizzarr.spec.status import raise_as, raise_no_directory
 from blizzarr.stores import Store
+from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
 from blizzarr.tensorstore.opened_array import OpenedArray
+from blizzarr.tensorstore.part_driver import PartDriver
 from blizzarr.tensorstore.staging import do_later
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.tensorstore.stored_place import StoredPlace, locate
 from blizzarr.transactions import StagedStore, Transaction
 
 
-def open_stored(
-    node: SpecNode, transaction: Transaction | None = None, kind: type[StoredPlace] = StoredPlace
-) -> StoredArray:
-    """Return the array that a bound spec describes, as it is in a transaction; `kind` finds and creates it.
+def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] = StoredArrayDriver) -> TensorStore:
+    """Return the array that a bound spec describes; `kind` is the class of its driver.
 
-    Examples
-    --------
     >>> from blizzarr.spec.context import Context
     >>> from blizzarr.spec.spec import Spec
     >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
     >>> spec.update(dtype="int16", shape=[3], create=True, context=Context())
-    >>> open_stored(spec._node).schema.domain
+    >>> open_stored(spec._node, Request()).domain
     { [0, 3*) }
     """
     mode: OpenMode = node.options["mode"]
     if not mode.open:
         mode = mode if modes_on(mode) else OpenMode(open=True)
-    if mode.delete_existing or mode.assume_metadata or mode.assume_cached_metadata:
+    if request.read and not request.write and mode.create:
+        raise SpecError("Cannot specify an open mode of `create` without `write`")
+    assumed = mode.assume_metadata or mode.assume_cached_metadata
+    if mode.delete_existing or assumed:
         check_mode(mode)
+    since = bound_at_open(node.options["recheck_cached_metadata"], moment := time.time())
     try:
-        place = locate(node, transaction, kind)
-        if mode.assume_metadata or mode.assume_cached_metadata:
-            return _opened(place, place.described(), KnownMetadata())
-        missing: ArrayNotFoundError | None = None
-        if mode.open:
-            known, moment = known_metadata(place.store, node.resources, *place.array), time.time()
+        place = locate(node, request.transaction, kind.place)
+        meta, missing, is_there = None, None, False
+        known = KnownMetadata() if assumed else known_metadata(place)
+        if assumed:
+            meta = place.described()
+        elif mode.open:
             try:
-                meta = known.recent(bound_at_open(node.options["recheck_cached_metadata"], moment))
+                meta = known.recent(since)
                 if meta is None and (meta := place.found()) is not None:
                     known.keep(meta, moment)
             except ArrayNotFoundError as error:
                 # A document may have other arrays than the one that is wanted.
                 if not mode.create:
                     raise
-                meta, missing = None, error
-            if meta is not None:
-                field = _check(place, meta)
-                if type(place.store) is StagedStore:
-                    _expect(place, place.store, meta)
-                return _opened(place, meta, known, moment, field)
-            if not mode.create:
+                missing = error
+            is_there = meta is not None
+            if not is_there and not mode.create:
                 raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
-        return _add(place, mode, missing) if place.shares_document else _create(place, mode)
+        if meta is None and place.shares_document:
+            meta = _added(place, mode, missing)
+            known.keep(meta, moment)
+        elif meta is None:
+            meta, known, is_there = _created(place, mode, known)
+        store = _opened(place, kind, request.transaction, meta, known, since, is_there)
+        if is_there and type(place.store) is StagedStore:
+            _expect(place, place.store, meta)
+        return store
     except StoreError as error:
-        makes = mode.create or mode.assume_metadata or mode.assume_cached_metadata
+        makes = mode.create or assumed
         raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
         raise
 
 
-def _add(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> StoredArray:
+def _added(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> ArrayMeta:
     """Add an array to a document; `missing` is the error if it has a similar array that does not quite match."""
-    moment = time.time()
     try:
-        meta = place.add(mode)
+        return place.add(mode)
     except ArrayExistsError:
         if missing is None:
             raise
         raise missing from None
-    known = known_metadata(place.store, place.node.resources, *place.array)
-    known.keep(meta, moment)
-    return _opened(place, meta, known, moment)
 
 
-def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
+def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, KnownMetadata, bool]:
+    """Create an array; return its metadata, where they are kept, and whether somebody else was faster."""
     try:
         with prefixed(f"Error writing {place.key}"):
             meta = place.described()
@@ -108,22 +130,20 @@ def _create(place: StoredPlace, mode: OpenMode) -> StoredArray:
                 raise ArrayExistsError(f"Error writing {there.key}")
 
         do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
-        known = known_metadata(store.base, place.node.resources, *place.array)
-        store.transaction.future.add_done_callback(lambda _: known.forget())
-        return _opened(place, meta, KnownMetadata())
+        stored = known_metadata(place._replace(store=store.base))
+        store.transaction.future.add_done_callback(lambda _: stored.forget())
+        return meta, known, False
     if mode.delete_existing:
         place.remove(meta)
+    there = None
     if not place.create(meta):
         # Somebody was faster.
         there = place.found() if mode.open else None
         if there is None:
             raise ArrayExistsError(f"Error writing {place.key}")
-        meta = there
-        _check(place, meta)
-    known = known_metadata(place.store, place.node.resources, *place.array)
-    moment = time.time()
-    known.keep(meta, moment)
-    return _opened(place, meta, known, moment)
+    meta = there or meta
+    known.keep(meta, time.time())
+    return meta, known, there is not None
 
 
 def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
@@ -136,27 +156,27 @@ def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
     do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
 
 
-def _check(place: StoredPlace, meta: ArrayMeta) -> Field:
-    """Return the selected part of the elements of an array, if the array meets the constraints."""
+def _opened(
+    place: StoredPlace,
+    kind: type[StoredArrayDriver],
+    transaction: Transaction | None,
+    meta: ArrayMeta,
+    known: KnownMetadata,
+    since: float,
+    is_there: bool,
+) -> TensorStore:
+    """Return the store of an array; one that was there must meet the constraints."""
     node = place.node
     constraints: MetadataConstraints = node.options["metadata"]
     try:
-        constraints.check(meta, node.schema, node.options)
-        return constraints.field_of(meta, node.options)
+        if is_there:
+            constraints.check(meta, node.schema, node.options)
+        if not meta.chunk_grid.is_even:
+            one_chunk_shape(meta)
+        field = constraints.field_of(meta, node.options)
     except SpecError as error:
-        raise_failed_precondition(error)
+        raise_as(ConstraintError, error)
         raise
-
-
-def _opened(
-    place: StoredPlace,
-    meta: ArrayMeta,
-    known: KnownMetadata,
-    moment: float | None = None,
-    field: Field | None = None,
-) -> StoredArray:
-    """Return the array, whose metadata were read or written at this moment; by default, now."""
-    node = place.node
     store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
     pool: CachePool = node.resources["cache_pool"].value
@@ -171,12 +191,66 @@ def _opened(
         threads = most if reading == "shared" else min(most, reading)
     array = OpenedArray(store, place.path, meta)
     array.threads, array.watched = threads, not (mode.assume_metadata or mode.assume_cached_metadata)
-    if field is None:
-        field = place.constraints.field_of(meta, node.options)
-    since = bound_at_open(node.options["recheck_cached_metadata"], moment)
-    return StoredArray(node, array, since, known, type(place.constraints), field)
+    stored = StoredArray(node, array, since, known, type(constraints), field)
+    # A field without name and shape is the whole element, which is a single value.
+    driver = (PartDriver if field.name or field.shape else kind)(stored, transaction)
+    return store_of(driver, constraints.form_of(meta, field))
 
 
 def _since(recheck: Recheck) -> Any:
     """Return the bound in the terms of the cache, where a number would be an age, not a moment."""
     return recheck if isinstance(recheck, bool | str) else Since(recheck)
+
+
+def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
+    """Return the bound spec of the array at a bound ``auto`` spec: its driver, and its place within files."""
+    kvstore = node.kvstore
+    if kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    if kvstore.driver == "file" and os.path.isfile(kvstore.path):
+        from zipfile import is_zipfile
+
+        if is_zipfile(kvstore.path):
+            kvstore = _within_zip(kvstore, node)
+    there = replace(node, kvstore=kvstore)
+    matches = _matches(SOUGHT, there, transaction)
+    if not matches:
+        # Drivers of other packages are imported for arrays of none of the usual formats only.
+        others = {driver.name: driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}
+        matches = _matches([driver for driver in others.values() if driver not in SOUGHT], there, transaction)
+    if len(matches) != 1:
+        shown = quote(kvstore.path)
+        if kvstore.driver == "file":
+            shown = f"local file {shown}"
+        if not matches:
+            raise ConstraintError(f"Failed to detect format for {shown}")
+        schemes = sorted(driver.scheme for driver in matches)
+        raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
+    (driver,) = matches
+    usual = driver.take(Members({}), SpecNode(driver.name))
+    resources = {name: held for name, held in node.resources.items() if name in driver.resources}
+    return replace(
+        usual, schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources
+    )
+
+
+def _matches(drivers: Sequence[StoredDriver], node: SpecNode, transaction: Transaction | None) -> list[StoredDriver]:
+    return [driver for driver in drivers if _is_there(node, driver.name, transaction)]
+
+
+def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
+    try:
+        place = locate(replace(node, driver=driver), transaction)
+    except PlaceError:
+        return False
+    keys = [form.node_keys(place.path)[0] for form in place.forms]
+    if all(value is None for value in get_many(place.store, keys)):
+        return False
+    # One format may have the name of a document from another.
+    return find_many(place.store, [place.path], place.forms) != [None]
+
+
+def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
+    resources = {name: node.resources[name] for name in KV_DRIVERS["zip"].resources}
+    options = {name: option.default for name, option in KV_DRIVERS["zip"].options.items()}
+    return KvNode("zip", "", options, resources, kvstore)

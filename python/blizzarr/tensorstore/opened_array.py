@@ -66,8 +66,6 @@ class _Handle:
 def read_since(binding: Binding, moment: int | None) -> Binding:
     """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> pool = blizzarr.CachePool(1 << 20)
     >>> z = blizzarr.create_array({}, data=[1, 2, 3])
@@ -89,8 +87,6 @@ class OpenedArray(Array):
     The array uses at most `threads` threads for one request; None sets no limit. It is compared with its stored
     document unless `watched` is False.
 
-    Examples
-    --------
     >>> import blizzarr
     >>> z = blizzarr.create_array({}, data=[1, 2, 3])
     >>> OpenedArray.of(z.store, z.path, z.metadata, 1)[1:]

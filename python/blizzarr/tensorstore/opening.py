@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, Final, Protocol, runtime_checkable
@@ -28,28 +28,15 @@ from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
-from blizzarr.tensorstore.detecting import find_stored
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
-from blizzarr.tensorstore.driver import Driver
+from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.memory_array import MemoryArray
-from blizzarr.tensorstore.open_stored import open_stored
-from blizzarr.tensorstore.part_driver import PartDriver
+from blizzarr.tensorstore.open_stored import find_stored, open_stored
 from blizzarr.tensorstore.store import TensorStore, store_of
-from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import form_of
 from blizzarr.views.compose import compose
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The arguments of `open` besides the spec; `read` and `write` are None for whatever is possible."""
-
-    read: bool | None = None
-    write: bool | None = None
-    context: Context | None = None
-    transaction: Transaction | None = None
 
 
 @runtime_checkable
@@ -215,20 +202,6 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     return store_of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def refuse_creating(node: SpecNode, request: Request) -> None:
-    """Raise if a spec asks for creating an array that is only to be read."""
-    if request.read and not request.write and node.options["mode"].create:
-        raise SpecError("Cannot specify an open mode of `create` without `write`")
-
-
-def _open_stored(node: SpecNode, request: Request) -> TensorStore:
-    if request.read:
-        refuse_creating(node, request)
-    stored = open_stored(node, request.transaction)
-    driver = (PartDriver if stored.field.is_part else StoredArrayDriver)(stored, request.transaction)
-    return store_of(driver, stored.form)
-
-
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
@@ -253,11 +226,11 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "cast": _open_cast,
     "downsample": _open_downsampled,
     "json": _open_json,
-    **dict.fromkeys((driver.name for driver in SOUGHT), _open_stored),
+    **dict.fromkeys((driver.name for driver in SOUGHT), open_stored),
 }
 """The functions that open arrays, by the name of the driver; `_opener` knows those of other packages."""
 
 
 def _opener(name: str) -> Callable[[SpecNode, Request], TensorStore]:
     driver = DRIVERS[name]
-    return driver.open if isinstance(driver, Opens) else _open_stored
+    return driver.open if isinstance(driver, Opens) else open_stored

@@ -14,7 +14,7 @@ import numpy as np
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axis
-from blizzarr.spec.field import Field
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared
 from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -25,6 +25,8 @@ from blizzarr.transfer import Binding
 
 class PartDriver(StoredArrayDriver):
     """A driver of some of the bytes of each element."""
+
+    by_bytes = True
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         super().__init__(stored, transaction)
@@ -71,8 +73,6 @@ class OfBytes(NamedTuple):
 def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
     """Return the bytes of a selection of values, whose last axes are those within elements.
 
-    Examples
-    --------
     >>> from blizzarr.spec.dtype import DTYPES
     >>> field = Field("a", DTYPES["int16"], shape=(3,), offset=4)
     >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field).lowered

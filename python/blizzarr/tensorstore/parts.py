@@ -55,8 +55,6 @@ class Part(NamedTuple):
 def positions_within(map_: tuple[int, int, int], begin: int, end: int, low: int, high: int) -> tuple[int, int]:
     """Return the positions between two others whose indices are between two bounds; the end may be before the first.
 
-    Examples
-    --------
     >>> positions_within((0, 0, 2), 0, 10, 5, 11)
     (3, 6)
     """
@@ -69,8 +67,6 @@ def positions_within(map_: tuple[int, int, int], begin: int, end: int, low: int,
 def box_within(view: Form, box: Box, axes: Iterable[int], dims: Sequence[int]) -> Box:
     """Return the positions of a view whose indices along these axes are in a box, along the dimensions that have these.
 
-    Examples
-    --------
     >>> view = Form((0, 0), (10, 8), (False,) * 2, (False,) * 2, ("",) * 2, ((0, 0, 2), 3, (1, 0, 1)))
     >>> box_within(view, ((5, 11), (0, 4), (2, 3)), [0, 1], [0])
     ((3, 6),)
@@ -89,8 +85,6 @@ def box_within(view: Form, box: Box, axes: Iterable[int], dims: Sequence[int]) -
 def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:
     """Return the part of a view in a box of its own positions along these dimensions.
 
-    Examples
-    --------
     >>> part = cut_to(0, Form.of_shape((9, 4)), ((3, 5),), [0])
     >>> part.form.lower, part.where
     ((3, 0), (slice(3, 5, None), slice(None, None, None)))
@@ -110,10 +104,7 @@ def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:
 def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:
     """Return the index that a map gives for every position of a view, as far as it varies.
 
-    Raises
-    ------
-    ViewOutOfBoundsError
-        When an array has an index that is not within its bounds.
+    Raise `ViewOutOfBoundsError` when an array has an index that is not within its bounds.
     """
     extent = [1] * view.rank
     if isinstance(map_, int):
@@ -147,8 +138,6 @@ def parts_by_point(view: Form, numbers: npt.NDArray[np.int64]) -> list[Part]:
     The positions along the dimensions of the array that are not of length 1 are listed, and become the first dimension
     of each part.
 
-    Examples
-    --------
     >>> parts = parts_by_point(Form.of_shape((3, 4)), np.array([[1], [0], [1]]))
     >>> [(part.number, part.form.shape, part.form.maps[0].array.ravel()) for part in parts]
     [(1, (2, 4), array([0, 2])), (0, (1, 4), array([1]))]

@@ -14,8 +14,6 @@ from blizzarr.indexing.selection import Axes, Axis
 def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
     """Return the selected elements of an array: a NumPy view where possible, else a copy.
 
-    Examples
-    --------
     >>> picked(np.arange(12).reshape(3, 4), ((2, 3), ((1, 2, -1), (0, 1, 2)), False))
     array([[ 9,  5,  1],
            [11,  7,  3]])

@@ -43,17 +43,10 @@ _Line: TypeAlias = dict[int, tuple[Picked, Picked]]
 class Pieces:
     """The part of a selection that lies in each chunk.
 
-    Parameters
-    ----------
-    lowered
-        The selection.
-    chunks
-        The shape of the chunks.
-    first
-        The position of the chunk from whose origin the indices of the selection count; by default, all zeros.
+    - `lowered`: the selection.
+    - `chunks`: the shape of the chunks.
+    - `first`: the position of the chunk from whose origin the indices of the selection count; by default, all zeros.
 
-    Examples
-    --------
     >>> pieces = Pieces(((3,), (1, (0, 5, -2)), False), (2, 3))
     >>> elements = pieces.arranged(np.array([50, 30, 10]))
     >>> for position, where, index in pieces:

@@ -27,15 +27,9 @@ def new_shape(
 ) -> tuple[int, ...]:
     """Return the shape of an array that begins at zero, for which a view of it has the new bounds.
 
-    Raises
-    ------
-    SpecError
-        When the view has bounds that cannot be changed.
-    ConstraintError
-        When more would change than the view shows, or not in the way that was asked for.
+    Raise `SpecError` when the view has bounds that cannot be changed.
+    Raise `ConstraintError` when more would change than the view shows, or not in the way that was asked for.
 
-    Examples
-    --------
     >>> from blizzarr.views import IndexTransform
     >>> view = IndexTransform(input_shape=[4, 6], implicit_upper_bounds=[True, True])
     >>> new_shape(view.T._form, (4, 6), None, (9, None), frozenset())

@@ -70,13 +70,11 @@ class StackDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """The smallest domain that contains all layers."""
         return self._domain
 
     @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units that were given, or else those of the layers."""
-        return self._units
+    def schema(self) -> Schema:
+        return Schema._of(self.dtype, self.rank, units=self._units)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         schema = Schema(dtype=self.dtype, domain=self._domain)
@@ -115,7 +113,6 @@ class StackDriver(Driver):
         return result
 
     def sources(self, form: Form) -> Sequence[Source]:
-        """Return the sources of all layers that a view needs."""
         try:
             parts = () if self._opens else self._parts(form)
         except SpecError:
@@ -136,12 +133,10 @@ class StackDriver(Driver):
         do_all([partial(write, *part) for part in parts], at_once)
 
     def is_quick(self, form: Form) -> bool:
-        """Return whether few layers are needed, and each is quick to read."""
         parts = self._few_parts(form)
         return parts is not None and all(driver.is_quick(own) for _, driver, own in parts)
 
     def is_quick_to_write(self, form: Form) -> bool:
-        """Return whether few layers are needed, and each is quick to write."""
         parts = self._few_parts(form)
         return parts is not None and all(driver.is_quick_to_write(own) for _, driver, own in parts)
 
@@ -228,7 +223,7 @@ class Layer:
         """The units of the view, if they are known."""
         if self.driver is None:
             return self._spec.dimension_units
-        units = self.driver.dimension_units
+        units = self.driver.schema.dimension_units or ()
         return units_of_view(units, self.form) if any(units) else None
 
     @property
@@ -256,10 +251,7 @@ def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
 def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
     """Return a layer of what a user gives.
 
-    Raises
-    ------
-    SpecError
-        When it is a spec whose domain is not known.
+    Raise `SpecError` when it is a spec whose domain is not known.
     """
     if isinstance(source, TensorStore):
         return Layer(form_of(source), driver_of(source), None, opener)

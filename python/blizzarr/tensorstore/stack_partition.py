@@ -27,7 +27,6 @@ from blizzarr.tensorstore.parts import (
     cut_to,
     indices_of,
     parts_by_point,
-    positions_within,
     reach,
 )
 
@@ -35,8 +34,6 @@ from blizzarr.tensorstore.parts import (
 class StackPartition:
     """The boxes of layers, and how a view is divided between them.
 
-    Examples
-    --------
     >>> from blizzarr.views import IndexTransform, form_of
     >>> layers = StackPartition([((0, 3),), ((3, 9),)], ((0, 9),))
     >>> view = IndexTransform(input_shape=[9])[2:5]
@@ -59,10 +56,7 @@ class StackPartition:
     def parts(self, form: Form) -> list[Part]:
         """Return the part of a view that each layer has, the last layer first.
 
-        Raises
-        ------
-        SpecError
-            When there are positions that no layer has.
+        Raise `SpecError` when there are positions that no layer has.
         """
         if 0 in form.shape:
             return []
@@ -80,23 +74,7 @@ class StackPartition:
             return [Part(near[-1], form, None)]
         if any(isinstance(form.maps[axis], ArrayMap) for axis in deciding):
             return self._by_point(form, near, deciding)
-        return self._in_row(form, near) or list(self._by_box(form, near, deciding))
-
-    def _in_row(self, form: Form, near: Sequence[int]) -> list[Part] | None:
-        """Return the parts by box of layers that lie side by side; None unless these have every position."""
-        map_ = None if self._row is None else form.maps[self._row]
-        if not isinstance(map_, tuple):
-            return None
-        dim = map_[0]
-        begin, end = form.lower[dim], form.upper[dim]
-        left = end - begin
-        parts = []
-        for number in reversed(near):
-            first, stop = positions_within(map_, begin, end, self._starts[number], self._ends[number])
-            if first < stop:
-                parts.append(cut_to(number, form, ((first, stop),), (dim,)))
-                left -= stop - first
-        return None if left else parts
+        return list(self._by_box(form, near, deciding))
 
     def _by_box(self, form: Form, near: Sequence[int], deciding: list[int]) -> Iterator[Part]:
         # Along all other dimensions, each part has everything.

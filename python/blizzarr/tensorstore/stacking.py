@@ -13,13 +13,13 @@ from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context, resource_of
-from blizzarr.spec.dimension_units import common_units
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.driver import Driver
+from blizzarr.spec.unit import common_units
+from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.opening import OPENERS, Request, limited, open_node
+from blizzarr.tensorstore.opening import OPENERS, limited, open_node
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction
@@ -217,10 +217,7 @@ def _made(
 def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStore:
     """Return the store of layers that have their final positions.
 
-    Raises
-    ------
-    SpecError
-        When they do not go together, or with the schema.
+    Raise `SpecError` when they do not go together, or with the schema.
     """
     dtype: DType | None = schema.dtype
     for number, layer in enumerate(layers):

@@ -23,10 +23,9 @@ from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
 from blizzarr.tensorstore.opened_array import unlocked
 from blizzarr.tensorstore.pieces import Listed, Points, Where
-from blizzarr.tensorstore.write_buffer import WriteBuffer
+from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.naming import place_in
 from blizzarr.transactions.overlay import Overlay, View, in_range

@@ -16,8 +16,8 @@ from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
-from blizzarr.spec.field import Field
 from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
@@ -102,10 +102,8 @@ class StoredArray:
     def look(self) -> tuple[ArrayMeta, StoredNode]:
         """Return the stored metadata and documents.
 
-        Raises
-        ------
-        ConstraintError
-            When the array is gone, or another is in its place: its chunks would mean something else.
+        Raise `ConstraintError` when the array is gone, or another is in its place: its chunks would mean something
+        else.
         """
         array = self.array
         # The array that was opened, although the spec might choose another one of the document by now.
@@ -162,13 +160,7 @@ class StoredArray:
         transaction.future.add_done_callback(lambda _: known.forget())
 
     def refuse_missing(self, lowered: Lowered) -> None:
-        """Raise if a chunk that a selection needs is not stored.
-
-        Raises
-        ------
-        ArrayNotFoundError
-            Then.
-        """
+        """Raise `ArrayNotFoundError` if a chunk that a selection needs is not stored."""
         missing = first_missing(self.array, lowered)
         if missing is not None:
             index = ", ".join(map(str, missing[0]))

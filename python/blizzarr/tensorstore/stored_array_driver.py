@@ -8,25 +8,20 @@ from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
-import numpy.typing as npt
-
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing import Lowered, lower_form
 from blizzarr.indexing.form import ArrayMap, Form, identity_maps
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.metadata.zarr3 import chunk_shape_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
+from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Request, Shared, Source
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opened_array import OpenedArray, read_since, unlocked
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
@@ -52,6 +47,8 @@ class StoredArrayDriver(Driver):
 
     place: ClassVar[type[StoredPlace]] = StoredPlace
     """The class that opens the array again where a driver is unpickled."""
+    by_bytes: ClassVar[bool] = False
+    """True if the bytes of elements are read and written."""
 
     def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
         self._outside = stored
@@ -59,7 +56,6 @@ class StoredArrayDriver(Driver):
         self._stored = stored if transaction is None else stored.within(transaction)
         """The array as the transaction will leave it."""
         self._array = self._stored.array
-        chunk_shape_of(self._array.metadata)
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
         self._spec: tuple[ArrayMeta, bool, SpecNode] | None = None
@@ -107,7 +103,7 @@ class StoredArrayDriver(Driver):
     # Properties
 
     @property
-    def _schema(self) -> Schema:
+    def schema(self) -> Schema:
         meta, known = self._array.metadata, self._schema_of
         if known is None or known[0] is not meta:
             known = self._schema_of = meta, self._stored.schema
@@ -125,27 +121,10 @@ class StoredArrayDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain: from zero to the shape, with implicit upper bounds."""
         meta, known = self._array.metadata, self._domain_of
         if known is None or known[0] is not meta:
             known = self._domain_of = meta, domain_of(self._stored.form.domain)
         return known[1]
-
-    @property
-    def chunk_layout(self) -> ChunkLayout:
-        return self._schema.chunk_layout
-
-    @property
-    def codec(self) -> CodecSpec | None:
-        return self._schema.codec
-
-    @property
-    def fill_value(self) -> npt.NDArray[Any] | None:
-        return self._schema.fill_value
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        return self._schema.dimension_units or (None,) * self.rank
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -192,7 +171,6 @@ class StoredArrayDriver(Driver):
             return read(binding.beyond(), lowered, out)
 
     def write(self, form: Form, source: Elements) -> None:
-        """Write the chunks of the view; those that it covers in part are read first."""
         array = self._array
         check_writable(array.store, array.path)
         self._write(lower_form(form, self._shape), source)
@@ -249,15 +227,13 @@ class StoredArrayDriver(Driver):
     def _staged(self) -> Staged:
         assert self.transaction is not None, "asked before"
         stored = self._stored
-        by_bytes, store = stored.field.is_part, self._outside.array.store
-        return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=by_bytes)
+        store = self._outside.array.store
+        return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=self.by_bytes)
 
     def is_quick(self, form: Form) -> bool:
-        """Return whether the store is on this machine, and little is to be decoded."""
         return self.is_near and self._is_small(form)
 
     def is_quick_to_write(self, form: Form) -> bool:
-        """Return whether the store is in memory; writing files takes long."""
         return (self._is_memory or self.transaction is not None) and self._is_small(form)
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
@@ -309,7 +285,6 @@ class StoredArrayDriver(Driver):
         return self
 
     def resize(self, form: Form, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        """Change the shape in the document, and erase the chunks outside."""
         if self._stored.assumed:
             raise SpecError("Resize not supported because assume_metadata was specified")
         check_writable(self._array.store, self._array.path)
@@ -356,8 +331,6 @@ class StoredArrayDriver(Driver):
 def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
     """Return whether the implicit bounds of a view agree with this shape; False if that is expensive to tell.
 
-    Examples
-    --------
     >>> view = Form((0,), (30,), (False,), (True,), ("",), (5, (0, 0, 1)))
     >>> _is_current(view, (20, 30)), _is_current(view, (20, 40))
     (True, False)
@@ -376,4 +349,4 @@ def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
 def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
     from blizzarr.tensorstore.open_stored import open_stored
 
-    return kind(open_stored(node, kind=kind.place)).allowed(readable, writable)
+    return driver_of(open_stored(node, Request(), kind)).allowed(readable, writable)

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.formats import Format, encode, find_one, made_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
 from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.hierarchy.root_above import root_above
-from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
-from blizzarr.spec.open_kvstore import open_directory
+from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.status import failed_precondition
-from blizzarr.stores import LocalStore, Store
-from blizzarr.stores.generation import unwrapped
-from blizzarr.transactions import StagedStore, Transaction
+from blizzarr.spec.status import raised_as
+from blizzarr.stores import Store
+from blizzarr.stores.requests import publish
+from blizzarr.transactions import StagedStore, Transaction, naming
 from blizzarr.transactions.overlay import View
 
 
 def shown(store: Store, key: str) -> str:
     """Format a key for an error message."""
-    if isinstance(store, StagedStore | View):
-        store = store.base
-    store = unwrapped(store)
-    return f"local file {quote(os.path.join(str(store), key))}" if isinstance(store, LocalStore) else quote(key)
+    return naming.shown(store.base if isinstance(store, StagedStore | View) else store, key)
 
 
 def forms_of(node: SpecNode) -> tuple[Format, ...]:
@@ -50,17 +45,14 @@ class StoredPlace(NamedTuple):
     store: Store
     path: str
     forms: tuple[Format, ...]
+    selection: tuple[str, ...] = ()
+    """What tells arrays of one document apart."""
 
     @property
     def constraints(self) -> MetadataConstraints:
         """The constraints on the metadata."""
         constraints: MetadataConstraints = self.node.options["metadata"]
         return constraints
-
-    @property
-    def array(self) -> tuple[str, ...]:
-        """The identity of the array within the store."""
-        return self.path, self.node.driver
 
     @property
     def shares_document(self) -> bool:
@@ -70,10 +62,7 @@ class StoredPlace(NamedTuple):
     def add(self, mode: OpenMode) -> ArrayMeta:
         """Add the array that the spec describes to the stored document, or to a new one.
 
-        Raises
-        ------
-        ArrayExistsError
-            If the document has the array.
+        Raise `ArrayExistsError` if the document has the array.
         """
         raise NotImplementedError
 
@@ -97,7 +86,7 @@ class StoredPlace(NamedTuple):
         if node.notices:
             warn_of(node.notices)
         if not isinstance(node.meta, ArrayMeta):
-            with failed_precondition():
+            with raised_as(ConstraintError):
                 raise SpecError(
                     f'Error reading {self.key}: Error parsing object member "node_type": Expected "array", '
                     f'but received: "group"'
@@ -108,7 +97,7 @@ class StoredPlace(NamedTuple):
         """Raise if the key of the document holds something that is not the document of an array."""
         raw = self.store.get(self.forms[0].node_keys(self.path)[0])
         if raw is not None:
-            with failed_precondition(), prefixed(f"Error reading {self.key}"):
+            with raised_as(ConstraintError), prefixed(f"Error reading {self.key}"):
                 self.constraints.refuse(bytes(raw))
 
     def create(self, meta: ArrayMeta) -> bool:
@@ -124,7 +113,7 @@ class StoredPlace(NamedTuple):
             return False
         put(self.store, {}, {key: documents[key] for key in others})
         done = put(self.store, {}, {last: documents[last]})
-        _publish(self.store)
+        publish(self.store)
         return bool(done)
 
     def remove(self, meta: ArrayMeta) -> None:
@@ -139,7 +128,7 @@ def locate(
     """Return the place in which a bound spec looks for its array."""
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
-    store, path = open_directory(node.kvstore)
+    store, path = open_kvstore(node.kvstore, directory=True)
     driver: Any = DRIVERS[node.driver]
     forms = driver.forms or driver.formats_of(node)  # without the call of `forms_of`
     if inner := node.options.get("node"):
@@ -150,9 +139,3 @@ def locate(
     if transaction is not None:
         store = StagedStore(transaction, store)
     return kind(node, node.kvstore, store, path, forms)
-
-
-def _publish(store: Store) -> None:
-    flush: Any = getattr(store, "flush", None)
-    if flush is not None and not getattr(store, "shows_at_once", False):
-        flush()

@@ -13,7 +13,8 @@ from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.opening import OPENERS, Request
+from blizzarr.tensorstore.driver import Request
+from blizzarr.tensorstore.opening import OPENERS
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
 from blizzarr.transactions import Transaction

@@ -6,7 +6,6 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +29,10 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.tensorstore.chunk_buffer import ChunkBuffer
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.parts import reach
 from blizzarr.tensorstore.pieces import Pieces, Position, Where, key_of
-from blizzarr.tensorstore.write_buffer import WriteBuffer, replace
+from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer, replace
 from blizzarr.transactions import Outcome, participant, require_one_step
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 
@@ -119,18 +117,11 @@ class VirtualDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        """The domain that was given."""
         return self._domain
 
     @property
-    def chunk_layout(self) -> ChunkLayout:
-        """The grid."""
-        return copy(self._layout)
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...]:
-        """The units that were given."""
-        return self._units
+    def schema(self) -> Schema:
+        return Schema._of(self.dtype, self.rank, None, self._layout, self._units)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         """Return the spec of the driver that has the functions, or one with the functions themselves and no JSON."""
@@ -143,7 +134,6 @@ class VirtualDriver(Driver):
         return SpecNode(self.name, schema, transform, options=options, resources=self._resources)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        """Read the chunks that the view needs; coroutines run at the same time."""
         result = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         changes = self._changes()
@@ -174,7 +164,6 @@ class VirtualDriver(Driver):
         return chunk, _NOTHING if returned is None else Future(returned, loop=self._loop)
 
     def write(self, form: Form, source: Elements) -> None:
-        """Write the chunks of the view; those that it covers in part are read first."""
         changes = self._changes()
         buffer = VirtualChanges(self) if changes is None else changes
         selected, first = self._on_grid(form)

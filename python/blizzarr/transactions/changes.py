@@ -13,6 +13,7 @@ from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchErro
 from blizzarr.stores import MemoryStore, Store, check_writable
 from blizzarr.stores.generation import NO_VALUE, generation_of, unwrapped
 from blizzarr.stores.generation_writes import set_value
+from blizzarr.stores.requests import publish
 from blizzarr.transactions.guarded import GuardedStore
 from blizzarr.transactions.naming import place_in, shown
 from blizzarr.transactions.outcome import Outcome
@@ -302,7 +303,7 @@ class Changes:
             else:
                 elements.commit(outcome)
         for store in {id(operation.store): operation.store for operation in self._operations.values()}.values():
-            _publish(store)
+            publish(store)
 
     def _commit_at_once(self, outcome: Outcome) -> None:
         locked = [result for elements in self._elements.values() if (result := elements.locked()) is not None]
@@ -357,10 +358,3 @@ def changes_in(transaction: Transaction, store: Store) -> Changes:
     """
     identity, _ = place_in(store)
     return participant(transaction, identity, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))
-
-
-def _publish(store: Store) -> None:
-    """Make the changes visible to others, for stores that do not do so at once."""
-    flush: Callable[[], None] | None = getattr(store, "flush", None)
-    if flush is not None and not getattr(store, "shows_at_once", False):
-        flush()

@@ -12,7 +12,7 @@ def place_in(store: Store) -> tuple[str, str]:
     """Return the place of a store, and the prefix of its keys there; all directories are in one place."""
     bare = store if type(store) is LocalStore else unwrapped(store)
     if isinstance(bare, LocalStore):
-        return "file", f"{bare}/".replace("//", "/")
+        return "file", f"{bare.facts[0]}/".replace("//", "/")
     return place_of(bare), ""
 
 

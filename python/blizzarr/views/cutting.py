@@ -6,8 +6,8 @@ from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import Interval
 from blizzarr.indexing.layout import WHOLE, Term, lay_out
+from blizzarr.json_values import quote
 from blizzarr.views.dim_selection import normalize_dim
-from blizzarr.views.values import quoted
 
 
 def cut(form: Form, domain: Form) -> Form:
@@ -37,7 +37,7 @@ def cut(form: Form, domain: Form) -> Form:
 
 
 def _shown(interval: Interval, label: str) -> str:
-    return f"{quoted(label)}: {interval}" if label else str(interval)
+    return f"{quote(label)}: {interval}" if label else str(interval)
 
 
 def _matched(form: Form, domain: Form) -> list[int]:

@@ -7,8 +7,9 @@ from typing import Any, Never
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF, Interval, closed, half_open, sized
+from blizzarr.json_values import quote
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.views.values import flag, opt_index, quoted, to_index
+from blizzarr.views.values import flag, opt_index, to_index
 
 _UNSET: Any = object()
 
@@ -207,7 +208,7 @@ class Dim:
         return Dim._of, (self._interval, self._label)
 
     def __str__(self) -> str:
-        return f"{quoted(self._label)}: {self._interval}" if self._label else str(self._interval)
+        return f"{quote(self._label)}: {self._interval}" if self._label else str(self._interval)
 
     def __repr__(self) -> str:
         lower, upper, implicit_lower, implicit_upper = self._interval
@@ -221,7 +222,7 @@ class Dim:
         if implicit_upper != (upper == INF + 1):
             terms.append(f"implicit_upper={implicit_upper}")
         if self._label:
-            terms.append(f"label={quoted(self._label)}")
+            terms.append(f"label={quote(self._label)}")
         return f"Dim({', '.join(terms)})"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from blizzarr.errors import SelectionError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import Arrays
+from blizzarr.json_values import quote
 from blizzarr.views.dim_selection import DimSpec, as_dim_specs, normalize_dims, shown_range
 from blizzarr.views.numpy_index import index_chained, index_initial
 from blizzarr.views.numpy_terms import Mode, Term, Terms, Usage, parse_terms
@@ -27,7 +28,7 @@ from blizzarr.views.operations import (
     take_diagonal,
     translate,
 )
-from blizzarr.views.values import escaped, flag, index_vector
+from blizzarr.views.values import flag, index_vector
 
 Result = TypeVar("Result")
 
@@ -308,7 +309,7 @@ def _dims_given(key: Any) -> tuple[DimSpec, ...]:
 
 
 def _shown_label(label: str) -> str:
-    return f"'{escaped(label)}'"
+    return quote(label, "'")
 
 
 def _shown_dims(specs: Iterable[DimSpec]) -> str:

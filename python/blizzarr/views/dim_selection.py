@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from blizzarr.errors import BlizzarrError, SelectionError
-from blizzarr.views.values import quoted
+from blizzarr.json_values import quote
 
 DimSpec: TypeAlias = int | str | tuple[int | None, int | None, int]
 """A number, a label, or what a slice says: start, stop and step."""
@@ -58,7 +58,7 @@ def normalize_dim(spec: Any, labels: Sequence[str], error: Error = SelectionErro
         if not spec:
             raise error("Dimension cannot be specified by empty label")
         if spec not in labels:
-            raise error(f"Label {quoted(spec)} does not match one of {{{', '.join(map(quoted, labels))}}}")
+            raise error(f"Label {quote(spec)} does not match one of {{{', '.join(map(quote, labels))}}}")
         return list(labels).index(spec)
     return _index(operator.index(spec), len(labels), error)
 

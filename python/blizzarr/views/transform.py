@@ -10,6 +10,7 @@ import numpy as np
 from blizzarr.errors import OutOfBoundsError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import check_contains
+from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.dim import Dim
@@ -21,7 +22,7 @@ from blizzarr.views.movable import form_of
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, raw_map, shown_array
 from blizzarr.views.raw_maps import made_maps
 from blizzarr.views.to_json import transform_to_json
-from blizzarr.views.values import quoted, to_indices
+from blizzarr.views.values import to_indices
 
 
 class IndexTransform(FormValue, Indexed):
@@ -198,7 +199,7 @@ class IndexTransform(FormValue, Indexed):
         form = self._bare
         lines = [f"Rank {form.rank} -> {len(form.maps)} index space transform:", "  Input domain:"]
         for dim, label in enumerate(form.labels):
-            lines.append(f"    {dim}: {form.interval(dim)}{' ' + quoted(label) if label else ''}")
+            lines.append(f"    {dim}: {form.interval(dim)}{' ' + quote(label) if label else ''}")
         lines.append("  Output index maps:")
         lines.extend(f"    out[{output}] = {_shown(map_)}" for output, map_ in enumerate(form.maps))
         return "\n".join(lines) + "\n"

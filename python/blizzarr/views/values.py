@@ -8,11 +8,9 @@ from typing import Any
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
-from blizzarr.json_values import shown_bytes
+from blizzarr.json_values import quote
 
 MAX_RANK = 32
-
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
 
 
 def to_index(value: Any) -> int:
@@ -67,30 +65,10 @@ def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
     return result
 
 
-def escaped(label: str) -> str:
-    r"""Escape a label as C does, byte by byte.
-
-    Examples
-    --------
-    >>> print(escaped('a "b" é'))
-    a \"b\" \xc3\xa9
-    """
-    shown = []
-    for byte in shown_bytes(label):
-        char = chr(byte)
-        shown.append(_ESCAPES.get(char) or (char if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"))
-    return "".join(shown)
-
-
-def quoted(label: str) -> str:
-    """Quote a label for an error message."""
-    return f'"{escaped(label)}"'
-
-
 def check_unique(labels: Sequence[str], error: type[SpecError] = SpecError) -> None:
     """Raise unless each label stands once; empty ones are no labels."""
     named = [label for label in labels if label]
     if len(set(named)) != len(named):
         named.sort()
         twice = [label for label, before in zip(named[1:], named, strict=False) if label == before]
-        raise error(f"Dimension label(s) {', '.join(map(quoted, twice))} not unique")
+        raise error(f"Dimension label(s) {', '.join(map(quote, twice))} not unique")

@@ -11,8 +11,7 @@ import tensorstore as ts
 
 from blizzarr.errors import SpecError
 from blizzarr.spec.context import Context, resource_of
-from blizzarr.spec.duration import duration_text, parse_duration
-from blizzarr.spec.resources import RESOURCES
+from blizzarr.spec.resources import RESOURCES, duration_text, parse_duration
 
 SPECS: list[Any] = [
     {},

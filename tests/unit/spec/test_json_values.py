@@ -10,8 +10,8 @@ import pytest
 import tensorstore as ts
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, as_text
 from blizzarr.json_values import dump, plain, quote
-from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.pretty import pretty
 
 VALUES: list[Any] = [

@@ -121,5 +121,5 @@ def test_calls_of_opening(tmp_path: Path) -> None:
             cache.cache_clear()
     calls.append(calls_of(lambda: ts.open(spec).result()))
     # Decoding the document, with all of its problems, is the rest.
-    assert calls[0] <= 85
-    assert calls[1] <= 165
+    assert calls[0] <= 60
+    assert calls[1] <= 150

@@ -8,7 +8,7 @@ import pytest
 
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, InvalidArgumentError, SpecError
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.status import failed_precondition
+from blizzarr.spec.status import raised_as
 from tensorstore_face import ours, theirs
 
 DRIVERS = ("zarr3", "zarr", "n5")
@@ -55,7 +55,7 @@ def test_class_is_the_status(driver: str, name: str) -> None:
 
 def test_text_does_not_choose_the_class() -> None:
     """A constraint that is not met is a `ConstraintError` however its text begins."""
-    with pytest.raises(ConstraintError, match="Error setting x"), failed_precondition():
+    with pytest.raises(ConstraintError, match="Error setting x"), raised_as(ConstraintError):
         raise SpecError("Error setting x")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.tensorstore.reduction import reduce_blocks
+from blizzarr.tensorstore.downsample_driver import reduce_blocks
 from tensorstore_face import NUMBERS, TYPES, ours, outcome, same, theirs, values_of
 
 # TensorStore 0.1.86 takes the bits of this type for those of a number with a sign.

@@ -28,10 +28,13 @@ from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
-from blizzarr.tensorstore.detecting import find_stored
-from blizzarr.tensorstore.open_stored import open_stored
+from blizzarr.tensorstore.driver import Request
+from blizzarr.tensorstore.facts import driver_of
+from blizzarr.tensorstore.open_stored import find_stored, open_stored
 from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from unit.spec.oracle import Refusal, refusal_of
 
 OURS: dict[str, Any] = {"ChunkLayout": ChunkLayout, "CodecSpec": CodecSpec, "Schema": Schema}
@@ -43,9 +46,17 @@ def opened(spec: Any, context: Context, **changes: Any) -> StoredArray:
     said = Spec(spec)
     said.update(context=context, **changes)
     try:
-        return open_stored(find_stored(said._node) if said._node.driver == "auto" else said._node)
+        node = find_stored(said._node) if said._node.driver == "auto" else said._node
+        return stored_of(node)
     except (SpecError, MetadataError) as error:
         raise_opening(said._node.driver, error)
+
+
+def stored_of(node: SpecNode) -> StoredArray:
+    """The array of a bound spec."""
+    driver = driver_of(open_stored(node, Request()))
+    assert isinstance(driver, StoredArrayDriver)
+    return driver._stored
 
 
 def outcome(spec: Any, context: Context, module: dict[str, Any], step: Any) -> Any:
@@ -242,7 +253,7 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
         assert (schema.dtype, schema.domain.shape, schema.fill_value) == ("int16", (5, 6), 3)  # type: ignore[union-attr]
     again = Spec(json.loads(json.dumps(Spec._of(found.spec_node()).to_json())))
     again.update(strip_context=True, context=context)
-    assert open_stored(again._node).array.metadata == array.metadata
+    assert stored_of(again._node).array.metadata == array.metadata
     for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
         with pytest.raises(SpecError, match=r"match|fill value|Rank"):
             opened(spec, context, **wrong)

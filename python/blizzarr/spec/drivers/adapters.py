@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import Any, ClassVar, Final
-
-import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.dimension_units import common_units
+from blizzarr.json_members import Members, as_integer, as_list, one_of
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
-from blizzarr.spec.members import Members, as_integer, as_list, one_of
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.spec_json import spec_from_json, spec_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import common_units
 from blizzarr.views import IndexDomain, IndexTransform
 from blizzarr.views.compose import compose
 
@@ -31,32 +27,31 @@ DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 class _OfOne(Driver):
     """An array that is made from one other."""
 
+    of_base: ClassVar[tuple[str, ...]] = ("codec",)
+    """What is known of the array that is known of the array below."""
+
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """Return the node with a change; open modes and stores are those of the array below."""
         below = node.bases[0]
         if change.kvstore is not None or modes_on(change.open_mode) or change.recheck_cached_data is not None:
             below = DRIVERS[below.driver].changed(below, replace(change, schema=Schema()))
         return with_schema(node.altered(bases=(below,)), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """Return the open mode of the array below."""
         return DRIVERS[node.bases[0].driver].open_mode(node.bases[0])
 
     def base(self, node: SpecNode) -> SpecNode | None:
-        """The array below."""
         return node.bases[0]
 
     def kvstore(self, node: SpecNode) -> KvNode | None:
-        """Return the key-value store of the array below."""
         return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
 
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return the codec of the array below."""
-        return DRIVERS[node.bases[0].driver].codec(node.bases[0])
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return what the array below has of it; its fill value is not known before it is opened."""
+        return _fact(node.bases[0], name) if name in self.of_base else super().fact(node, name)
 
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return None: the fill value is not known before the array is opened."""
-        return node.schema.fill_value
+
+def _fact(node: SpecNode, name: str) -> Any:
+    return DRIVERS[node.driver].fact(node, name)
 
 
 def _base(members: Members) -> SpecNode:
@@ -80,9 +75,9 @@ class CastSpec(_OfOne):
     """An array as another data type."""
 
     name: ClassVar = "cast"
+    of_base = ("codec", "chunk_layout")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the array below."""
         base = _base(members)
         schema = node.schema.copy()
         if (rank := _rank(base)) is not None:
@@ -90,7 +85,6 @@ class CastSpec(_OfOne):
         return node.altered(schema=schema, bases=(base,))
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the array below."""
         return {"base": _base_json(node, include_defaults)}
 
     def base(self, node: SpecNode) -> SpecNode | None:
@@ -100,16 +94,11 @@ class CastSpec(_OfOne):
             return below if view is None else below.altered(transform=view)
         return below.altered(transform=below.transform[view])
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain of the array below."""
-        return _domain(node.bases[0]) or node.schema.domain
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout of the array below."""
-        return DRIVERS[node.bases[0].driver].chunk_layout(node.bases[0])
+    def fact(self, node: SpecNode, name: str) -> Any:
+        below = _domain(node.bases[0]) if name == "domain" else None
+        return super().fact(node, name) if below is None else below
 
     def url(self, node: SpecNode) -> str:
-        """Return the URL of the array below, followed by the data type."""
         if node.schema.dtype is None:
             raise SpecError("cast URL requires target dtype to be specified")
         return f"{DRIVERS[node.bases[0].driver].url(node.bases[0])}|cast:{node.schema.dtype.name}"
@@ -121,7 +110,6 @@ class DownsampleSpec(_OfOne):
     name: ClassVar = "downsample"
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the array below, the factors and the method."""
         base = _base(members)
         rank = _rank(base)
 
@@ -145,7 +133,6 @@ class DownsampleSpec(_OfOne):
         return node.altered(schema=schema, bases=(base,), options={"factors": factors, "method": method})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the array below, the factors and the method."""
         return {
             "base": _base_json(node, include_defaults),
             "downsample_factors": list(node.options["factors"]),
@@ -161,11 +148,10 @@ class DownsampleSpec(_OfOne):
         part = blocks_of_view(view._form, whole, node.options["factors"])
         return below if part is None else below.altered(transform=IndexTransform._of(compose(whole, part)))
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain of the array below, divided by the factors."""
-        below = _domain(node.bases[0])
+    def fact(self, node: SpecNode, name: str) -> Any:
+        below = _domain(node.bases[0]) if name == "domain" else None
         if below is None:
-            return node.schema.domain
+            return super().fact(node, name)
         return downsampled_domain(below, node.options["factors"], node.options["method"])
 
 
@@ -176,7 +162,6 @@ class StackSpec(Driver):
     resources = ("data_copy_concurrency",)
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the arrays."""
         layers = tuple(members.take("layers", as_list(spec_from_json, 2**31)))
         schema = node.schema.copy()
         for number, layer in enumerate(layers):
@@ -190,24 +175,17 @@ class StackSpec(Driver):
         return node.altered(schema=schema, bases=layers)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the arrays."""
         return {"layers": [spec_json(layer, include_defaults) for layer in node.bases]}
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain that was given, or else the smallest that contains all layers."""
-        if node.schema.domain is not None:
-            return node.schema.domain
-        hull = None
-        for layer in node.bases:
-            own = _domain(layer)
-            if own is None:
-                return None
-            hull = own if hull is None else hull.hull(own)
-        return hull
-
-    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """Return the units that were given, and those that the layers agree on."""
-        return common_units(node.schema.dimension_units, (Spec._of(layer).dimension_units for layer in node.bases))
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return the smallest domain that contains all layers, and the units that they agree on, unless given."""
+        given = super().fact(node, name)
+        if name == "dimension_units":
+            return common_units(given, (Spec._of(layer).dimension_units for layer in node.bases))
+        domains = [_domain(layer) for layer in node.bases]
+        if name != "domain" or given is not None or not domains or any(domain is None for domain in domains):
+            return given
+        return reduce(IndexDomain.hull, domains)  # type: ignore[arg-type]  # none is None
 
 
 def _domain(node: SpecNode) -> IndexDomain | None:
@@ -239,8 +217,6 @@ def blocks_of_view(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | 
 def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: str) -> IndexDomain:
     """Return the domain of the blocks of another one.
 
-    Examples
-    --------
     >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "mean")
     { [-2, 1), [2, 4) }
     >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "stride")

@@ -1,4 +1,4 @@
-"""Specs of arrays in memory, which contain the elements."""
+"""Specs of arrays in memory, which contain the elements, and of chunks that a user's functions make."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_members import Members
+from blizzarr.json_values import quote
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.json_array import array_from_json, array_json
-from blizzarr.spec.members import Members
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.views import IndexDomain
 
@@ -24,7 +24,6 @@ class ArrayDriver(Driver):
     resources = ("data_copy_concurrency",)
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the elements."""
         dtype, rank = node.schema.dtype, node.schema.rank
         if dtype is None:
             raise SpecError("dtype must be specified")
@@ -34,34 +33,23 @@ class ArrayDriver(Driver):
         return node.altered(schema=schema, options={"array": array})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members: the elements."""
         dtype = node.schema.dtype
         assert dtype is not None
         return {"array": array_json(node.options["array"], dtype)}
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain of the elements."""
-        return IndexDomain(shape=node.options["array"].shape)
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout of the elements in memory."""
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return what is known of the elements, which are not encoded, and all of which have values."""
         array = node.options["array"]
-        return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
-
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return None: nothing is encoded."""
-        return None
-
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return None: every element has a value."""
-        return None
+        if name == "domain":
+            return IndexDomain(shape=array.shape)
+        if name == "chunk_layout":
+            return ChunkLayout(rank=array.ndim, grid_origin=[0] * array.ndim, inner_order=order_of(array))
+        return super().fact(node, name) if name == "dimension_units" else None
 
 
 def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """The dimensions from the one with the largest stride to the one with the smallest.
 
-    Examples
-    --------
     >>> order_of(np.zeros((2, 3), order="F")), order_of(np.zeros((2, 3)))
     ((1, 0), (0, 1))
     """
@@ -73,3 +61,20 @@ def order_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
 
 
 ARRAY: Final = ArrayDriver()
+
+
+class VirtualSpec(Driver):
+    """Specs of chunks that functions make."""
+
+    name: ClassVar = "virtual_chunked"
+    resources = ("data_copy_concurrency", "cache_pool")
+
+    def take(self, members: Members, node: SpecNode) -> SpecNode:
+        """Raise: functions have no JSON."""
+        raise SpecError(f"{quote(self.name)} has no JSON")
+
+    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
+        raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
+
+
+VIRTUAL: Final = VirtualSpec()

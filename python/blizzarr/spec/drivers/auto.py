@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
-from blizzarr.spec.members import Members
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.resources import RESOURCES, Resources, kind_of, resource_spec
 from blizzarr.spec.spec_node import SpecNode
@@ -21,11 +21,9 @@ class AutoDriver(Driver):
     """All of them, as the driver that is found may use any."""
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the store."""
         return node.altered(kvstore=kvstore_members(members))
 
     def take_resources(self, members: Members) -> Resources:
-        """Take any resource."""
         resources = self.default_resources.copy()
         for name in sorted(members.left):
             if "#" in name:
@@ -34,7 +32,6 @@ class AutoDriver(Driver):
         return resources
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return no members: all drivers have a store."""
         return {}
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
@@ -46,11 +43,9 @@ class AutoDriver(Driver):
         return with_schema(node.altered(kvstore=changed_kvstore(node, change)), change.schema)
 
     def open_mode(self, node: SpecNode) -> OpenMode:
-        """Return the open mode, which is to open."""
         return OpenMode(open=True)
 
     def url(self, node: SpecNode) -> str:
-        """Return the URL of the key-value store."""
         return f"{url_of_kvstore(node)}|auto:"
 
 

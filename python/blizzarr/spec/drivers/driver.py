@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
 from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.json_members import Members, as_text
 from blizzarr.json_values import quote
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_json import kvstore_of, kvstore_url
-from blizzarr.spec.members import Members, as_text
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import Recheck
 from blizzarr.spec.resources import UsesResources
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.unit import Unit
-from blizzarr.views import IndexDomain
 
 
 @dataclass
@@ -68,25 +63,9 @@ class Driver(UsesResources):
         """Return what opening may do."""
         return OpenMode()
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain, as far as the spec has it."""
-        return node.schema.domain
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout, as far as the spec has it."""
-        return node.schema.chunk_layout
-
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return the codec, as far as the spec has it."""
-        return node.schema.codec
-
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return the fill value, if the spec has it."""
-        return node.schema.fill_value
-
-    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """Return the units, if the spec has them."""
-        return node.schema.dimension_units
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return the domain, chunk layout, codec, fill value or dimension units, as far as the spec has them."""
+        return getattr(node.schema, name)
 
     def base(self, node: SpecNode) -> SpecNode | None:
         """The array that this one is made from, through the same view; None if there is no such array."""
@@ -102,10 +81,12 @@ class Driver(UsesResources):
 
 
 def kvstore_members(members: Members) -> KvNode | None:
-    """Take the members ``kvstore`` and, in old specs, ``path``, which is joined to it."""
-    kvstore = members.take("kvstore", kvstore_of, default=None)
-    if "path" not in members.left:
-        return kvstore
+    """Take the members ``kvstore`` and, in old specs, ``path``."""
+    return path_below(members, members.take("kvstore", kvstore_of, default=None))
+
+
+def path_below(members: Members, kvstore: KvNode | None) -> KvNode | None:
+    """Return the store with the member ``path`` of old specs joined to its own, if there is one."""
 
     def below(value: Any) -> KvNode:
         path = as_text(value)

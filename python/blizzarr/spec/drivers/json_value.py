@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, ClassVar, Final
 
-import numpy as np
-
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Members, Option, options_json
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore
 from blizzarr.spec.dtype import as_dtype
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.members import Members, Option
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -22,6 +20,7 @@ from blizzarr.views import IndexDomain
 
 _JSON = as_dtype("json")
 _OPEN = OpenMode(open=True)
+_FACTS = {"domain": IndexDomain(shape=[]), "chunk_layout": ChunkLayout(rank=0), "codec": None, "fill_value": None}
 _OPTIONS = {"json_pointer": Option(as_pointer, ""), "recheck_cached_data": Option(recheck_from_json, "open")}
 
 
@@ -33,7 +32,6 @@ class JsonValue(Driver):
     resources = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the store, the pointer, and how old the value may be."""
         schema = node.schema.copy()
         SCHEMA_ARGUMENTS["dtype"].apply(schema, _JSON)
         SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
@@ -43,14 +41,9 @@ class JsonValue(Driver):
         return node.altered(kvstore=kvstore, options=options, schema=schema)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """Return the members that differ from the defaults, or all of them."""
-        defaults = {"json_pointer": "", "recheck_cached_data": "open"}
-        return {
-            name: node.options[name] for name in defaults if include_defaults or node.options[name] != defaults[name]
-        }
+        return options_json(node.options, _OPTIONS, include_defaults)
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
-        """Return the node with a store, if it had none, and another bound on the age of cached data."""
         options = dict(node.options)
         if change.recheck_cached_data is not None:
             options["recheck_cached_data"] = change.recheck_cached_data
@@ -64,24 +57,10 @@ class JsonValue(Driver):
         """Return the open mode, which is to open: a value is created by writing it."""
         return OpenMode(open=True)
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain, which has no dimensions."""
-        return IndexDomain(shape=[])
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout of a single element."""
-        return ChunkLayout(rank=0)
-
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return None: elements are JSON."""
-        return None
-
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return None: a missing value is an error."""
-        return None
+    def fact(self, node: SpecNode, name: str) -> Any:
+        return copy(_FACTS[name]) if name in _FACTS else super().fact(node, name)
 
     def url(self, node: SpecNode) -> str:
-        """Return the URL of the document, followed by the pointer."""
         return f"{url_of_kvstore(node)}|json:{encoded(node.options['json_pointer'])}"
 
 

@@ -7,22 +7,18 @@ from copy import copy
 from functools import cached_property
 from typing import Any, Final
 
-import numpy as np
-
 from blizzarr.errors import SpecError
 from blizzarr.formats import Format, format_named
+from blizzarr.json_members import Members, Option, as_bool, options_json
 from blizzarr.json_values import MISSING, copied, quote
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
-from blizzarr.spec.members import Members, Option, as_bool, options_json
+from blizzarr.spec.codec_spec import DriverCodec
+from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, path_below, url_of_kvstore, with_schema
+from blizzarr.spec.kvstore_json import kvstore_of
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on
 from blizzarr.spec.recheck import recheck_from_json
 from blizzarr.spec.schema import UNCONSTRAINED
-from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.unit import Unit
-from blizzarr.views import IndexDomain
+from blizzarr.spec.spec_node import KvNode, SpecNode
 
 
 class StoredDriver(Driver):
@@ -92,7 +88,9 @@ class StoredDriver(Driver):
         dtype = None if schema is UNCONSTRAINED else schema.dtype
         if dtype is not None:
             self.constraints.check_dtype(schema)
-        kvstore = kvstore_members(members)
+        kvstore: KvNode | None = members.take("kvstore", kvstore_of, None)
+        if "path" in given:
+            kvstore = path_below(members, kvstore)
         if kvstore is not None and not kvstore.path.endswith("/"):
             kvstore = kvstore.directory()
         options, is_open = self.default_options.copy(), False
@@ -154,35 +152,15 @@ class StoredDriver(Driver):
         mode: OpenMode = node.options["mode"]
         return copy(mode) if modes_on(mode) else OpenMode(open=True)
 
-    def domain(self, node: SpecNode) -> IndexDomain | None:
-        """Return the domain that follows from metadata and schema."""
-        return self._metadata(node).domain(node.schema, node.options)
-
-    def chunk_layout(self, node: SpecNode) -> ChunkLayout:
-        """Return the layout that follows from metadata and schema."""
-        return self._metadata(node).chunk_layout(node.schema, node.options)
-
-    def codec(self, node: SpecNode) -> CodecSpec | None:
-        """Return the codec that follows from metadata and schema."""
-        return self._metadata(node).codec(node.schema, node.options)
-
-    def fill_value(self, node: SpecNode) -> np.ndarray[Any, Any] | None:
-        """Return the fill value of the metadata, or else that of the schema."""
-        return self._metadata(node).fill_value(node.schema, node.options)
-
-    def dimension_units(self, node: SpecNode) -> tuple[Unit | None, ...] | None:
-        """Return the units that follow from metadata and schema."""
-        return self._metadata(node).dimension_units(node.schema, node.options)
+    def fact(self, node: SpecNode, name: str) -> Any:
+        """Return what follows from metadata and schema."""
+        return getattr(node.options["metadata"], name)(node.schema, node.options)
 
     def url(self, node: SpecNode) -> str:
         """Return the URL of the key-value store, followed by the scheme of the format."""
         for name in options_json(node.options, self.constraints.options, False):
             raise SpecError(f"{self.scheme} URL syntax not supported with {name} specified")
         return f"{url_of_kvstore(node)}|{self.scheme}:"
-
-    def _metadata(self, node: SpecNode) -> MetadataConstraints:
-        metadata: MetadataConstraints = node.options["metadata"]
-        return metadata
 
     def __repr__(self) -> str:
         return f"<driver {quote(self.name)}>"

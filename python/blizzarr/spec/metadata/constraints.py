@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
-from blizzarr.json_values import MISSING, alike
+from blizzarr.json_values import MISSING, alike, braces
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import (
@@ -31,19 +31,18 @@ from blizzarr.spec.chunk_layout import (
     order_in,
 )
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
-from blizzarr.spec.constraint import MAX_RANK, Vector, braces
-from blizzarr.spec.dimension_units import DimensionUnits, merge_units
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.field import Field, choice
 from blizzarr.spec.fill_value import shown
-from blizzarr.spec.grid import GridConstraints
+from blizzarr.spec.grid import GridConstraints, Vector
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Fill, converted
+from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fill, choice, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
-from blizzarr.spec.status import invalid_argument
+from blizzarr.spec.status import raised_as
+from blizzarr.spec.unit import DimensionUnits, merge_units
 from blizzarr.views import IndexDomain
+from blizzarr.views.values import MAX_RANK
 
 
 class Ranks(NamedTuple):
@@ -82,14 +81,9 @@ class Chosen:
 class Constraints(MetadataConstraints):
     """Constraints on the members of a document.
 
-    Parameters
-    ----------
-    given
-        The members of the table that are given, as values.
-    rank
-        The number of dimensions of the grid; -1 if it is not known.
-    extra
-        Other members, as JSON.
+    - `given`: the members of the table that are given, as values.
+    - `rank`: the number of dimensions of the grid; -1 if it is not known.
+    - `extra`: other members, as JSON.
     """
 
     driver: ClassVar[str]
@@ -110,7 +104,6 @@ class Constraints(MetadataConstraints):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Parse the member ``metadata``."""
         reading, extra = read(value, cls.table)
         cls.check_extra(extra)
         return cls(reading.given, reading.rank, extra)
@@ -120,7 +113,6 @@ class Constraints(MetadataConstraints):
         """Raise if there is a member that a document may not have."""
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The member ``metadata``, sorted."""
         return dict(sorted((self.members() | dict(self.extra)).items()))
 
     def members(self) -> dict[str, Any]:
@@ -149,9 +141,10 @@ class Constraints(MetadataConstraints):
         """Return the layout of chunks of so many dimensions in the grid, and in all."""
 
     @property
-    @abstractmethod
     def own_codec(self) -> DriverCodec:
-        """The codec, without ``driver``."""
+        """The codec, without ``driver``: the members that documents have, too."""
+        assert self.codec_class is not None, "else overridden"
+        return self.codec_class(**{name: self.given[name] for name in self.codec_class.members if name in self.given})
 
     @property
     def units(self) -> DimensionUnits:
@@ -192,7 +185,6 @@ class Constraints(MetadataConstraints):
         return Ranks(full, grid, inner)
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """Add the data type and rank that are known to the schema."""
         choice(options)
         if not self.given:
             return
@@ -230,7 +222,6 @@ class Constraints(MetadataConstraints):
         return IndexDomain._of(form)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """Return the layout, as far as it is known."""
         field = self.field(options)
         return self._layout(schema.chunk_layout, self._ranks(schema, field), () if field is None else field.shape)
 
@@ -255,7 +246,6 @@ class Constraints(MetadataConstraints):
         return layout
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
-        """Return the codec, as far as it is known."""
         return merged_codec(driver_codec(self.driver, self.own_codec), schema.codec)
 
     def fill_value(self, schema: Schema, options: Options) -> Element | None:
@@ -265,7 +255,6 @@ class Constraints(MetadataConstraints):
         return self.fill(options) if self.is_filled else schema.fill_value
 
     def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
-        """Return the units, as far as they are known."""
         wanted = schema.dimension_units
         if not self.has_units:
             return wanted
@@ -283,7 +272,9 @@ class Constraints(MetadataConstraints):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints; the error has every member that differs."""
-        if not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset):
+        is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset)
+        # Units that are none are an error in any case.
+        if is_free and not (self.has_units and "dimension_units" in meta.attributes):
             return
         stored = self.of(meta)
         if wrong := list(self.differences(stored)):
@@ -313,14 +304,14 @@ class Constraints(MetadataConstraints):
         for name, check in self._CHECKS.items():
             if getattr(schema, name) is None:
                 continue
-            with invalid_argument() if name in self.invalid else nullcontext():
+            with raised_as(InvalidArgumentError) if name in self.invalid else nullcontext():
                 check(self, schema, field, options)
 
     def _check_codec(self, schema: Schema, field: Field, options: Options) -> None:
         assert schema.codec is not None
         is_other = parts_of(schema.codec)[0] != self.driver and "codec of another driver" in self.invalid
         with (
-            invalid_argument() if is_other else nullcontext(),
+            raised_as(InvalidArgumentError) if is_other else nullcontext(),
             prefixed("codec from metadata does not match codec in schema"),
         ):
             self.codec(schema, options)
@@ -385,12 +376,10 @@ class Constraints(MetadataConstraints):
 
     @classmethod
     def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
-        """The schema of an array."""
         return cls.of(meta).schema(options)
 
     @classmethod
     def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
-        """Return the selected part of the elements of an array."""
         name, void = options.get("field", ""), options.get("open_as_void", False)
         if not name and not void and meta.dtype.name in WHOLE:
             return WHOLE[meta.dtype.name]
@@ -400,7 +389,6 @@ class Constraints(MetadataConstraints):
 
     @classmethod
     def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
-        """Return the view of an array that is all of it; this part of its elements is selected."""
         return resizable(meta.shape, meta.dimension_names, field.shape)
 
     # New arrays.

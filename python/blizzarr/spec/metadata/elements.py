@@ -1,12 +1,19 @@
-"""The elements of an array in terms of specs: fields of data types that TensorStore has, and their fill values."""
+"""The elements of an array in terms of specs: fields of data types that TensorStore has, and their fill values.
+
+A spec opens one field (``field``), or the bytes of elements (``open_as_void``): either has the dimensions of the array,
+and those that each element has of its own.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.byte_order import in_order
@@ -14,10 +21,76 @@ from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.json_values import dump, expected, quote
 from blizzarr.problems import Problems
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.field import Field
 from blizzarr.spec.fill_value import check_broadcast
 from blizzarr.spec.json_array import as_integer_of
 from blizzarr.spec.metadata.reading import refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field: some of the bytes of each element, and their data type.
+
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> Field("a", DTYPES["int16"], True, (3,), 4).size
+    6
+    """
+
+    name: str
+    """Empty where there are no names."""
+    dtype: DType
+    big: bool = False
+    """True if the first byte of a value is the most significant one."""
+    shape: tuple[int, ...] = ()
+    """The dimensions within each element."""
+    offset: int = 0
+    """The offset in the element, in bytes."""
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return prod(self.shape) * self.dtype._element_dtype.itemsize
+
+    def decode(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+        """Return the values whose bytes are along the last axis.
+
+        >>> from blizzarr.spec.dtype import DTYPES
+        >>> Field("a", DTYPES["uint16"], True).decode(np.array([[1, 2, 3, 4]], "u1"))
+        array([[258, 772]], dtype=uint16)
+        """
+        raw = np.ascontiguousarray(raw)
+        if self.dtype.name == "bool":
+            truth: npt.NDArray[Any] = raw != 0
+            return truth
+        return self._swapped(raw).view(self.dtype._element_dtype)
+
+    def encode(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """Return the bytes of values, with a last axis for the bytes of each.
+
+        >>> from blizzarr.spec.dtype import DTYPES
+        >>> Field("a", DTYPES["uint16"], True, (2,)).encode(np.array([[258, 772]]))
+        array([[[1, 2],
+                [3, 4]]], dtype=uint8)
+        """
+        dtype = self.dtype._element_dtype
+        raw = np.ascontiguousarray(values, dtype).reshape(-1).view(np.uint8)
+        return self._swapped(raw).reshape(*values.shape, dtype.itemsize)
+
+    def _swapped(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return bytes of values in the other byte order, if stored values have another than this machine."""
+        size = self.dtype._element_dtype.itemsize
+        unit = size // 2 if self.dtype.name.startswith("complex") else size
+        if unit == 1 or self.big == (sys.byteorder == "big"):
+            return raw
+        return raw.view(f"u{unit}").byteswap().view(np.uint8)
+
+
+def choice(options: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the options that select a part of each element: the name of a field, and whether bytes are selected."""
+    name, void = options.get("field", ""), options.get("open_as_void", False)
+    if name and void:
+        raise SpecError('"field" and "open_as_void" are mutually exclusive')
+    return name, void
+
 
 Element = np.ndarray[Any, np.dtype[Any]]
 """One element, or all that lie within one."""
@@ -38,8 +111,6 @@ WHOLE: Final = {
 class Elements:
     """The type of elements, and where each of its fields lies.
 
-    Examples
-    --------
     >>> made = Elements.of(DataType.parse([("a", "i2"), ("b", "S3")]), "big")
     >>> made.fields[1], made.pick("", True).shape
     (Field(name='b', dtype=dtype("char"), big=True, shape=(3,), offset=2), (5,))
@@ -60,10 +131,7 @@ class Elements:
     def of(cls, dtype: DataType, endian: str | None, json: Any = None) -> Self:
         """Return the elements of a data type.
 
-        Raises
-        ------
-        SpecError
-            Specs do not have it.
+        Raise `SpecError` if specs do not have it.
         """
         if endian != "big" and dtype.name in WHOLE:
             return cls(dtype, endian, (WHOLE[dtype.name],), json)
@@ -141,8 +209,6 @@ class Fill(NamedTuple):
     def part(self, options: Mapping[str, Any]) -> Element | None:
         """Return the fill value of the selected part of elements.
 
-        Examples
-        --------
         >>> elements = Elements.of(DataType.parse(">i2"), "big")
         >>> fill = Fill(elements, elements.dtype.fill(5))
         >>> fill.part({}), fill.part({"open_as_void": True})
@@ -161,8 +227,6 @@ class Fill(NamedTuple):
 def converted(fill: np.ndarray[Any, Any], given: DType, dtype: DType, shape: tuple[int, ...] = ()) -> Element:
     """Convert the fill value of a schema to an element of this data type, or several if elements have a shape.
 
-    Examples
-    --------
     >>> converted(np.array(2.7), DType("float64"), DType("int8"))
     array(2, dtype=int8)
     """

@@ -10,15 +10,15 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, identity_maps
+from blizzarr.json_members import Option
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
-from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.dimension_units import DimensionUnits
-from blizzarr.spec.field import Field
-from blizzarr.spec.members import Option
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
+from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views.values import MAX_RANK
 
 Options: TypeAlias = Mapping[str, Any]
 """The driver's own members of a spec."""
@@ -118,16 +118,22 @@ class MetadataConstraints(ABC):
         return
 
 
+def one_chunk_shape(meta: ArrayMeta) -> tuple[int, ...]:
+    """Return the shape of what is stored as one; raise `SpecError` if there are several, which TensorStore has not."""
+    grid = meta.chunk_grid
+    if not grid.is_even:
+        raise SpecError(
+            f'Expected the "chunk_grid" "regular", but received: "{grid.name}": '
+            "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
+        )
+    return grid.chunk_shape
+
+
 def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None, within: tuple[int, ...] = ()) -> Form:
     """Return the view of an array that is all of it; the upper bounds can be changed, but for those within elements.
 
-    Raises
-    ------
-    SpecError
-        There are too many dimensions, or two with the same name.
+    Raise `SpecError` if there are too many dimensions, or two with the same name.
 
-    Examples
-    --------
     >>> IndexDomain._of(resizable((2, 3), ["x", None], (4,)))
     { "x": [0, 2*), [0, 3*), [0, 4) }
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs import BloscCodec
@@ -12,13 +11,12 @@ from blizzarr.errors import SpecError
 from blizzarr.formats.document import load
 from blizzarr.formats.n5_array import TYPES, decode
 from blizzarr.formats.n5_compression import options_of
-from blizzarr.json_values import within_64_bits
+from blizzarr.json_members import Option, as_float, as_text
+from blizzarr.json_values import braces, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
-from blizzarr.spec.constraint import braces
-from blizzarr.spec.dimension_units import DimensionUnits, units_shown
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DTYPES, DType, dtype_json
-from blizzarr.spec.members import Members, as_float, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options
@@ -33,42 +31,19 @@ from blizzarr.spec.metadata.reading import (
     parsed_by,
     read,
     refuse,
+    sorted_members,
 )
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import DimensionUnits, Unit, units_shown
 from blizzarr.views import IndexDomain
 
 _compression = parsed_by(options_of)
 
 
-@dataclass(frozen=True, slots=True)
-class N5Codec:
-    """The codec of ``n5`` in a schema: a compression, or nothing.
+class N5Codec(DriverCodec):
+    """The codec of ``n5`` in a schema: a compression, or nothing."""
 
-    Examples
-    --------
-    >>> N5Codec().merged(N5Codec({"type": "raw"})).to_json()
-    {'compression': {'type': 'raw'}}
-    """
-
-    compression: Mapping[str, Any] | None = None
-
-    @classmethod
-    def take(cls, members: Members) -> N5Codec:
-        """Parse the members."""
-        return cls(members.take("compression", only(_compression), None))
-
-    def merged(self, other: N5Codec) -> N5Codec:
-        """Return the codec with the constraints of both."""
-        if self.compression is None or other.compression is None:
-            return self if other.compression is None else other
-        if self.compression != other.compression:
-            raise SpecError('"compression" does not match')
-        return self
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the compression, if one is given."""
-        return {} if self.compression is None else {"compression": dict(sorted(self.compression.items()))}
+    members: ClassVar[Mapping[str, Option]] = {"compression": Option(only(_compression), to_json=sorted_members)}
 
 
 def _dtype(value: Any, reading: Reading) -> DType:
@@ -94,8 +69,6 @@ _ATTRIBUTES: Final[Mapping[str, Member]] = {
 class N5Constraints(Constraints):
     """The constraints of a spec on N5 metadata.
 
-    Examples
-    --------
     >>> from blizzarr.spec.chunk_layout import ChunkLayout
     >>> constraints = N5Constraints.from_json({"dimensions": [1000, 1000], "dataType": "int16"})
     >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
@@ -116,14 +89,13 @@ class N5Constraints(Constraints):
         "dimensions": lengths(0),
         "blockSize": lengths(1),
         "dataType": Member(_dtype, DType.to_json),
-        "compression": Member(_compression, lambda options: dict(sorted(options.items()))),
+        "compression": Member(_compression, sorted_members),
         "axes": Member(_labels, list),
         **_ATTRIBUTES,
     }
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets."""
         document = encoded(meta) if meta.source is None else meta.source
         rank = len(meta.shape)
         reading, extra = read(meta.attributes, _ATTRIBUTES, rank)
@@ -138,7 +110,6 @@ class N5Constraints(Constraints):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Raise if N5 does not have the data type."""
         if schema.dtype is not None:
             _known(schema.dtype)
 
@@ -151,37 +122,26 @@ class N5Constraints(Constraints):
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The dimensions."""
         return self.given.get("dimensions")
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """The axes."""
         return self.given.get("axes")
 
     @property
     def elements(self) -> Elements | None:
-        """The type of elements, which has no fields."""
         dtype = self.given.get("dataType")
         return None if dtype is None else self.elements_for(dtype)
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type."""
         return Elements.of(DataType.parse(_known(dtype).name), None)
 
     def of_elements(self, elements: Elements) -> dict[str, Any]:
-        """Return the member for this type of elements."""
         return {"dataType": elements.fields[0].dtype}
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of blocks, whose first dimension is the fastest."""
         block = self.given.get("blockSize")
         return Chunks(tuple(reversed(range(full))), block, block)
-
-    @property
-    def own_codec(self) -> N5Codec:
-        """The compression."""
-        return N5Codec(self.given.get("compression"))
 
     @property
     def units(self) -> DimensionUnits:
@@ -218,7 +178,7 @@ class N5Constraints(Constraints):
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; by default its compression is Blosc, which shuffles single bytes bit by bit."""
         field, document = chosen.elements.fields[0], dict(self.extra)
-        compression = chosen.codec.compression
+        compression = chosen.codec.given.get("compression")
         if compression is None:
             shuffle = 2 if field.size == 1 else 1
             made = {"type": "blosc", **BloscCodec().configuration(), "shuffle": shuffle}
@@ -227,7 +187,7 @@ class N5Constraints(Constraints):
             "dimensions": list(chosen.shape),
             "blockSize": list(chosen.write),
             "dataType": field.dtype.name,
-            "compression": dict(sorted(compression.items())),
+            "compression": sorted_members(compression),
         }
         if any(chosen.domain.labels):
             document["axes"] = list(chosen.domain.labels)

@@ -11,14 +11,13 @@ import numpy as np
 from blizzarr.creation.describe import describe_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import SpecError
+from blizzarr.json_members import Option, as_object, as_text
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.field import Field
-from blizzarr.spec.members import Option, as_object, as_text
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Element, Elements
+from blizzarr.spec.metadata.elements import Element, Elements, Field
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import encoded
 from blizzarr.spec.schema import Schema
@@ -27,8 +26,6 @@ from blizzarr.spec.schema import Schema
 class DocumentConstraints(Constraints):
     """Constraints on members of a document, by name and as JSON; those of an array also have its model.
 
-    Examples
-    --------
     >>> from blizzarr.spec.chunk_layout import ChunkLayout
     >>> of_v1 = document_constraints("zarr1", "v1")
     >>> constraints = of_v1.from_json({"shape": [3, 4]})
@@ -44,7 +41,6 @@ class DocumentConstraints(Constraints):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Parse the members of an object."""
         members = as_object(value)
         shape = members.get("shape")
         given = {"shape": tuple(shape)} if isinstance(shape, list) else {}
@@ -52,16 +48,13 @@ class DocumentConstraints(Constraints):
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets: its document."""
         return cls({"meta": meta, "shape": meta.shape}, len(meta.shape), encoded(meta))
 
     @classmethod
     def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
-        """Return the elements of an array."""
         return _elements(meta.dtype).fields[0]
 
     def members(self) -> dict[str, Any]:
-        """Nothing: all members are JSON."""
         return {}
 
     @property
@@ -70,21 +63,17 @@ class DocumentConstraints(Constraints):
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """The dimension names of an array."""
         names = None if self._meta is None else self._meta.dimension_names
         return None if names is None else tuple(name or "" for name in names)
 
     @property
     def elements(self) -> Elements | None:
-        """The type of the elements of an array."""
         return self.given.get("dtype") if self._meta is None else _elements(self._meta.dtype)
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type."""
         return _elements(DataType.parse(dtype.numpy_dtype))
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of the chunks of an array."""
         meta = self._meta
         if meta is None:
             return Chunks()
@@ -92,25 +81,20 @@ class DocumentConstraints(Constraints):
 
     @property
     def own_codec(self) -> DriverCodec:
-        """There is none."""
         raise SpecError(f"codec not supported by {quote(self.driver)} driver")
 
     def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
-        """Return the codec of the schema."""
         return schema.codec
 
     @property
     def is_filled(self) -> bool:
-        """True if these are the constraints of an array."""
         return self._meta is not None
 
     def fill(self, options: Options) -> Element | None:
-        """Return the fill value of an array."""
         meta = self._meta
         return None if meta is None or meta.fill_undefined else np.asarray(meta.fill_value)
 
     def array(self, chosen: Chosen) -> ArrayMeta:
-        """Return the array."""
         if chosen.codec is not None:
             raise SpecError(f"codec not supported by {quote(self.driver)} driver")
         order, rank = chosen.order, len(chosen.shape)

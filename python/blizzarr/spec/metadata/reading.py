@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple, NoReturn
 
 from blizzarr import formats
-from blizzarr.errors import BlizzarrError, MetadataError, SpecError
+from blizzarr.errors import MetadataError, SpecError
+from blizzarr.json_members import Members, as_integer, as_list, as_object
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
-from blizzarr.spec.constraint import MAX_RANK
-from blizzarr.spec.members import as_integer, as_list, as_object
+from blizzarr.views.values import MAX_RANK
 
+_WRONG: Final = object()
 _LONGEST: Final = (1 << 63) - 2
 
 
@@ -63,13 +65,8 @@ def lengths(least: int) -> Member:
 def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Reading, dict[str, Any]]:
     """Parse the members of a table; return them and the members that are not in it.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong.
+    Raise `SpecError` with everything that is wrong.
 
-    Examples
-    --------
     >>> reading, rest = read({"shape": [2], "title": "a"}, {"shape": lengths(0)})
     >>> reading.given, reading.rank, rest
     ({'shape': (2,)}, 1, {'title': 'a'})
@@ -78,31 +75,25 @@ def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Readi
     ...
     blizzarr.errors.SpecError: Error parsing object member "shape": ...; Error parsing object member "chunks": ...
     """
-    members = dict(as_object(value))
-    reading, wrong = Reading(rank), []
+    members, reading = Members(dict(as_object(value))), Reading(rank)
     for name, member in table.items():
-        if name not in members:
-            continue
-        try:
-            reading.given[name] = member.parse(members.pop(name), reading)
-        except (SpecError, ValueError, IndexError) as error:
-            reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-            wrong.append(f"Error parsing object member {quote(name)}: {reason}")
-    if wrong:
-        raise SpecError("; ".join(wrong))
-    return reading, members
+        if name in members.left:
+            parsed = members.take(name, partial(_parsed, member, reading), _WRONG)
+            if parsed is not _WRONG:
+                reading.given[name] = parsed
+    members.refuse()
+    return reading, members.left
+
+
+def _parsed(member: Member, reading: Reading, value: Any) -> Any:
+    return member.parse(value, reading)
 
 
 def all_of(*parts: Callable[[], Any]) -> list[Any]:
     """Return the results of all functions.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong; of the class of the only error, if there is one.
+    Raise `SpecError` with everything that is wrong; of the class of the only error, if there is one.
 
-    Examples
-    --------
     >>> all_of(lambda: 1, lambda: lengths(0).parse(5, Reading()), lambda: lengths(0).parse(6, Reading()))
     Traceback (most recent call last):
     ...
@@ -137,8 +128,6 @@ def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading]
 def whole(value: Any) -> Any:
     """Return a JSON value with integers in place of floating-point numbers without a fraction.
 
-    Examples
-    --------
     >>> whole({"level": 5.0, "other": [1.5, "a"]})
     {'level': 5, 'other': [1.5, 'a']}
     """
@@ -154,6 +143,11 @@ def only(parse: Callable[[Any, Reading], Any]) -> Callable[[Any], Any]:
     return lambda value: parse(value, Reading())
 
 
+def sorted_members(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the members of an object, sorted; null stays null."""
+    return None if value is None else dict(sorted(value.items()))
+
+
 def refuse(problems: Problems) -> NoReturn:
     """Raise everything that is wrong."""
     raise SpecError("; ".join(map(str, problems.items)))
@@ -162,8 +156,6 @@ def refuse(problems: Problems) -> NoReturn:
 def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
     """Return the error that a member differs from the constraint; `actual` may be `MISSING`.
 
-    Examples
-    --------
     >>> mismatch("order", "C", "F"), mismatch("axes", [], MISSING).reason
     (SpecError('Expected "order" of "C" but received: "F"'), 'Expected "axes" of [] but received: <discarded>')
     """
@@ -177,8 +169,6 @@ def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
 def encoded(meta: ArrayMeta) -> dict[str, Any]:
     """The document that an array would be stored as.
 
-    Examples
-    --------
     >>> encoded(array_of("v2", {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|i1", "compressor": None,
     ...     "fill_value": 0, "order": "C", "filters": None}))["shape"]
     [4]
@@ -190,10 +180,7 @@ def encoded(meta: ArrayMeta) -> dict[str, Any]:
 def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:
     """The array that a document of this format means.
 
-    Raises
-    ------
-    SpecError
-        With everything that is wrong with the document.
+    Raise `SpecError` with everything that is wrong with the document.
     """
     form = formats.format_named(format_name)
     raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs.configs import codec_from_config
@@ -11,17 +10,28 @@ from blizzarr.codecs.numcodecs.registered import NumcodecsBlosc
 from blizzarr.dtypes import DataType, fill_typed
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.formats.v2_elements import decode_dtype, decode_fill
-from blizzarr.json_values import copied, dump, expected, quote, within_64_bits
+from blizzarr.json_members import Members, Option, as_bool, as_integer, as_text, one_of
+from blizzarr.json_values import braces, copied, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.chunk_layout import ChunkLayout, order_in
-from blizzarr.spec.constraint import braces
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import Elements, Fill
 from blizzarr.spec.metadata.interface import Options
-from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, encoded, lengths, only, parsed_by, refuse
+from blizzarr.spec.metadata.reading import (
+    Member,
+    Reading,
+    alone,
+    array_of,
+    encoded,
+    lengths,
+    only,
+    parsed_by,
+    refuse,
+    sorted_members,
+)
 from blizzarr.spec.schema import Schema
 
 _KEY: Final = ".zarray"
@@ -56,42 +66,22 @@ def _check_compressor(value: Any, problems: Problems) -> dict[str, Any] | None:
 _compressor = parsed_by(_check_compressor)
 
 
-@dataclass(frozen=True, slots=True)
-class ZarrCodec:
-    """The codec of ``zarr`` in a schema: constraints on compressor and filters."""
+class ZarrCodec(DriverCodec):
+    """The codec of ``zarr`` in a schema: constraints on compressor, which may be null, and filters."""
 
-    compressor: Mapping[str, Any] | None = None
-    has_compressor: bool = False
-    """True if a compressor is given, even null."""
-    filters: Any = None
+    members: ClassVar[Mapping[str, Option]] = {
+        "filters": Option(lambda value: value, to_json=copied),
+        "compressor": Option(only(_compressor), to_json=sorted_members),
+    }
 
-    @classmethod
-    def take(cls, members: Members) -> ZarrCodec:
-        """Parse the members."""
-        given = "compressor" in members.left
-        compressor = members.take("compressor", only(_compressor), None)
-        return cls(compressor, given, members.take("filters", lambda value: value, None))
-
-    def merged(self, other: ZarrCodec) -> ZarrCodec:
-        """Return the codec with the constraints of both."""
-        if self.filters is not None and other.filters is not None and dump(self.filters) != dump(other.filters):
-            raise SpecError('"filters" does not match')
-        if self.has_compressor and other.has_compressor and self.compressor != other.compressor:
-            raise SpecError('"compressor" does not match')
-        known = self if self.has_compressor else other
-        filters = other.filters if self.filters is None else self.filters
-        return ZarrCodec(known.compressor, known.has_compressor, filters)
+    def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
+        if name == "filters" and (mine is None or theirs is None):
+            return theirs if mine is None else mine
+        return super().merged_member(name, mine, theirs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the filters, null if there are none, and the compressor, if it is given."""
-        members: dict[str, Any] = {"filters": copied(self.filters)}
-        if self.has_compressor:
-            members["compressor"] = _sorted(self.compressor)
-        return members
-
-
-def _sorted(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if value is None else dict(sorted(value.items()))
+        """Return the members; filters are null if there are none."""
+        return {"filters": None, **super().to_json()}
 
 
 def _dtype(value: Any, reading: Reading) -> Elements:
@@ -127,8 +117,6 @@ def _filters(value: Any, reading: Reading) -> None:
 class ZarrConstraints(Constraints):
     """The constraints of a spec on Zarr v2 metadata.
 
-    Examples
-    --------
     >>> from blizzarr.spec.chunk_layout import ChunkLayout, order_in
     >>> constraints = ZarrConstraints.from_json({"shape": [1000, 1000], "dtype": ">i2", "order": "F"})
     >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
@@ -155,7 +143,7 @@ class ZarrConstraints(Constraints):
         "shape": lengths(0),
         "chunks": lengths(1),
         "dtype": Member(_dtype, lambda elements: elements.json),
-        "compressor": Member(_compressor, _sorted),
+        "compressor": Member(_compressor, sorted_members),
         "fill_value": Member(_fill, _fill_json),
         "order": Member(alone(one_of("C", "F"))),
         "filters": Member(_filters),
@@ -164,13 +152,10 @@ class ZarrConstraints(Constraints):
 
     @classmethod
     def check_extra(cls, extra: dict[str, Any]) -> None:
-        """Raise if there is another member."""
-        if extra:
-            raise SpecError(f"Object includes extra members: {','.join(map(quote, sorted(extra)))}")
+        Members(extra).end()
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets."""
         document = within_64_bits(encoded(meta) if meta.source is None else meta.source)
         elements = _elements(meta, document)
         given = {
@@ -211,17 +196,14 @@ class ZarrConstraints(Constraints):
         return members
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
-        """Raise unless an array meets the constraints."""
         _check_key(options)
         super().check(meta, schema, options)
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
-        """Return the metadata of a new array that meets the constraints."""
         _check_key(options)
         return super().create(schema, options)
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type: little-endian."""
         if dtype.name in _NOT_STORED:
             raise SpecError(f"Data type not supported: {dtype.name}")
         parsed = DataType.parse(dtype.name)
@@ -229,7 +211,6 @@ class ZarrConstraints(Constraints):
         return Elements.of(parsed, "little" if parsed.swap_unit else None, json)
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of chunks."""
         order = self.given.get("order")
         sides = self.given.get("chunks", ())
         dims = None if order is None else tuple(range(grid)[:: -1 if order == "F" else 1])
@@ -246,21 +227,15 @@ class ZarrConstraints(Constraints):
             return None
         return wanted
 
-    @property
-    def own_codec(self) -> ZarrCodec:
-        """The compressor and the filters."""
-        return ZarrCodec(self.given.get("compressor"), "compressor" in self.given, self.given.get("filters"))
-
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; its compressor is Blosc, unless another one is given."""
-        codec: ZarrCodec = chosen.codec
-        compressor = codec.compressor if codec.has_compressor else {"id": "blosc", **_DEFAULTS["blosc"]}
+        compressor = chosen.codec.given.get("compressor", {"id": "blosc", **_DEFAULTS["blosc"]})
         document = {
             "zarr_format": 2,
             "shape": list(chosen.shape),
             "chunks": list(chosen.write),
             "dtype": chosen.elements.json,
-            "compressor": _sorted(compressor),
+            "compressor": sorted_members(compressor),
             "fill_value": _fill_json(self.new_fill(chosen, None)),
             "order": "F" if chosen.order is not None else "C",
             "filters": None,

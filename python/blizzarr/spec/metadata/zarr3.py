@@ -3,58 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.indexing.form import Form
+from blizzarr.json_members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.json_values import MISSING, alike, dump, expected, quote, within_64_bits
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
-from blizzarr.spec.dimension_units import DimensionUnits
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DTYPES, DType
-from blizzarr.spec.field import Field, choice
 from blizzarr.spec.layout_solver import choose_read_write_shapes
-from blizzarr.spec.members import Members, Option, as_bool, as_integer, as_text, one_of, or_none
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Elements, Fill
-from blizzarr.spec.metadata.interface import Options, resizable
+from blizzarr.spec.metadata.elements import Elements, Field, Fill, choice
+from blizzarr.spec.metadata.interface import Options, one_chunk_shape, resizable
 from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, each, lengths, mismatch, refuse, whole
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
 from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.spec.unit import Unit
+from blizzarr.spec.unit import DimensionUnits, Unit
 from blizzarr.views import IndexTransform
 
 _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
 
 
-@dataclass(frozen=True, slots=True)
-class Zarr3Codec:
+class Zarr3Codec(DriverCodec):
     """The codec of ``zarr3`` in a schema: constraints on the chain of codecs, or nothing."""
 
-    codecs: Chain | None = None
+    members: ClassVar[Mapping[str, Option]] = {
+        "codecs": Option(chain_from_json, to_json=lambda chain: chain.to_json(partial=True))
+    }
 
-    @classmethod
-    def take(cls, members: Members) -> Zarr3Codec:
-        """Parse the members."""
-        return cls(members.take("codecs", chain_from_json, None))
-
-    def merged(self, other: Zarr3Codec) -> Zarr3Codec:
-        """Return the codec with the constraints of both."""
-        if self.codecs is None or other.codecs is None:
-            return self if other.codecs is None else other
-        return Zarr3Codec(self.codecs.merged(other.codecs))
-
-    def to_json(self) -> dict[str, Any]:
-        """The chain, if there is one."""
-        return {} if self.codecs is None else {"codecs": self.codecs.to_json(partial=True)}
+    def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
+        return mine.merged(theirs)
 
 
 # Members.
@@ -85,17 +72,6 @@ def _elements(dtype: DataType, endian: str | None) -> Elements:
 
 def _spelled(dtype: DataType) -> Any:
     return f"r{8 * dtype.itemsize}" if dtype.kind is Kind.RAW else dtype.to_json()
-
-
-def chunk_shape_of(meta: ArrayMeta) -> tuple[int, ...]:
-    """Return the shape of what is stored as one; raise `SpecError` if there are several, which TensorStore has not."""
-    grid = meta.chunk_grid
-    if not grid.is_even:
-        raise SpecError(
-            f'Expected the "chunk_grid" "regular", but received: "{grid.name}": '
-            "TensorStore's interface has chunks of one shape only; blizzarr.open_array opens this array"
-        )
-    return grid.chunk_shape
 
 
 def _unknown(json: Any) -> SpecError:
@@ -208,8 +184,6 @@ def _units_json(units: DimensionUnits) -> list[str | None]:
 class Zarr3Constraints(Constraints):
     """The constraints of a spec on Zarr v3 metadata.
 
-    Examples
-    --------
     >>> constraints = Zarr3Constraints.from_json({"shape": [1000, 1000], "data_type": "int4"})
     >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(read_chunk_shape=[10, 10])), {})
     >>> meta.chunk_shape, meta.shard_shape
@@ -243,14 +217,12 @@ class Zarr3Constraints(Constraints):
 
     @classmethod
     def check_extra(cls, extra: dict[str, Any]) -> None:
-        """Raise if there is another member that has to be understood."""
         for name, member in sorted(extra.items()):
             if not isinstance(member, dict) or member.get("must_understand") is not False:
                 raise SpecError(f'Unsupported metadata field {quote(name)} is not marked {{"must_understand": false}}')
 
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
-        """Return constraints that only this array meets."""
         rank = len(meta.shape)
         reading = Reading(rank)
         attributes = _attributes(meta.attributes, reading)
@@ -263,18 +235,11 @@ class Zarr3Constraints(Constraints):
             "shape": meta.shape,
             "dimension_names": meta.dimension_names or (None,) * rank,
             "chunk_key_encoding": (meta.chunk_keys.name, meta.chunk_keys.separator),
-            "chunk_grid": chunk_shape_of(meta),
+            "chunk_grid": one_chunk_shape(meta),
             "codecs": Chain.of(meta.codecs),
             "attributes": within_64_bits(attributes),
         }
         return cls(given | reading.given, rank, within_64_bits(meta.extra))
-
-    @classmethod
-    def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
-        """Return the selected part of the elements of an array, whose units have to be units."""
-        if "dimension_units" in meta.attributes:
-            _attributes(meta.attributes, Reading(len(meta.shape)))
-        return super().field_of(meta, options)
 
     @classmethod
     def form_of(cls, meta: ArrayMeta, field: Field) -> Form:
@@ -284,14 +249,12 @@ class Zarr3Constraints(Constraints):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        """Raise if the format does not have the data type."""
         if schema.dtype is not None and schema.dtype.name not in (*_NAMES, "byte"):
             raise _unknown(schema.dtype.name)
 
     # JSON.
 
     def members(self, include_defaults: bool = False) -> dict[str, Any]:
-        """The members of the table as JSON; units are an attribute."""
         given = {name: value for name, value in self.given.items() if name in self.table}
         made = {name: self.table[name].to_json(value) for name, value in given.items()}
         if "dimension_units" in self.given:
@@ -343,11 +306,9 @@ class Zarr3Constraints(Constraints):
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """The dimension names as labels."""
         return _labels(self.given.get("dimension_names"))
 
     def elements_for(self, dtype: DType) -> Elements:
-        """Return the type of elements of a data type."""
         if dtype.name in ("byte", "char"):
             return _elements(DataType.parse("r8"), None)
         if dtype.name not in _NAMES:
@@ -363,7 +324,6 @@ class Zarr3Constraints(Constraints):
             return None if elements is None or elements.named else elements.fields[0]
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        """Add the data type and rank that are known to the schema."""
         if schema.dtype is None:
             super().constrain(schema, options)
             return
@@ -376,7 +336,6 @@ class Zarr3Constraints(Constraints):
         super().constrain(schema, options)
 
     def chunks(self, grid: int, full: int) -> Chunks:
-        """Return the layout of chunks."""
         write, codecs = self.given.get("chunk_grid"), self.given.get("codecs")
         if codecs is None:
             return Chunks(None, write, None)
@@ -384,13 +343,7 @@ class Zarr3Constraints(Constraints):
         return Chunks(order, write, read)
 
     @property
-    def own_codec(self) -> Zarr3Codec:
-        """The chain of codecs."""
-        return Zarr3Codec(self.given.get("codecs"))
-
-    @property
     def units(self) -> DimensionUnits:
-        """The units of the dimensions of the grid."""
         units: DimensionUnits = self.given.get("dimension_units", ())
         return units
 
@@ -411,7 +364,7 @@ class Zarr3Constraints(Constraints):
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; shards are put in where less is read than is written, and a transpose for an order."""
         elements, rank = chosen.elements, len(chosen.shape)
-        codecs: Chain | None = chosen.codec.codecs
+        codecs: Chain | None = chosen.codec.given.get("codecs")
         if chosen.read != chosen.write and (codecs is None or not codecs.sharding_height):
             inner = {} if codecs is None else {"codecs": codecs}
             codecs = Chain((), Codec("sharding_indexed", {"chunk_shape": list(chosen.read), **inner}))

@@ -9,11 +9,11 @@ from typing import Any, Final
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump, expected, quote
+from blizzarr.json_members import Members, as_integer, as_list, as_text, one_of
+from blizzarr.json_values import braces, dump, expected, quote
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import MAX_RANK, braces
-from blizzarr.spec.members import Members, as_integer, as_list, as_text, one_of
 from blizzarr.spec.metadata.reading import whole
+from blizzarr.views.values import MAX_RANK
 
 _THEIRS: Final = ("transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zstd", "crc32c")
 """The codecs that TensorStore has. Others take any options, which are checked when they are used."""
@@ -23,8 +23,6 @@ _THEIRS: Final = ("transpose", "bytes", "sharding_indexed", "blosc", "gzip", "zs
 class Codec:
     """One codec with the options that are given.
 
-    Examples
-    --------
     >>> Codec("gzip", {"level": 5}).merged(Codec("gzip")).to_json()
     {'configuration': {'level': 5}, 'name': 'gzip'}
     """
@@ -187,8 +185,6 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
 def chain_from_json(value: Any) -> Chain:
     """Parse a chain in which codecs and options may be left open.
 
-    Examples
-    --------
     >>> chain_from_json(["crc32c"])
     Chain(array_to_array=(), array_to_bytes=None, bytes_to_bytes=(Codec(name='crc32c', options={}),))
     """

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.codecs import BloscCodec
 from blizzarr.errors import SpecError
-from blizzarr.json_values import dump
+from blizzarr.json_values import braces, dump
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.constraint import MAX_RANK, braces
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec
+from blizzarr.views.values import MAX_RANK
 
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
@@ -48,8 +48,6 @@ class Layout(NamedTuple):
 def resolve(chain: Chain, decoded: Decoded) -> Chain:
     """Return the chain with every option chosen.
 
-    Examples
-    --------
     >>> for codec in resolve(Chain(), Decoded(rank=2, itemsize=4, inner_order=(1, 0))).to_json():
     ...     print(codec)
     {'configuration': {'order': [1, 0]}, 'name': 'transpose'}
@@ -197,8 +195,6 @@ def _compressor(codec: Codec, itemsize: int | None) -> Codec:
 def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> Layout:
     """Return the order of elements in chunks of this shape, and the parts that can be read individually.
 
-    Examples
-    --------
     >>> layout_of(Chain((Codec("transpose", {"order": [1, 0]}),), Codec("bytes")), 2, (10, 20))
     Layout(inner_order=(1, 0), read_shape=(10, 20))
     """

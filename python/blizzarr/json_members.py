@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
-from blizzarr.json_values import MISSING, dump, expected, quote
+from blizzarr.json_values import MISSING, braces, dump, expected, quote
 
 T = TypeVar("T")
 
@@ -15,8 +15,6 @@ T = TypeVar("T")
 class Members:
     """The members of a JSON object that have not been taken yet, and everything that is wrong with those that were.
 
-    Examples
-    --------
     >>> members = Members({"driver": "memory", "path": "a"})
     >>> members.take("driver", as_text), members.take("path", as_text, default="")
     ('memory', 'a')
@@ -49,8 +47,7 @@ class Members:
         try:
             return parse(value)
         except (SpecError, ValueError, IndexError) as error:
-            reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-            wrong = SpecError(f"Error parsing object member {quote(name)}: {reason}")
+            wrong = SpecError(f"Error parsing object member {quote(name)}: {reason_of(error)}")
             wrong.__cause__ = error
             self.wrong.append(wrong)
         if default is MISSING:
@@ -90,8 +87,6 @@ class Option:
 def options_json(options: Mapping[str, Any], table: Mapping[str, Option], include_defaults: bool) -> dict[str, Any]:
     """Return the options of a table as JSON: those that differ from the defaults, or all of them.
 
-    Examples
-    --------
     >>> table = {"path": Option(as_text, ""), "atomic": Option(as_bool, True)}
     >>> options_json({"path": "a", "atomic": True}, table, include_defaults=False)
     {'path': 'a'}
@@ -101,6 +96,11 @@ def options_json(options: Mapping[str, Any], table: Mapping[str, Option], includ
         for name, row in table.items()
         if options[name] != row.default or (include_defaults and not row.optional)
     }
+
+
+def reason_of(error: Exception) -> str:
+    """Return the text of an error, without what was said of its place."""
+    return error.reason if isinstance(error, BlizzarrError) else str(error)
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -127,8 +127,6 @@ def as_bool(value: Any) -> bool:
 def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
     """Return a parser of integers in a range, which may be written as floats.
 
-    Examples
-    --------
     >>> as_integer(1, 9)(5.0)
     5
     >>> as_integer(1, 9)(True)
@@ -159,15 +157,12 @@ def at_position(position: int, values: list[Any], parse: Callable[[Any], T]) -> 
     try:
         return parse(values[position])
     except (SpecError, ValueError, IndexError) as error:
-        reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-        raise SpecError(f"Error parsing value at position {position}: {reason}") from error
+        raise SpecError(f"Error parsing value at position {position}: {reason_of(error)}") from error
 
 
 def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any], tuple[T, ...]]:
     """Return a parser of arrays; `most` limits the number of elements where these are dimensions.
 
-    Examples
-    --------
     >>> as_list(as_text)(["a", 5])
     Traceback (most recent call last):
     ...
@@ -184,8 +179,7 @@ def as_list(parse: Callable[[Any], T], most: int | None = None) -> Callable[[Any
             try:
                 parsed.append(parse(element))
             except (SpecError, ValueError, IndexError) as error:
-                reason = error.reason if isinstance(error, BlizzarrError) else str(error)
-                wrong.append(f"Error parsing value at position {position}: {reason}")
+                wrong.append(f"Error parsing value at position {position}: {reason_of(error)}")
         if wrong:
             raise SpecError("; ".join(wrong))
         return tuple(parsed)
@@ -207,3 +201,53 @@ def one_of(*choices: str) -> Callable[[Any], str]:
         return str(value)
 
     return parse
+
+
+def number_in(value: Any, read: Callable[[str], float | None]) -> Any:
+    """Parse a number in a text; return other values, and other texts, unchanged."""
+    number = read(value) if isinstance(value, str) else None
+    return value if number is None else number
+
+
+def nested(value: Any, parse: Callable[[Any], T]) -> tuple[tuple[int, ...], list[T]]:
+    """Return the shape of nested lists, which is that of the first element of each, and their elements, parsed.
+
+    >>> nested([[1, 2], [3, 4]], float)
+    ((2, 2), [1.0, 2.0, 3.0, 4.0])
+    >>> nested([[1, 2], [3]], float)
+    Traceback (most recent call last):
+    ...
+    blizzarr.errors.SpecError: Expected array of shape {2, 2}, but found array element [3] of length 1 at position {1}.
+    """
+    shape: list[int] = []
+    first = value
+    while isinstance(first, list):
+        shape.append(len(first))
+        first = first[0] if first else None
+    elements: list[T] = []
+    _collect(value, tuple(shape), (), parse, elements)
+    return tuple(shape), elements
+
+
+def _collect(
+    value: Any, shape: tuple[int, ...], at: tuple[int, ...], parse: Callable[[Any], T], elements: list[T]
+) -> None:
+    is_element = len(at) == len(shape)
+    if is_element is isinstance(value, list):
+        kind = "array" if is_element else "non-array"
+        raise SpecError(
+            f"Expected rank-{len(shape)} array, but found {kind} element {dump(value)} at position {braces(at)}."
+        )
+    if is_element:
+        try:
+            elements.append(parse(value))
+        except SpecError as error:
+            raise SpecError(f"Error parsing array element at position {braces(at)}: {error.reason}") from error
+        return
+    if len(value) != shape[len(at)]:
+        raise SpecError(
+            f"Expected array of shape {braces(shape)}, but found array element {dump(value)} of length {len(value)} "
+            f"at position {braces(at)}."
+        )
+    for position, element in enumerate(value):
+        _collect(element, shape, (*at, position), parse, elements)
