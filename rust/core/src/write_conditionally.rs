@@ -41,10 +41,7 @@ pub fn persistently(
         }
         interrupt()?;
         attempts = attempts.saturating_add(1);
-        notices::tell(
-            Topic::Conflicts,
-            format!("{key} was replaced by somebody else; merged anew, attempt {attempts}"),
-        );
+        notices::add(Topic::Conflicts, format!("{key} was replaced by somebody else; merged anew, attempt {attempts}"));
         let since = match refused {
             Some((before, since)) if before.as_deref() == version => since,
             _ => Instant::now(),

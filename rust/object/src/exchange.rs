@@ -99,7 +99,7 @@ impl HttpService for Noted {
         exchange.note(|log| {
             let (requests, throttled) = (log.requests + 1, log.throttled);
             if let Some(why) = log.why_again() {
-                notices::tell(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
+                notices::add(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
             }
             let uncertain_before = log.uncertain_before || log.uncertain;
             // Until it is answered.
