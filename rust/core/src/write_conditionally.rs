@@ -34,8 +34,8 @@ pub fn persistently(
     let mut attempts = 0u32;
     let mut refused: Option<(Option<String>, Instant)> = None;
     loop {
-        let found = store.get_with_version(key)?;
-        let (bytes, version) = found.as_ref().map(|(bytes, version)| (bytes.as_slice(), version.as_str())).unzip();
+        let stored = store.get_with_version(key)?;
+        let (bytes, version) = stored.as_ref().map(|(bytes, version)| (bytes.as_slice(), version.as_str())).unzip();
         if write(bytes, version)? {
             return Ok(());
         }
