@@ -20,7 +20,8 @@ COLOURS = ("#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#999999", "#D55E00")
 
 
 def draw(path: Path, results: Sequence[Result], peers: Sequence[str]) -> None:
-    """Draw the results into a PNG."""
+    """Draw the results that have a baseline into a PNG."""
+    results = [result for result in results if LIMIT in result.times]
     figure, axes = plt.subplots(figsize=(11, 1.6 + 0.27 * len(results)), layout="constrained")
     places = list(range(len(results)))
     _shade_sections(axes, results)

@@ -33,6 +33,8 @@ Rounds vary: without its fastest and its slowest round, the times of blizzarr di
 smaller differences between libraries mean little.
 
 ![times as multiples of the baseline](results.png)
+
+The rows of several threads have no baseline, so that they are in their table only.
 """
 
 

@@ -9,7 +9,7 @@ import griffe
 
 _HEADING = re.compile(r"^[A-Z][A-Za-z ]*\n-{3,}$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\n).*)*", re.MULTILINE)
-_LITERAL = re.compile(r"\s*::$", re.MULTILINE)
+_LITERAL = re.compile(r"(\s*)::$", re.MULTILINE)
 
 
 def as_markdown(text: str) -> str:
@@ -20,7 +20,8 @@ def as_markdown(text: str) -> str:
     heading = _HEADING.search(text)
     end = heading.start() if heading else len(text)
     head = _EXAMPLE.sub(lambda match: f"```python\n{match[0]}\n```", text[:end])
-    return _LITERAL.sub(":", head) + text[end:]
+    # Marks behind a space, or on a line of their own, stand for nothing else.
+    return _LITERAL.sub(lambda match: "" if match[1] else ":", head) + text[end:]
 
 
 class Docstrings(griffe.Extension):

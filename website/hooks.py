@@ -43,6 +43,8 @@ MODULES = {
     "blizzarr.testing.reference": "a model of the engine",
 }
 ERRORS = "reference/blizzarr.errors.md"
+# What stands for the base classes that only share code.
+BASES = {"NumberedError": "BlizzarrError", "StatusError": ""}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -111,8 +113,10 @@ def imported(module: str, name: str) -> str | None:
     path = ROOT / "python" / module.replace(".", "/")
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and node.module and any(name == alias.name for alias in node.names):
-            return imported(node.module, name) if node.module != module else None
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                if name == (alias.asname or alias.name):
+                    return imported(node.module, alias.name) if node.module != module else None
     return f"{module}.{name}" if not (path / name).exists() and not (path / f"{name}.py").exists() else None
 
 
@@ -151,13 +155,11 @@ def errors(module: griffe.Module | griffe.Alias) -> str:
         target = defined(module[name])
         if target is None or target.docstring is None or "What to do: " not in target.docstring.value:
             continue
-        told = target.docstring.value.partition("\n\n    Parameters\n")[0]
-        cause, _, rest = told.partition("What to do: ")
+        cause, _, rest = target.docstring.value.partition("What to do: ")
         cure, _, example = rest.partition("\n\n")
-        # Without those that only share code.
-        parents = ", ".join(
-            f"`{base}`" for base in getattr(target, "bases", ()) if str(base) not in ("NumberedError", "StatusError")
-        )
+        # Classes that only share code are passed over, to the base of all errors if there is no other.
+        bases = [BASES.get(str(base), str(base)) for base in getattr(target, "bases", ())]
+        parents = ", ".join(f"`{base}`" for base in dict.fromkeys(bases) if base)
         lines += [f"## {name}", "", f"*Is also a* {parents}", "", f"**Cause:** {cause.strip()}", ""]
         lines += [f"**What to do:** {cure}", ""]
         if ">>>" in example:

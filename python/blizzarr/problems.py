@@ -22,6 +22,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
 from blizzarr.errors import BlizzarrError, InternalError, LimitError, MetadataError, Problem, UnknownExtensionError
 from blizzarr.printable import printable
+from blizzarr.suppliers import supplier
 
 D = TypeVar("D", bound=Callable[..., Any])
 
@@ -75,10 +76,15 @@ class Problems:
         """Add one problem; `found` is the offending JSON value."""
         self.items.append(Problem(path, expected, describe(found)))
 
-    def unknown(self, path: str, point: str, name: str, supplier: str) -> None:
-        """Add an extension that is not supported; `supplier` says what would supply it."""
+    def unknown(self, path: str, point: str, name: str, supply: str | None = None) -> None:
+        """Add an extension that is not supported; `supply` says what would supply it, by default `supplier` does."""
+        text = supplier(point, name) if supply is None else supply
         self.extensions.append(name)
-        self.items.append(Problem(path, f"a {point} that is supported here", f"{describe(name)}: {supplier}"))
+        self.items.append(Problem(path, f"a {point} that is supported here", f"{describe(name)}: {text}"))
+
+    def refused(self, path: str, name: str, error: Exception) -> None:
+        """Add what an extension of another package raised for its options in a document."""
+        self.items.append(Problem(f"{path}.configuration", f"options that {name} takes", repr(error)))
 
     def limit(self, path: str, expected: str, found: Any) -> None:
         """Add something that conforms but exceeds a cap of ours; it is raised only when there is no problem."""
@@ -213,6 +219,15 @@ def extension(
     if type(name) is not str or len(problems.items) > before:
         return None
     return name, configuration
+
+
+def name_path(value: Any, path: str) -> str:
+    """Return the JSON path of the name of an extension at `path`: of a member of an object, or of the name itself.
+
+    >>> name_path({"name": "gzip"}, "codecs[1]"), name_path("gzip", "codecs[1]")
+    ('codecs[1].name', 'codecs[1]')
+    """
+    return f"{path}.name" if type(value) is dict else path
 
 
 def members(configuration: Mapping[str, Any], path: str, problems: Problems, known: Iterable[str]) -> None:

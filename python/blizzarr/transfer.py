@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
-from blizzarr.dtypes.narrow_complex import as_elements
+from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.model import ChunkGrid

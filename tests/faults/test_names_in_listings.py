@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import pytest
 import blizzarr
 from blizzarr.errors import NodeExistsError
 from blizzarr.stores import FsspecStore, MappingStore
-from support.faulty_server import FaultyServer, faulty_server
+from support.faulty_server import FaultyServer
 
 VALUES = np.arange(1, 13, dtype="i4")
 STRANGE = ["//x", "/a//c/0", "/a/c/../0", "/./a", "/a/0\n", "/a/\x01/b", "/zarr.json\r", "/a/c\\0", "/\x7f"]
@@ -73,12 +73,6 @@ STORES: dict[str, Callable[[dict[str, bytes], FaultyServer], Any]] = {
     "mapping": lambda values, server: MappingStore(values),
     "custom": lambda values, server: Custom(values),
 }
-
-
-@pytest.fixture
-def server() -> Iterator[FaultyServer]:
-    with faulty_server() as running:
-        yield running
 
 
 def hierarchy(zarr_format: int) -> dict[str, bytes]:

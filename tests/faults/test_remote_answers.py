@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,9 @@ import pytest
 import blizzarr
 from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.stores import ObjectStore
-from support.faulty_server import Answering, FaultyServer, faulty_server, times
+from support.faulty_server import Answering, FaultyServer, times
 from support.object_servers import requested
 from support.remote_arrays import KEY, LAYOUTS, PARTS, VALUES, known, outcome, stored
-
-
-@pytest.fixture
-def server() -> Iterator[FaultyServer]:
-    with faulty_server() as running:
-        yield running
-
-
-@pytest.fixture(params=LAYOUTS)
-def array(request: pytest.FixtureRequest, server: FaultyServer) -> Any:
-    return stored(server, request.param)
 
 
 def error_in_xml(code: str) -> tuple[int, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -15,19 +15,13 @@ import blizzarr
 from blizzarr.errors import BlizzarrError, ConflictError, StoreError
 from blizzarr.stores import FsspecStore, ObjectStore
 from support.child import Child, answer
-from support.faulty_server import FaultyServer, faulty_server, store_at, times
+from support.faulty_server import FaultyServer, store_at, times
 
 VALUES = np.arange(1, 513, dtype="u2")
 KEY = "/bucket/a/c/0"
 QUICK = {"allow_http": True, "timeout": "200ms"}
 BACKOFF = {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=5)}
 TWICE = {"max_retries": 1, "backoff": BACKOFF}
-
-
-@pytest.fixture
-def server() -> Iterator[FaultyServer]:
-    with faulty_server() as running:
-        yield running
 
 
 def stored(server: FaultyServer, **layout: Any) -> dict[str, bytes]:

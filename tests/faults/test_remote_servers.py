@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,19 +19,8 @@ from blizzarr.errors import (
 )
 from blizzarr.hierarchy import documents
 from blizzarr.stores import ObjectStore
-from support.faulty_server import FaultyServer, faulty_server, times
-from support.remote_arrays import KEY, LAYOUTS, PARTS, VALUES, known, outcome, stored
-
-
-@pytest.fixture
-def server() -> Iterator[FaultyServer]:
-    with faulty_server() as running:
-        yield running
-
-
-@pytest.fixture(params=LAYOUTS)
-def array(request: pytest.FixtureRequest, server: FaultyServer) -> Any:
-    return stored(server, request.param)
+from support.faulty_server import FaultyServer, times
+from support.remote_arrays import KEY, PARTS, VALUES, known, outcome, stored
 
 
 def test_row_112_a_missing_object_is_the_fill_value(server: FaultyServer, array: Any) -> None:

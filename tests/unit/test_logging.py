@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.errors import StoreError
 from support.faulty_server import faulty_server
 
 # `F_OFD_SETLK`, and the whole file: what the engine takes, too, where there are such locks.
@@ -38,7 +39,7 @@ def logged(caplog: pytest.LogCaptureFixture, name: str) -> list[str]:
 
 
 def test_a_repeated_request_says_why(caplog: pytest.LogCaptureFixture) -> None:
-    """Each repetition is logged with the request and the reason; a request that succeeds at once is not."""
+    """Each repetition is logged with the request and the reason, also if the last one fails; no others are."""
     caplog.set_level("INFO", "blizzarr")
     with faulty_server() as server:
         store = server.store(retry_config={"max_retries": 3, "backoff": {"init_backoff": timedelta(milliseconds=5)}})
@@ -47,7 +48,12 @@ def test_a_repeated_request_says_why(caplog: pytest.LogCaptureFixture) -> None:
         failing = iter((503, 500))
         server.fault = lambda method, path: next(failing, None) if path.endswith("c/0") else None
         assert array[:].tolist() == [0, 1, 2, 3]
-    first, second = logged(caplog, "blizzarr.requests")
+        first, second = logged(caplog, "blizzarr.requests")
+        caplog.clear()
+        server.fault = lambda method, path: 502 if path.endswith("c/0") else None
+        with pytest.raises(StoreError, match="502"):
+            array[:]
+        assert [text[-10:] for text in logged(caplog, "blizzarr.requests")] == ["status 502"] * 3
     assert first.startswith("GET http://127.0.0.1:")
     assert first.endswith("c/0 is repeated (request 2): status 503")
     assert second.endswith("c/0 is repeated (request 3): status 500")

@@ -17,7 +17,7 @@ from blizzarr.errors import (
     Problem,
     UnknownExtensionError,
 )
-from blizzarr.formats import Format, detect, find_implied, format_named, is_complete, read_node
+from blizzarr.formats import detect, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
@@ -80,19 +80,8 @@ def open(
     if options:
         _check_options("open", mode, options)
     resolved, node_path = resolve(store, mode, path)
-    if mode in _READING and not options:
-        again = reopened(resolved, node_path)
-        if isinstance(again, Array):
-            return again
-        try:
-            node = node_of(resolved, node_path, read_node(resolved, node_path))
-        except NodeNotFoundError as error:
-            return _of_a_root_above(resolved, node_path, None, error)
-        except UnknownExtensionError as unknown:
-            return without_data(resolved, node_path, unknown)
-        if again is not None:
-            again.remember(node)
-        return node
+    if mode in _READING:
+        return _opened(resolved, node_path, options.get("zarr_format"))
 
     def find() -> Array | Group | None:
         return _existing(resolved, node_path, mode, options.get("zarr_format"))
@@ -233,43 +222,45 @@ def open_consolidated(
 
 def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> Array | Group | None:
     """Return the node to open; None if the mode says that one is to be created."""
+    if mode in _READING:
+        return _opened(store, path, zarr_format)
+    if mode != "a":
+        return None
     form = None if zarr_format is None else format_named(zarr_format)
     try:
-        return _found(store, path, mode, form)
+        metadata = detect(store, path, form)
     except UnknownExtensionError as error:
         return without_data(store, path, error)
+    implied = find_implied(store, path, form) if metadata is None else None
+    if implied is not None and is_complete(implied.meta):
+        # A new group of another format would hide everything in this one.
+        metadata = implied.meta
+    return None if metadata is None else node_of(store, path, metadata)
 
 
-def _found(store: Store, path: str, mode: Mode, form: Format | None) -> Array | Group | None:
-    if mode == "a":
-        metadata = detect(store, path, form)
-        implied = find_implied(store, path, form) if metadata is None else None
-        if implied is not None and is_complete(implied.meta):
-            # A new group of another format would hide everything in this one.
-            metadata = implied.meta
-        return None if metadata is None else node_of(store, path, metadata)
-    if mode not in _READING:
-        return None
-    again = None if form is not None else reopened(store, path)
+def _opened(store: Store, path: str, zarr_format: ZarrFormat) -> Array | Group:
+    """Return the node that is there, or in the hierarchy around the store.
+
+    Raise `NodeNotFoundError` if there is none.
+    """
+    again = None if zarr_format is not None else reopened(store, path)
     if isinstance(again, Array):
         return again
     try:
+        form = None if zarr_format is None else format_named(zarr_format)
         node = node_of(store, path, read_node(store, path, form))
-    except NodeNotFoundError as error:
-        return _of_a_root_above(store, path, form, error)
+    except UnknownExtensionError as error:
+        return without_data(store, path, error)
+    except NodeNotFoundError:
+        from blizzarr.hierarchy.root_above import root_above
+
+        elsewhere = root_above(store, path)
+        if elsewhere is None:
+            raise
+        return _opened(*elsewhere, zarr_format)
     if again is not None:
         again.remember(node)
     return node
-
-
-def _of_a_root_above(store: Store, path: str, form: Format | None, missing: NodeNotFoundError) -> Array | Group:
-    """Return the node of a hierarchy whose root is above the store; raise the error `missing` if there is none."""
-    from blizzarr.hierarchy.root_above import root_above
-
-    elsewhere = root_above(store, path)
-    if elsewhere is None:
-        raise missing
-    return node_of(*elsewhere, read_node(*elsewhere, form))
 
 
 def _as_group(node: Array | Group, use_consolidated: bool | None) -> Group:

@@ -149,8 +149,7 @@ def register_chunk_grid(grid: G) -> G:
     >>> blizzarr.register_chunk_grid(RegularGrid) is RegularGrid
     True
     """
-    if not isinstance(grid, type) or not issubclass(grid, ChunkGrid):
-        raise TypeError(f"expected a class that derives from blizzarr.model.ChunkGrid, found {grid!r}")
+    _check_class(grid, ChunkGrid, "blizzarr.model")
     _add(CHUNK_GRIDS, getattr(grid, "name", None), grid)
     return grid
 
@@ -187,10 +186,7 @@ def register_chunk_key_encoding(encoding: K) -> K:
     """
     from blizzarr.transformers import KEY_ENCODINGS, ChunkKeyEncoding
 
-    if not isinstance(encoding, type) or not issubclass(encoding, ChunkKeyEncoding):
-        raise TypeError(
-            f"expected a class that derives from blizzarr.transformers.ChunkKeyEncoding, found {encoding!r}"
-        )
+    _check_class(encoding, ChunkKeyEncoding, "blizzarr.transformers")
     name = getattr(encoding, "name", None)
     if name in ("default", "v2"):
         raise ValueError(f"expected a name that no chunk key encoding has, found {name!r}; choose another")
@@ -271,6 +267,11 @@ def register_storage_transformer(transformer: S) -> S:
     register(transformer)
     forget_documents()
     return transformer
+
+
+def _check_class(given: object, base: type, package: str) -> None:
+    if not isinstance(given, type) or not issubclass(given, base):
+        raise TypeError(f"expected a class that derives from {package}.{base.__name__}, found {given!r}")
 
 
 def _add(rows: OpenTable[Any], name: Any, value: Any) -> None:

@@ -24,7 +24,7 @@ from blizzarr.array.document import check_same, find_same
 from blizzarr.array.erase import erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
-from blizzarr.dtypes.narrow_complex import as_elements
+from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, lock_key
 from blizzarr.hierarchy.documents import revise

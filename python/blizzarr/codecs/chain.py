@@ -7,7 +7,7 @@ bytes. Encoding goes through them in this order, decoding in the reverse.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
@@ -19,13 +19,12 @@ from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
-from blizzarr.problems import Notice, Problems, describe, extension
-from blizzarr.suppliers import supplier
+from blizzarr.problems import Notice, Problems, describe, extension, name_path
 
 MAX_CODECS: Final = 64
 """The largest number of codecs in one chain."""
 MAX_DEPTH: Final = 16
-"""The deepest nesting of shards."""
+"""The deepest nesting of codecs within codecs, as of shards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,14 +259,7 @@ def forget() -> None:
 
 def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChain | None:
     """Return the chain that a document lists; None if a problem was added."""
-    if type(value) is not list:
-        problems.add(path, "a list of codecs", value)
-        return None
-    if len(value) > MAX_CODECS:
-        problems.limit(path, f"at most {MAX_CODECS} codecs", len(value))
-        return None
-    if chunk.depth > MAX_DEPTH:
-        problems.limit(path, f"at most {MAX_DEPTH} shardings within each other", chunk.depth)
+    if not is_list(value, path, problems, chunk.depth):
         return None
     before = len(problems.items)
     stages: list[list[Codec]] = [[], [], []]
@@ -275,17 +267,12 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
     complete = True
     for position, item in enumerate(value):
         here = f"{path}[{position}]"
-        named = extension(item, here, problems, "codec", optional=True)
-        if named is None:
-            complete = False
-            continue
-        name, configuration = named
-        row = CATALOGUE.get(name)
-        if row is None:
-            problems.unknown(f"{here}.name" if type(item) is dict else here, "codec", name, supplier("codec", name))
+        listed = decode_name(item, here, problems)
+        if listed is None:
             complete = False
             chunk = chunk._replace(dtype=None, shape=None)
             continue
+        name, row, configuration = listed
         order.append((row.stage, name, here))
         codec = row.from_json(configuration, here, problems, chunk)
         if codec is not None:
@@ -300,6 +287,31 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
     if len(problems.items) > before or not stages[1]:
         return None
     return CodecChain(tuple(stages[0]), stages[1][0], tuple(stages[2]))
+
+
+def is_list(value: Any, path: str, problems: Problems, depth: int) -> bool:
+    """Return whether a member is a list of codecs, neither too long nor too deep in others; if not, add a problem."""
+    if type(value) is not list:
+        problems.add(path, "a list of codecs", value)
+    elif len(value) > MAX_CODECS:
+        problems.limit(path, f"at most {MAX_CODECS} codecs", len(value))
+    elif depth > MAX_DEPTH:
+        problems.limit(path, f"codecs at most {MAX_DEPTH} deep in codecs", depth)
+    else:
+        return True
+    return False
+
+
+def decode_name(item: Any, path: str, problems: Problems) -> tuple[str, type[Codec], Mapping[str, Any]] | None:
+    """Return the name of a codec in a list, its class, and its options; None if a problem was added."""
+    named = extension(item, path, problems, "codec", optional=True)
+    if named is None:
+        return None
+    row = CATALOGUE.get(named[0])
+    if row is None:
+        problems.unknown(name_path(item, path), "codec", named[0])
+        return None
+    return named[0], row, named[1]
 
 
 def _check_order(order: list[tuple[Stage, str, str]], complete: bool, path: str, problems: Problems) -> None:

@@ -242,7 +242,13 @@ class Codec:
         return {"name": self.name, "configuration": configuration} if configuration else {"name": self.name}
 
     def configuration(self) -> dict[str, Any]:
-        """Return the options that are set, with lists as documents have them."""
+        """Return the options that are set, as documents have them."""
         values = {option.name: getattr(self, option.name) for option in self.options}
-        plain = {name: list(value) if type(value) is tuple else value for name, value in values.items()}
-        return {name: value for name, value in plain.items() if value is not None}
+        return {name: _as_json(value) for name, value in values.items() if value is not None}
+
+
+def _as_json(value: Any) -> Any:
+    """Return the value of an option as documents have it: a tuple or a chain of codecs as a list."""
+    if type(value) is tuple:
+        return list(value)
+    return value.to_json() if hasattr(value, "to_json") else value

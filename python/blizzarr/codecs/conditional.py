@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Self
 
 from blizzarr import _native
-from blizzarr.codecs.catalogue import CATALOGUE
+from blizzarr.codecs import chain as chains
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer
 from blizzarr.errors import CodecError
-from blizzarr.problems import MISSING, Problems, extension
-from blizzarr.suppliers import supplier
-
-_MOST: Final = 64
-"""The most codecs, which is that of a chain."""
+from blizzarr.problems import MISSING, Problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +61,13 @@ class ConditionalCodec(Codec):
         others = {name: value for name, value in configuration.items() if name != "codecs"}
         values = cls.read_options(others, path, problems)
         listed, place = configuration.get("codecs", MISSING), f"{path}.configuration.codecs"
-        if type(listed) is not list or not 0 < len(listed) <= _MOST or chunk.depth > _MOST:
-            problems.add(place, f"a list of at least one codec, at most {_MOST}", listed)
+        inner = chunk._replace(depth=chunk.depth + 1)
+        if not chains.is_list(listed, place, problems, inner.depth):
             return None
-        members = [_member(item, f"{place}[{at}]", problems, chunk) for at, item in enumerate(listed)]
+        if not listed:
+            problems.add(place, "at least one codec", listed)
+            return None
+        members = [_member(item, f"{place}[{at}]", problems, inner) for at, item in enumerate(listed)]
         if values is None or None in members:
             return None
         codec = cls(members, **values)
@@ -99,14 +98,11 @@ class ConditionalCodec(Codec):
 
 
 def _member(item: Any, path: str, problems: Problems, chunk: Chunk) -> Codec | None:
-    named = extension(item, path, problems, "codec", optional=True)
-    if named is None:
+    listed = chains.decode_name(item, path, problems)
+    if listed is None:
         return None
-    row = CATALOGUE.get(named[0])
-    if row is None:
-        problems.unknown(f"{path}.name" if type(item) is dict else path, "codec", named[0], supplier("codec", named[0]))
-        return None
-    return row.from_json(named[1], path, problems, chunk._replace(depth=chunk.depth + 1))
+    _, row, configuration = listed
+    return row.from_json(configuration, path, problems, chunk)
 
 
 @dataclass(frozen=True, slots=True)

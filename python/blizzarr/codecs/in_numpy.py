@@ -79,7 +79,7 @@ class OwnCodec(Codec):
             raise
         except Exception as error:
             # A document may have options that the codec did not think of.
-            problems.items.append(Problem(f"{path}.configuration", f"options that {cls.name} takes", repr(error)))
+            problems.refused(path, cls.name, error)
             return None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

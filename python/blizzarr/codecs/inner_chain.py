@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from blizzarr import _native
 from blizzarr.codecs import chain as chains
 from blizzarr.codecs.bytes import BytesCodec
-from blizzarr.codecs.codec import Chunk, Step
+from blizzarr.codecs.codec import Chunk, Option, Step
 from blizzarr.codecs.packbits import PackbitsCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError
-from blizzarr.problems import Problems
+from blizzarr.problems import MISSING, Problems
 
 
-def decode_chain(listed: Any, path: str, problems: Problems, chunk: Chunk) -> chains.CodecChain | None:
-    """Return the chain that a document lists for a part of a chunk; None if a problem was added."""
-    chain = chains.decode(listed, path, problems, chunk._replace(depth=chunk.depth + 1))
-    if chain is None or (isinstance(chain.serializer, BytesCodec | PackbitsCodec) and not chain.filters):
-        return chain
-    problems.add(path, "bytes or packbits, and codecs from bytes to bytes", [codec.name for codec in chain.all])
-    return None
+def codecs_option(name: str) -> Option:
+    """Return an option that is a list of codecs."""
+    return Option(name, "a list of codecs", lambda value: isinstance(value, list | tuple | chains.CodecChain))
+
+
+def decode_chains(
+    configuration: Mapping[str, Any], types: Mapping[str, DataType | None], path: str, problems: Problems, depth: int
+) -> dict[str, chains.CodecChain] | None:
+    """Return the chains that a document lists for the parts of a chunk, by option; None if a problem was added.
+
+    - `types`: for each option, the data type of its part, None if it is not known.
+    - `depth`: how deep in other codecs the codec with these options is.
+    """
+    parts: dict[str, chains.CodecChain] = {}
+    for option, dtype in types.items():
+        here = f"{path}.configuration.{option}"
+        chain = chains.decode(configuration.get(option, MISSING), here, problems, Chunk(dtype, None, depth + 1))
+        if chain is None:
+            continue
+        if isinstance(chain.serializer, BytesCodec | PackbitsCodec) and not chain.filters:
+            parts[option] = chain
+        else:
+            problems.add(here, "bytes or packbits, and codecs from bytes to bytes", [codec.name for codec in chain.all])
+    return parts if len(parts) == len(types) else None
 
 
 def encoded(chain: chains.CodecChain, dtype: DataType, elements: bytes) -> bytes:

@@ -17,19 +17,15 @@ import numpy as np
 from blizzarr.codecs import chain as chains
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
 from blizzarr.codecs.in_numpy import Layout
-from blizzarr.codecs.inner_chain import decode_chain, decoded, encoded
+from blizzarr.codecs.inner_chain import codecs_option, decode_chains, decoded, encoded
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.optional import NAME
 from blizzarr.errors import CodecError
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import Problems
 
 _BOOL: Final = DataType.parse("bool")
 _LENGTHS: Final = 16
 """The bytes of the two lengths."""
-
-
-def _is_codecs(value: Any) -> bool:
-    return isinstance(value, list | tuple | chains.CodecChain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +55,8 @@ class OptionalCodec(Codec):
     name: ClassVar[str] = "zarrs.optional"
     stage: ClassVar[Stage] = Stage.SERIALIZER
     options: ClassVar[tuple[Option, ...]] = (
-        Option("mask_codecs", "a list of codecs", _is_codecs),
-        Option("data_codecs", "a list of codecs", _is_codecs),
+        codecs_option("mask_codecs"),
+        codecs_option("data_codecs"),
     )
 
     mask_codecs: Any = ("packbits",)
@@ -71,16 +67,9 @@ class OptionalCodec(Codec):
         if not cls(("packbits",), ("bytes",)).fits(chunk, path, problems):
             return None
         inner = None if chunk.dtype is None else chunk.dtype.fields[1].dtype
-        parts = {
-            option: decode_chain(
-                configuration.get(option, MISSING),
-                f"{path}.configuration.{option}",
-                problems,
-                Chunk(dtype, None, chunk.depth),
-            )
-            for option, dtype in (("mask_codecs", _BOOL), ("data_codecs", inner))
-        }
-        if None in parts.values():
+        types = {"mask_codecs": _BOOL, "data_codecs": inner}
+        parts = decode_chains(configuration, types, path, problems, chunk.depth)
+        if parts is None:
             return None
         return super(OptionalCodec, cls).from_json({**configuration, **parts}, path, problems, chunk)
 
@@ -105,9 +94,6 @@ class OptionalCodec(Codec):
 
     def steps(self, chunk: Chunk) -> list[Step]:
         return [("bytes", 0), ("python", _Optional(self, Layout.of(chunk), chunk))]
-
-    def configuration(self) -> dict[str, Any]:
-        return {"mask_codecs": self.mask_codecs.to_json(), "data_codecs": self.data_codecs.to_json()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class ZarrPythonCodec(Codec):
             return cls(cls.theirs.from_dict(named).to_dict())
         except Exception as error:
             # What it raises for options that it does not take is up to the codec.
-            problems.items.append(Problem(f"{path}.configuration", f"options that {cls.name} takes", repr(error)))
+            problems.refused(path, cls.name, error)
             return None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

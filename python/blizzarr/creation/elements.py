@@ -17,7 +17,7 @@ from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind, nulls
-from blizzarr.dtypes.narrow_complex import as_elements
+from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source

@@ -18,7 +18,7 @@ from blizzarr.creation.describe import (
     lengths_of,
 )
 from blizzarr.creation.elements import as_data, check_convertible, type_of
-from blizzarr.dtypes.narrow_complex import as_elements
+from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import find_again, format_named
 from blizzarr.hierarchy.place import format_above, place_node

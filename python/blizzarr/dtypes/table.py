@@ -35,7 +35,7 @@ from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import BlizzarrError, Problem
 from blizzarr.open_table import OpenTable
 from blizzarr.problems import Problems, extension
-from blizzarr.suppliers import SUPPLIERS, supplier
+from blizzarr.suppliers import SUPPLIERS
 
 MAX_RAW_BYTES: Final = 2**31 - 1
 """The size in bytes of the widest element that NumPy can hold."""
@@ -137,7 +137,7 @@ def _own(name: str, configuration: Mapping[str, Any], path: str, problems: Probl
     """Return the data type of a user or of another package; `None` if a problem was added."""
     row = OWN.get(name)
     if row is None:
-        problems.unknown(path, "data type", name, supplier("data type", name))
+        problems.unknown(path, "data type", name)
         return None
     try:
         return own(name, row(**configuration) if callable(row) else row, configuration)
@@ -145,7 +145,7 @@ def _own(name: str, configuration: Mapping[str, Any], path: str, problems: Probl
         raise
     except Exception as error:
         # What a function raises for options that it does not take is up to it.
-        problems.items.append(Problem(f"{path}.configuration", f"options that {name} takes", repr(error)))
+        problems.refused(path, name, error)
         return None
 
 
@@ -195,7 +195,7 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
         if isinstance(value, str) and value in OWN:
             return from_json(value, "data_type", problems)
         if isinstance(value, str) and value in SUPPLIERS["data type"]:
-            problems.unknown("data_type", "data type", value, supplier("data type", value))
+            problems.unknown("data_type", "data type", value)
         else:
             expected = "the name of a data type, or a NumPy dtype"
             problems.items.append(Problem("data_type", expected, f"{value!r} ({error})"))

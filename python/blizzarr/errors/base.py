@@ -115,11 +115,11 @@ class BlizzarrError(Exception):
     def _within_shard(self, key: str) -> str:
         """Return the position of an inner chunk, which `chunk` has and the key has not; empty if there is none."""
         chunk = self.chunk or ()
-        told, half = tuple(map(int, re.findall(r"\d+", key))), len(chunk) // 2
+        position, numbers, half = [*map(str, chunk)], re.findall(r"\d+", key), len(chunk) // 2
         # Keys with other numbers, which are not made of indices, do not belong to a shard.
-        if not half or len(chunk) % 2 or told[-len(chunk) :] == chunk or told[-half:] != chunk[:half]:
+        if not half or len(chunk) % 2 or numbers[-len(chunk) :] == position or numbers[-half:] != position[:half]:
             return ""
-        return "/".join(map(str, chunk[half:]))
+        return "/".join(position[half:])
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = {name: getattr(self, name) for name in self.fields}

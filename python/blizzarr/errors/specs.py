@@ -24,8 +24,6 @@ from blizzarr.errors.base import BlizzarrError
 class SpecError(BlizzarrError, ValueError):
     """A spec, schema, transform or context is invalid, inconsistent, or disagrees with the stored array.
 
-    The text is TensorStore's where it has one.
-
     What to do: correct the spec; the text says which member.
     """
 

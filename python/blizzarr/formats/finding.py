@@ -215,7 +215,15 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
     if meta.format == "v2" and type(meta) is ArrayMeta and meta.chunk_keys.separator == "/":
         v2_separator.warn_of_slashes(store, path, meta, stacklevel=3)
     if form is None:
-        _warn_of_others(store, path, node, known)
+        newest = FORMATS.get(meta.format) or format_of(meta)
+        keys = _older_keys(path, newest.zarr_format)
+        older = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
+        if older:
+            warn(
+                f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({newest.name}) counts, "
+                f"{', '.join(older)} is ignored; remove what is out of date",
+                stacklevel=3,
+            )
     return node
 
 
@@ -291,28 +299,11 @@ def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> d
     return known
 
 
-def _warn_of_others(store: Store, path: str, node: StoredNode, known: Mapping[str, bytes] | None) -> None:
-    """Warn of documents of formats of Zarr older than that of a node at the same path, which may be out of date."""
-    newest = FORMATS.get(node.meta.format) or format_of(node.meta)
-    keys = [*map((f"{path}/" if path else "").__add__, _older_names(newest.zarr_format))]
-    there = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
-    if not there:
-        return
-    warn(
-        f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({newest.name}) counts, "
-        f"{', '.join(there)} is ignored; remove what is out of date",
-        stacklevel=4,
-    )
-
-
 @lru_cache
-def _older_names(number: int | None) -> tuple[str, ...]:
-    """Return the names of documents that make a node in older formats of Zarr, in the directory of the node."""
-    names: list[str] = []
-    for form in FORMATS.values():
-        if number and form.zarr_format and form.zarr_format < number:
-            names += form.node_keys("")
-    return tuple(names)
+def _older_keys(path: str, number: int | None) -> tuple[str, ...]:
+    """Return the keys of documents that make a node in older formats of Zarr, in the directory of the node."""
+    older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
+    return tuple(f"{path}/{name}" if path else name for form in older for name in form.node_keys(""))
 
 
 def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
@@ -322,8 +313,7 @@ def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
     notices: list[Notice] = []
     (key,) = V3.document_keys(path)
     V3.decode(path, {key: meta.source.raw[key.rpartition("/")[2]]}, notices)
-    older = [*map((f"{path}/" if path else "").__add__, _older_names(V3.zarr_format))]
-    return bool(notices or store.present(older))  # type: ignore[attr-defined]
+    return bool(notices or store.present(_older_keys(path, V3.zarr_format)))  # type: ignore[attr-defined]
 
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:

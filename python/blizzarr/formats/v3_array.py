@@ -16,8 +16,7 @@ from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys
 from blizzarr.model.chunk_grids import CHUNK_GRIDS
-from blizzarr.problems import MISSING, Problems, extension, members
-from blizzarr.suppliers import supplier
+from blizzarr.problems import MISSING, Problems, extension, members, name_path
 
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
@@ -114,8 +113,7 @@ def _chunk_grid(
     name, configuration = named
     row = CHUNK_GRIDS.get(name)
     if row is None:
-        path = "chunk_grid.name" if type(value) is dict else "chunk_grid"
-        problems.unknown(path, "chunk grid", name, supplier("chunk grid", name))
+        problems.unknown(name_path(value, "chunk_grid"), "chunk grid", name)
         return None
     return row.from_configuration(configuration, shape, dtype, problems)
 
@@ -146,8 +144,7 @@ def _chunk_keys(value: Any, rank: int | None, problems: Problems) -> tuple[Chunk
         row = KEY_ENCODINGS.get(name)
         if row is not None:
             return ChunkKeys.default(), row.from_configuration(configuration, "chunk_key_encoding", problems, rank)
-        path = "chunk_key_encoding.name" if type(value) is dict else "chunk_key_encoding"
-        problems.unknown(path, "chunk key encoding", name, supplier("chunk key encoding", name))
+        problems.unknown(name_path(value, "chunk_key_encoding"), "chunk key encoding", name)
         return None, None
     separator = configuration.get("separator", usual)
     if len(configuration) > 1 or (configuration and "separator" not in configuration):

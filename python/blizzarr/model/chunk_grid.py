@@ -76,7 +76,7 @@ class ChunkGrid(ABC):
     def chunk_shape(self) -> tuple[int, ...]:
         """The shape of a chunk. Raise `UnsupportedOperationError` if chunks have several shapes."""
         edges = self.edges
-        if not self.is_even:
+        if not all(axis.is_even for axis in edges):
             raise UnsupportedOperationError(
                 f"expected a grid of chunks of one shape, found the chunk grid {self.name!r} with {self.text}; "
                 "read_chunk_sizes and write_chunk_sizes of the array give the length of each chunk"

@@ -222,9 +222,11 @@ class Edges:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Edges):
             return NotImplemented
-        return (self.is_open, self._lengths, self._firsts, self.stop) == (
-            *(other.is_open, other._lengths, other._firsts),
-            other.stop,
+        return (
+            self.is_open == other.is_open
+            and self.stop == other.stop
+            and self._lengths == other._lengths
+            and self._firsts == other._firsts
         )
 
     def __hash__(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from blizzarr.open_table import OpenTable
-from blizzarr.problems import MISSING, Problems, describe, extension
+from blizzarr.problems import MISSING, Problems, describe, extension, name_path
 from blizzarr.transformers.base import StorageTransformer
 from blizzarr.transformers.key_encoding import ChunkKeyEncoding
 
@@ -87,7 +87,7 @@ def decode(
         if row is None and type(item) is dict and item.get("must_understand") is False:
             continue
         if row is None:
-            problems.unknown(f"{here}.name" if type(item) is dict else here, _POINT, named[0], _NOT_HERE)
+            problems.unknown(name_path(item, here), _POINT, named[0], _NOT_HERE)
         else:
             transformers.append(row.from_configuration(named[1], here, problems, rank))
     return _stack(transformers, path, problems)

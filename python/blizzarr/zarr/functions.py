@@ -30,7 +30,7 @@ from blizzarr.zarr.errors import (
     translating,
 )
 from blizzarr.zarr.group import Group, node_of
-from blizzarr.zarr.likes import like_options
+from blizzarr.zarr.likes import chunks_of, like_options
 from blizzarr.zarr.node import described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place
 
@@ -212,7 +212,7 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     if mode == "w":
         options["overwrite"] = True
     chunks = options.setdefault("chunks", None)
-    if isinstance(chunks, tuple | list) and not isinstance(shape, int):
+    if isinstance(chunks, tuple | list) and hasattr(shape, "__len__"):
         # Axes behind those that are named are not divided.
         options["chunks"] = (*chunks, *[None] * (len(shape) - len(chunks)))
     return _created(store, shape=shape, **options)
@@ -265,7 +265,7 @@ def array(data: Any, **options: Any) -> Array:
         return from_array(data=data, **options)
     values = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asanyarray(data)
     if options.get("chunks") is None:
-        options["chunks"] = getattr(data, "chunks", None)
+        options["chunks"] = chunks_of(data)
     if options.get("dtype") is None:
         options["dtype"] = values.dtype
     return _created(options.pop("store", None), data=values, **options)
@@ -308,8 +308,8 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
     """Copy the metadata of everything below a group into the group's document."""
     resolved, node_path = engine_place(store, path, "r+")
     group = Group(blizzarr.consolidate_metadata(resolved, path=node_path, zarr_format=zarr_format))
-    resolved = group.metadata.consolidated_metadata
-    if group.metadata.zarr_format == 3 and resolved and resolved.metadata:
+    consolidated = group.metadata.consolidated_metadata
+    if group.metadata.zarr_format == 3 and consolidated and consolidated.metadata:
         warnings.warn(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
             "by other zarr implementations and may change in the future.",
@@ -346,7 +346,6 @@ def save_array(store: Any, arr: Any, *, mode: str = "a", **options: Any) -> None
     if not hasattr(arr, "shape"):
         raise TypeError("arr argument must be numpy or other NDArrayLike array")
     options.setdefault("overwrite", mode == "w")
-    options["path"] = options.get("path")
     array = create_array(store, data=engine_data(arr), **options)
     _flush(store, array)
 

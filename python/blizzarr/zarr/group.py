@@ -199,7 +199,10 @@ class Group(Node):
         return len(self.engine)
 
     def __contains__(self, member: object) -> bool:
-        return isinstance(member, str) and normalize_path(member) in self.engine
+        if not isinstance(member, str):
+            return False
+        inner = normalize_path(member)
+        return not inner or inner in self.engine
 
     def __iter__(self) -> Iterator[str]:
         return self.engine.keys()
@@ -336,7 +339,7 @@ class Group(Node):
             return self.create_array(name, shape=shape, dtype="float64" if dtype is None else dtype, **options)
         if not isinstance(node, Array):
             raise TypeError(f"Incompatible object ({type(node).__name__}) already exists")
-        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        wanted = tuple(np.atleast_1d(shape).tolist())
         dtype = dtype.to_native_dtype() if isinstance(dtype, ZDType) else np.dtype(dtype)
         if node.shape != wanted:
             raise TypeError(f"Incompatible shape ({node.shape} vs {wanted})")

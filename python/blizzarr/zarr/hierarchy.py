@@ -32,7 +32,7 @@ def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = 
         raise ValueError(f"expected nodes of one zarr_format, found {sorted(formats)}")
     for group in {group for path in named for group in ancestors(path)} - set(named):
         if detect(engine, group) is None:
-            named[group] = GroupMetadata(zarr_format=formats.copy().pop())
+            named[group] = GroupMetadata(zarr_format=next(iter(formats)))
     for path in sorted(named, key=lambda path: path.count("/") + bool(path)):
         node = named[path]
         meta = node.to_engine() if isinstance(node, GroupMetadata) else node.engine

@@ -10,14 +10,26 @@ from blizzarr.zarr.array import Array
 from blizzarr.zarr.errors import ZarrUserWarning
 
 
+def chunks_of(data: Any) -> Any:
+    """Return the shape of the chunks of an array, None if it has none; of Dask's, the first along each axis counts.
+
+    >>> from types import SimpleNamespace
+    >>> chunks_of(SimpleNamespace(chunks=((5, 5), (4, 4, 2))))
+    (5, 4)
+    """
+    chunks = getattr(data, "chunks", None)
+    if not isinstance(chunks, tuple):
+        return chunks
+    return tuple((axis[0] or 1) if isinstance(axis, tuple) else axis for axis in chunks)
+
+
 def like_options(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of `create` that make an array like another one, except for those that are given."""
     given = {name: value for name, value in options.items() if value is not None or name == "fill_value"}
     if not isinstance(data, Array):
         made = {"shape": data.shape, "dtype": data.dtype} if hasattr(data, "shape") else {"shape": len(data)}
-        if getattr(data, "chunks", None) is not None and "chunks" not in given:
-            made["chunks"] = data.chunks
-        return {**made, **given}
+        chunks = chunks_of(data)
+        return {**made, **({} if chunks is None else {"chunks": chunks}), **given}
     meta = data.metadata
     made = {
         "shape": data.shape,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cache::pool::CachePool;
 use crate::cache::{Cached, Recheck};
 use crate::chain::Chain;
-use crate::chains::{Chains, Found};
+use crate::chains::{Chains, ChunkChain};
 use crate::document::{Comparing, Document};
 use crate::error::{Error, Kind, Result};
 use crate::grid::Side;
@@ -223,18 +223,18 @@ impl Array {
     }
 
     /// The chain of the chunk at `place`.
-    pub fn chain_at(&self, place: &[i64]) -> Result<Found<'_>> {
+    pub fn chain_at(&self, place: &[i64]) -> Result<ChunkChain<'_>> {
         let (Some(chains), Some(shape)) = (&self.chains, self.shape_at(place)) else {
-            return Ok(Found::Common(&self.chain));
+            return Ok(ChunkChain::Common(&self.chain));
         };
         if shape == self.chain.shape {
-            return Ok(Found::Common(&self.chain));
+            return Ok(ChunkChain::Common(&self.chain));
         }
         if shape.contains(&0) {
             let reason = format!("expected a chunk of an array of shape {:?}, found {shape:?}", self.shape);
             return Err(Error::new(Kind::Request, reason));
         }
-        chains.of(&shape).map(Found::Own)
+        chains.of(&shape).map(ChunkChain::Own)
     }
 
     /// Locks a chunk, and makes sure that it belongs to the array that is stored now.

@@ -26,8 +26,8 @@ impl Chains {
 
     /// The chain for chunks of a shape.
     ///
-    /// The lock is never waited for, nor held while a chain is prepared, which may wait for Python's: whoever finds it
-    /// taken, perhaps by a thread that is not there any more in a forked child, prepares one for itself.
+    /// The lock is never waited for, nor held while a chain is prepared, which may wait for Python's: a thread
+    /// that finds it taken, perhaps by one that is only in the parent of a forked child, prepares a chain for itself.
     pub fn of(&self, shape: &[usize]) -> Result<Arc<Chain>> {
         let mut full = HashMap::new();
         if let Some(known) = self.kept(|kept| kept.get(shape).map(Arc::clone)).flatten() {
@@ -54,18 +54,18 @@ impl Chains {
 }
 
 /// The chain of one chunk: that of the array, or one for its shape.
-pub enum Found<'a> {
+pub enum ChunkChain<'a> {
     Common(&'a Chain),
     Own(Arc<Chain>),
 }
 
-impl Deref for Found<'_> {
+impl Deref for ChunkChain<'_> {
     type Target = Chain;
 
     fn deref(&self) -> &Chain {
         match self {
-            Found::Common(chain) => chain,
-            Found::Own(chain) => chain,
+            ChunkChain::Common(chain) => chain,
+            ChunkChain::Own(chain) => chain,
         }
     }
 }

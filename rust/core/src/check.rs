@@ -42,12 +42,12 @@ pub struct Checked {
     /// How many objects have zeros behind what is encoded, and what is to be told of one of them.
     pub surplus: u64,
     pub first_surplus: Option<Error>,
-    pub found: Found,
+    pub findings: Findings,
 }
 
 /// What checking one object, or several, has found.
 #[derive(Default)]
-pub struct Found {
+pub struct Findings {
     /// Chunks looked at: inner chunks where there are shards.
     pub chunks: u64,
     pub errors: Vec<Error>,
@@ -59,7 +59,7 @@ pub struct Found {
     pub sharing: u64,
 }
 
-impl Found {
+impl Findings {
     pub fn add(&mut self, error: Error) {
         if self.errors.len() < MOST_ERRORS {
             self.errors.push(error);
@@ -69,7 +69,7 @@ impl Found {
     }
 
     /// Takes over what was found within inner chunk `place`.
-    pub fn take_inner(&mut self, inner: Found, place: &[i64]) {
+    pub fn take_inner(&mut self, inner: Findings, place: &[i64]) {
         self.chunks += inner.chunks;
         self.left_out += inner.left_out;
         self.sharing += inner.sharing;
@@ -90,11 +90,11 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
         let place = &places[job * rank..(job + 1) * rank];
         let mut key = String::new();
         array.keys.write(place, &mut key);
-        let mut found = Found::default();
+        let mut findings = Findings::default();
         let (checked, told) = noting(|| {
             undisturbed(options.interrupted, || {
-                found = Found::default();
-                check_object(array, &key, place, depth, &inside, &mut found)
+                findings = Findings::default();
+                check_object(array, &key, place, depth, &inside, &mut findings)
             })
         });
         let length = match checked {
@@ -102,7 +102,7 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
             // A stop that was asked for is no damage.
             Err(error) if error.is_stop() && error.kind != Kind::Conflict => return Err(error),
             Err(error) => {
-                found.add(error);
+                findings.add(error);
                 Some(0)
             }
         };
@@ -118,11 +118,11 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
             total.surplus += 1;
             total.first_surplus.get_or_insert(told.at_chunk(&key, place));
         }
-        total.found.chunks += found.chunks;
-        total.found.left_out += found.left_out;
-        total.found.errors.extend(found.errors.into_iter().map(|error| error.at_chunk(&key, place)));
-        if found.sharing > 0 {
-            total.found.shared.push((place.into(), found.sharing));
+        total.findings.chunks += findings.chunks;
+        total.findings.left_out += findings.left_out;
+        total.findings.errors.extend(findings.errors.into_iter().map(|error| error.at_chunk(&key, place)));
+        if findings.sharing > 0 {
+            total.findings.shared.push((place.into(), findings.sharing));
         }
         Ok(())
     })?;
@@ -136,18 +136,18 @@ fn check_object(
     place: &[i64],
     depth: Depth,
     options: &Options<'_>,
-    found: &mut Found,
+    findings: &mut Findings,
 ) -> Result<Option<u64>> {
     let Some(reader) = array.store.open(key)? else { return Ok(None) };
     let chain = array.chain_at(place)?;
     if let Some(length) = reader.len() {
-        return check_cell(&chain, reader.as_ref(), depth, options, found).map(|()| Some(length));
+        return check_cell(&chain, reader.as_ref(), depth, options, findings).map(|()| Some(length));
     }
     if depth == Depth::Sizes {
         let Some(length) = array.store.size(key)? else { return Ok(None) };
         let sized = Sized { reader: reader.as_ref(), length };
-        let checked = check_cell(&chain, &sized, depth, options, found);
-        let wrong = checked.is_err() || !found.errors.is_empty();
+        let checked = check_cell(&chain, &sized, depth, options, findings);
+        let wrong = checked.is_err() || !findings.errors.is_empty();
         if wrong && reader.pinned().is_some() {
             // The length may be that of another version. Between two reads of this one it is of this one.
             let again = array.store.size(key)?;
@@ -164,7 +164,7 @@ fn check_object(
             return Ok(None);
         }
         let length = whole.len() as u64;
-        check_cell(&chain, &Slice(whole), depth, options, found).map(|()| Some(length))
+        check_cell(&chain, &Slice(whole), depth, options, findings).map(|()| Some(length))
     })
 }
 
@@ -174,11 +174,11 @@ pub fn check_cell(
     reader: &dyn Reader,
     depth: Depth,
     options: &Options<'_>,
-    found: &mut Found,
+    findings: &mut Findings,
 ) -> Result<()> {
     if let Serializer::Shard(shard) = &chain.serializer {
         if chain.codecs.is_empty() {
-            return check_shard(shard, reader, depth, options, found);
+            return check_shard(shard, reader, depth, options, findings);
         }
         if depth == Depth::Sizes {
             return check_length(chain, reader);
@@ -186,11 +186,11 @@ pub fn check_cell(
         return there(with_encoded(chain, reader, |encoded| {
             scratch::with_vec(|serialized| {
                 chain.decode_bounded(encoded, serialized)?;
-                check_shard(shard, &Slice(serialized), depth, options, found)
+                check_shard(shard, &Slice(serialized), depth, options, findings)
             })
         })?);
     }
-    found.chunks += 1;
+    findings.chunks += 1;
     check_length(chain, reader)?;
     if depth == Depth::Sizes {
         return Ok(());
@@ -239,8 +239,8 @@ fn read_through(length: usize, reader: &dyn Reader) -> Result<()> {
 }
 
 /// A value that is gone by the time it is read was there when it was opened.
-pub fn there(found: bool) -> Result<()> {
-    if found {
+pub fn there(exists: bool) -> Result<()> {
+    if exists {
         Ok(())
     } else {
         Err(Error::new(Kind::Store, "the object disappeared while it was being checked"))

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::array::Options;
 use crate::chain::{Chain, Serializer, Shard};
-use crate::check::{check_cell, there, Depth, Found};
+use crate::check::{check_cell, there, Depth, Findings};
 use crate::error::Result;
 use crate::index::Index;
 use crate::pool;
@@ -24,16 +24,16 @@ pub fn check_shard(
     reader: &dyn Reader,
     depth: Depth,
     options: &Options<'_>,
-    found: &mut Found,
+    findings: &mut Findings,
 ) -> Result<()> {
     let Some(index) = Index::read(shard, reader)? else { return there(false) };
-    let named = named(shard, &index, reader.len(), found)?;
+    let named = named(shard, &index, reader.len(), findings)?;
     if depth == Depth::Sizes && !matches!(shard.inner.serializer, Serializer::Shard(_)) {
-        found.chunks += named.len() as u64;
+        findings.chunks += named.len() as u64;
         return Ok(());
     }
     let fetches = fetches(&named, apart(&shard.inner, reader, depth))?;
-    let total = Mutex::new(std::mem::take(found));
+    let total = Mutex::new(std::mem::take(findings));
     let threads = match reader.bytes() {
         None => options.requesters_for(fetches.len(), shard.inner.length.max(FETCH as usize)),
         Some(_) => options.threads_for(fetches.len(), shard.inner.length),
@@ -43,7 +43,7 @@ pub fn check_shard(
     }
     let inside = options.inside(fetches.len(), threads);
     let done = pool::run(threads, fetches.len(), options.interrupted, |fetch, _| {
-        let mut here = Found::default();
+        let mut here = Findings::default();
         let named = &named[fetches[fetch].clone()];
         if let Err(error) = check_fetch(shard, &index, reader, named, depth, &inside, &mut here) {
             if error.is_stop() {
@@ -64,18 +64,18 @@ pub fn check_shard(
         }
         Ok(())
     });
-    *found = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    *findings = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     done
 }
 
 /// What the index names, in the order of the bytes; entries that cannot be right are errors in `found`.
-fn named(shard: &Shard, index: &Index, length: Option<u64>, found: &mut Found) -> Result<Vec<Named>> {
+fn named(shard: &Shard, index: &Index, length: Option<u64>, findings: &mut Findings) -> Result<Vec<Named>> {
     let mut named: Vec<Named> = Vec::new();
     for entry in 0..shard.count() {
         match index.get(entry) {
             Ok(Some(bytes)) => push(&mut named, Named { bytes, entry })?,
             Ok(None) => {}
-            Err(error) => found.add(error),
+            Err(error) => findings.add(error),
         }
     }
     sort(&mut named);
@@ -87,12 +87,12 @@ fn named(shard: &Shard, index: &Index, length: Option<u64>, found: &mut Found) -
                 "names the same bytes as entry {}, others are named by none, and the index has no checksum",
                 before.entry
             );
-            found.add(index.wrong(after.entry, &said));
+            findings.add(index.wrong(after.entry, &said));
         } else if before.bytes == after.bytes {
             // Equal inner chunks may be stored once.
-            found.sharing += 1;
+            findings.sharing += 1;
         } else if after.bytes.start < before.bytes.end {
-            found.add(index.wrong(after.entry, &format!("overlaps that of entry {}", before.entry)));
+            findings.add(index.wrong(after.entry, &format!("overlaps that of entry {}", before.entry)));
         }
     }
     Ok(named)
@@ -128,15 +128,15 @@ fn check_fetch(
     named: &[Named],
     depth: Depth,
     options: &Options<'_>,
-    found: &mut Found,
+    findings: &mut Findings,
 ) -> Result<()> {
-    let check = |same: &[Named], reader: &dyn Reader, found: &mut Found| {
-        check_same(shard, index, same, reader, depth, options, found)
+    let check = |same: &[Named], reader: &dyn Reader, findings: &mut Findings| {
+        check_same(shard, index, same, reader, depth, options, findings)
     };
     if apart(&shard.inner, reader, depth) {
         for same in named.chunk_by(|one, other| one.bytes == other.bytes) {
             let Range { start, end } = same[0].bytes;
-            check(same, &Window { whole: reader, offset: start, length: end - start }, found)?;
+            check(same, &Window { whole: reader, offset: start, length: end - start }, findings)?;
         }
         return Ok(());
     }
@@ -146,7 +146,7 @@ fn check_fetch(
         there(reader.read_at(start, bytes)?)?;
         for same in named.chunk_by(|one, other| one.bytes == other.bytes) {
             let inner = &bytes[(same[0].bytes.start - start) as usize..(same[0].bytes.end - start) as usize];
-            check(same, &Slice(inner), found)?;
+            check(same, &Slice(inner), findings)?;
         }
         Ok(())
     })
@@ -160,10 +160,10 @@ fn check_same(
     reader: &dyn Reader,
     depth: Depth,
     options: &Options<'_>,
-    found: &mut Found,
+    findings: &mut Findings,
 ) -> Result<()> {
     for (number, named) in same.iter().enumerate() {
-        let mut inner = Found::default();
+        let mut inner = Findings::default();
         if let Err(error) = check_cell(&shard.inner, reader, depth, options, &mut inner) {
             if error.is_stop() {
                 return Err(error);
@@ -171,10 +171,10 @@ fn check_same(
             inner.add(error);
         }
         let right = inner.errors.is_empty();
-        found.take_inner(inner, &index.place(named.entry));
+        findings.take_inner(inner, &index.place(named.entry));
         if right {
             // The same bytes are right for the others, too.
-            found.chunks += (same.len() - number - 1) as u64;
+            findings.chunks += (same.len() - number - 1) as u64;
             return Ok(());
         }
     }

@@ -51,8 +51,8 @@ impl Index {
     /// Reads and decodes the index; `None` when a lazy reader finds no value.
     pub fn read(shard: &Shard, reader: &dyn Reader) -> Result<Option<Self>> {
         crate::scratch::with_bytes(shard.index_len, |encoded| {
-            let found = Self::fetch(shard, reader, encoded)?;
-            found.then(|| Self::decode(shard, encoded, reader.len())).transpose()
+            let exists = Self::fetch(shard, reader, encoded)?;
+            exists.then(|| Self::decode(shard, encoded, reader.len())).transpose()
         })
     }
 
@@ -113,8 +113,8 @@ impl Index {
         if let Some(length) = reader.len().filter(|&length| length < stored as u64) {
             return Err(bad(format!("a shard of {length} bytes is shorter than its index of {stored} bytes")));
         }
-        let found = if shard.at_start { reader.read_at(0, encoded) } else { reader.read_suffix(encoded) };
-        found.map_err(as_index_error)
+        let answer = if shard.at_start { reader.read_at(0, encoded) } else { reader.read_suffix(encoded) };
+        answer.map_err(as_index_error)
     }
 
     fn decode(shard: &Shard, encoded: &[u8], shard_len: Option<u64>) -> Result<Self> {

@@ -247,15 +247,15 @@ unsafe fn transfer(
 }
 
 fn members(region: &Region, strides: &[isize], group: usize) -> Vec<isize> {
-    let mut found = vec![0isize; region.groups[group].coords.len()];
+    let mut members = vec![0isize; region.groups[group].coords.len()];
     for (axis, &stride) in region.axes.iter().zip(strides) {
         if let Axis::Listed { group: of, member } = *axis {
             if of == group {
-                found[member] = stride;
+                members[member] = stride;
             }
         }
     }
-    found
+    members
 }
 
 /// Visits the product of the groups' points, in the order of the request.

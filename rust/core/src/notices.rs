@@ -1,12 +1,13 @@
 //! What people look for when something is slow: requests that were repeated, locks that were waited for. Notices are kept
-//! until whoever has called the engine takes them, and writes them to a log. Where nothing happens, nothing is done.
+//! until the call of the engine that is next to end takes them, and writes them to a log.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
+use crate::fork::PerProcess;
 use crate::interrupt::Interrupt;
 
 /// What a notice is about.
@@ -30,57 +31,71 @@ impl Topic {
     }
 }
 
-/// Nobody may take them for long.
+/// The most notices that are kept, if nobody takes them.
 const MOST: usize = 1000;
-/// Waiting for less is not worth a word.
+/// The shortest time of waiting that is worth a notice.
 const LONG: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 1 });
 
-static KEPT: Mutex<VecDeque<(Topic, String)>> = Mutex::new(VecDeque::new());
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// A forked child begins without notices: its parent writes those that it has.
+static NOTICES: PerProcess<Notices> = PerProcess::new(Notices::default);
 
-/// Keeps a notice; the oldest go when there are too many. In a forked child whose parent was just doing so, there are none.
-pub fn tell(topic: Topic, text: String) {
-    if let Ok(mut kept) = KEPT.try_lock() {
-        if kept.len() == MOST {
-            kept.pop_front();
-        }
-        kept.push_back((topic, text));
-        COUNT.store(kept.len(), Ordering::Relaxed);
+#[derive(Default)]
+struct Notices {
+    list: Mutex<VecDeque<(Topic, String)>>,
+    /// The length of the list, without its lock.
+    count: AtomicUsize,
+}
+
+impl Notices {
+    fn change<R>(&self, work: impl FnOnce(&mut VecDeque<(Topic, String)>) -> R) -> R {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = work(&mut list);
+        self.count.store(list.len(), Ordering::Relaxed);
+        result
     }
+}
+
+/// Adds a notice; the oldest one goes when there are too many.
+pub fn add(topic: Topic, text: String) {
+    NOTICES.get().change(|list| {
+        if list.len() == MOST {
+            list.pop_front();
+        }
+        list.push_back((topic, text));
+    });
 }
 
 /// Whether there is a notice.
 pub fn any() -> bool {
-    COUNT.load(Ordering::Relaxed) > 0
+    NOTICES.get().count.load(Ordering::Relaxed) > 0
 }
 
 /// Takes all notices.
 pub fn take() -> VecDeque<(Topic, String)> {
-    COUNT.store(0, Ordering::Relaxed);
-    KEPT.try_lock().map_or_else(|_| VecDeque::new(), |mut kept| std::mem::take(&mut *kept))
+    NOTICES.get().change(std::mem::take)
 }
 
-/// Somebody who may have to wait for a lock, and says so once he has waited for long.
+/// One wait for a lock, of which there are notices once it has been long.
 #[derive(Default)]
 pub struct Waiting {
     since: OnceLock<Instant>,
-    told: AtomicBool,
+    is_noted: AtomicBool,
 }
 
 impl Waiting {
-    /// Asks `interrupt`, as he does while he waits.
+    /// Asks `interrupt`; to be called now and then while the lock is waited for.
     pub fn ask(&self, lock: &dyn Fn() -> String, interrupt: Interrupt<'_>) -> Result<()> {
         let waited = self.since.get_or_init(Instant::now).elapsed();
-        if waited >= LONG && !self.told.swap(true, Ordering::Relaxed) {
-            tell(Topic::Locks, format!("waiting for {}, which another thread or process holds", lock()));
+        if waited >= LONG && !self.is_noted.swap(true, Ordering::Relaxed) {
+            add(Topic::Locks, format!("waiting for {}, which another thread or process holds", lock()));
         }
         interrupt()
     }
 
-    /// He has it.
+    /// To be called when the lock was taken.
     pub fn end(&self, lock: &dyn Fn() -> String) {
-        if let (true, Some(since)) = (self.told.load(Ordering::Relaxed), self.since.get()) {
-            tell(Topic::Locks, format!("took {} after {:.1} s", lock(), since.elapsed().as_secs_f64()));
+        if let (true, Some(since)) = (self.is_noted.load(Ordering::Relaxed), self.since.get()) {
+            add(Topic::Locks, format!("took {} after {:.1} s", lock(), since.elapsed().as_secs_f64()));
         }
     }
 }
@@ -91,7 +106,7 @@ mod tests {
     use crate::interrupt::never;
 
     #[test]
-    fn who_waits_says_so_once_and_when_it_is_over() {
+    fn a_long_wait_is_noted_once_and_when_it_is_over() {
         let (waiting, lock) = (Waiting::default(), || "the lock of a".to_owned());
         waiting.end(&lock);
         for _ in 0..3 {

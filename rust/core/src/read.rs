@@ -160,14 +160,14 @@ pub fn read_cell(
             })
         });
     }
-    let found = match chain.stored_element() {
+    let exists = match chain.stored_element() {
         Some(stored) => {
             read_raw(chain, stored, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()))
         }
         None => with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target)),
     };
     progress::add(Count::Decoded, region.len() * chain.elements.itemsize);
-    found
+    exists
 }
 
 /// Lends `work` the whole encoded value, from memory if it is there.

@@ -43,7 +43,7 @@ pub struct CachedChunk<'a> {
 }
 
 /// A root, and the reader that it came from if it was read just now.
-type Found<'a> = (Arc<Object>, Option<Box<dyn Reader + 'a>>);
+type RootRead<'a> = (Arc<Object>, Option<Box<dyn Reader + 'a>>);
 
 impl<'a> CachedChunk<'a> {
     /// Reads a region of the chunk; `false` if the chunk cannot be read through the pool at the moment.
@@ -60,7 +60,7 @@ impl<'a> CachedChunk<'a> {
     }
 
     /// The root as it was stored at `since` or later; `read` makes the root of the stored value.
-    fn root(&self, since: u64, read: &dyn Fn(&dyn Reader) -> Result<Option<Content>>) -> Result<Found<'a>> {
+    fn root(&self, since: u64, read: &dyn Fn(&dyn Reader) -> Result<Option<Content>>) -> Result<RootRead<'a>> {
         let (pool, store) = (self.pool(), self.store());
         let id = self.cached.id(self.place, self.array.shape_at(self.place).as_deref());
         let mut landing = None;
@@ -257,7 +257,7 @@ impl Inner<'_> {
             (None, Some(version)) => self.chunk.store().open_pinned(key, Arc::clone(version))?,
             (None, None) => self.chunk.store().open(key)?,
         };
-        let Some(found) = reader.or(opened.as_deref()) else { return Ok(Progress::Break(())) };
+        let Some(source) = reader.or(opened.as_deref()) else { return Ok(Progress::Break(())) };
         let each = |number: usize, bytes: &dyn Reader| {
             let outcome = self.decode(split, &jobs[number], bytes);
             if let Some(landing) = landings.get(number) {
@@ -265,16 +265,16 @@ impl Inner<'_> {
             }
             outcome
         };
-        let lazy = found.len().is_none();
+        let lazy = source.len().is_none();
         // A lazy reader whose store tells no versions has to do with the index being the same.
-        if reader.is_none() && found.pinned().is_none() && (!lazy || self.root.version.is_some()) {
-            let now = found.version().map_or_else(|| self.chunk.version_told(), |version| Ok(Some(version)))?;
+        if reader.is_none() && source.pinned().is_none() && (!lazy || self.root.version.is_some()) {
+            let now = source.version().map_or_else(|| self.chunk.version_told(), |version| Ok(Some(version)))?;
             if !self.root.version.zip(now).is_some_and(|(root, now)| root.still(&now)) {
                 return Ok(Progress::Break(()));
             }
         }
         if lazy {
-            return match fetch_lazily(self.shard, found, (self.index, self.encoded), jobs, &each, options) {
+            return match fetch_lazily(self.shard, source, (self.index, self.encoded), jobs, &each, options) {
                 Ok(Answer::Read) => Ok(Progress::Continue(())),
                 Ok(Answer::Missing | Answer::Replaced) => Ok(Progress::Break(())),
                 // A shorter shard may have taken its place; whoever reads past the pool tells whether.
@@ -282,7 +282,7 @@ impl Inner<'_> {
                 Err(error) => Err(error),
             };
         }
-        fetch(self.shard, found, jobs, &each, options)?;
+        fetch(self.shard, source, jobs, &each, options)?;
         Ok(Progress::Continue(()))
     }
 
@@ -313,8 +313,8 @@ fn decoded(chain: &Chain, reader: &dyn Reader, options: &Options<'_>) -> Result<
     // It stays: the last of the memory must not go into what is kept.
     scratch::spare()?;
     let region = Region::whole(&chain.shape, &chain.strides);
-    let found = read_cell(chain, reader, &region, &Target::of(&mut bytes), options)?;
-    Ok(found.then_some(Content::Elements(bytes)))
+    let exists = read_cell(chain, reader, &region, &Target::of(&mut bytes), options)?;
+    Ok(exists.then_some(Content::Elements(bytes)))
 }
 
 /// Copies what is wanted of a cell.

@@ -34,12 +34,12 @@ pub fn read_raw(
     if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
         return cell.read_part(reader, 0..chain.length, bytes);
     }
-    let mut found = true;
+    let mut exists = true;
     cell.pieces(region, PIECE, &mut |region, span| {
-        found = found && cell.read_piece(reader, region, span, target)?;
+        exists = exists && cell.read_piece(reader, region, span, target)?;
         Ok(())
     })?;
-    Ok(found)
+    Ok(exists)
 }
 
 /// A stored cell, and the bytes that an element takes there.
@@ -92,9 +92,9 @@ impl Cell<'_> {
     fn read_part(&self, reader: &dyn Reader, span: Range<usize>, bytes: &mut [u8]) -> Result<bool> {
         let stored = self.stored(&span);
         if self.chain.codecs.is_empty() {
-            let found = reader.read_at(stored.start as u64, bytes)?;
+            let exists = reader.read_at(stored.start as u64, bytes)?;
             self.chain.elements.decode(bytes);
-            return Ok(found);
+            return Ok(exists);
         }
         scratch::with_bytes(stored.len(), |encoded| {
             if !reader.read_at(stored.start as u64, encoded)? {

@@ -310,14 +310,14 @@ fn read_inner(
 ) -> Result<()> {
     let (mut place, mut region) = (Vec::new(), Region::default());
     split.cell(cell, &mut place, &mut region);
-    let found = read_cell(&shard.inner, reader, &region, target, options);
-    found.and_then(there).map_err(|error| error.in_inner_chunk(&place))
+    let outcome = read_cell(&shard.inner, reader, &region, target, options);
+    outcome.and_then(there).map_err(|error| error.in_inner_chunk(&place))
 }
 
 /// Inner chunks are read from a value that is there. A reader that finds it gone has left the target as it was, which
 /// must not pass for data.
-fn there(found: bool) -> Result<()> {
-    if found {
+fn there(exists: bool) -> Result<()> {
+    if exists {
         Ok(())
     } else {
         Err(Error::new(Kind::Store, "the shard disappeared while it was being read"))

@@ -129,8 +129,8 @@ impl<'a> Blocks<'a> {
     }
 
     /// The rows of elements that a row of blocks is made of, in C order.
-    fn inputs(&self, row: usize, found: &mut Vec<&'a [u8]>) -> Result<()> {
-        found.clear();
+    fn inputs(&self, row: usize, inputs: &mut Vec<&'a [u8]>) -> Result<()> {
+        inputs.clear();
         let last = self.edges.len() - 1;
         let width = self.shape[last] * self.itemsize;
         let mut rest = row;
@@ -150,7 +150,7 @@ impl<'a> Blocks<'a> {
                 rest /= end - first;
                 rows *= length;
             }
-            scratch::push(found, &self.elements[place * width..(place + 1) * width])?;
+            scratch::push(inputs, &self.elements[place * width..(place + 1) * width])?;
         }
         Ok(())
     }

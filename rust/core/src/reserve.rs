@@ -61,11 +61,11 @@ fn give_back(number: usize) {
     TAKEN[number / 64].fetch_and(!(1 << (number % 64)), Ordering::Release);
 }
 
-fn or_take(found: *mut u8, layout: Layout) -> *mut u8 {
-    if found.is_null() {
-        take(layout.size(), layout.align()).map_or(found, NonNull::as_ptr)
+fn or_take(address: *mut u8, layout: Layout) -> *mut u8 {
+    if address.is_null() {
+        take(layout.size(), layout.align()).map_or(address, NonNull::as_ptr)
     } else {
-        found
+        address
     }
 }
 
@@ -78,12 +78,12 @@ unsafe impl GlobalAlloc for Reserving {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
-        let found = or_take(unsafe { System.alloc_zeroed(layout) }, layout);
-        if number_of(found).is_some() {
+        let address = or_take(unsafe { System.alloc_zeroed(layout) }, layout);
+        if number_of(address).is_some() {
             // SAFETY: the block has room for the layout, and is ours.
-            unsafe { ptr::write_bytes(found, 0, layout.size()) };
+            unsafe { ptr::write_bytes(address, 0, layout.size()) };
         }
-        found
+        address
     }
 
     unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
@@ -97,9 +97,9 @@ unsafe impl GlobalAlloc for Reserving {
     unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if number_of(address).is_none() {
             // SAFETY: it is the system's; the caller's promise.
-            let found = unsafe { System.realloc(address, layout, size) };
-            if !found.is_null() {
-                return found;
+            let moved = unsafe { System.realloc(address, layout, size) };
+            if !moved.is_null() {
+                return moved;
             }
         } else if size <= BLOCK {
             return address;

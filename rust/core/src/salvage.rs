@@ -11,7 +11,7 @@
 
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Serializer, Shard};
-use crate::check::{check_cell, Depth, Found};
+use crate::check::{check_cell, Depth, Findings};
 use crate::document::Comparing;
 use crate::error::{Error, Kind, Result};
 use crate::index::Index;
@@ -115,9 +115,9 @@ fn nothing(outcome: Outcome) -> Salvaged {
 
 /// How many chunks are in a cell that is right; `None` for one that is not.
 fn intact(chain: &Chain, encoded: &[u8], options: &Options<'_>) -> Result<Option<u64>> {
-    let mut found = Found::default();
-    match check_cell(chain, &Slice(encoded), Depth::Everything, options, &mut found) {
-        Ok(()) => Ok(found.errors.is_empty().then_some(found.chunks)),
+    let mut findings = Findings::default();
+    match check_cell(chain, &Slice(encoded), Depth::Everything, options, &mut findings) {
+        Ok(()) => Ok(findings.errors.is_empty().then_some(findings.chunks)),
         Err(error) if error.is_damage() => Ok(None),
         Err(error) => Err(error),
     }

@@ -92,8 +92,8 @@ fn notices(inner: &Chain) -> bool {
 pub fn certain(shard: &Shard, damaged: &[u8]) -> Result<Option<Index>> {
     let Some((mut index, checksum)) = Index::unchecked(shard, damaged)? else { return Ok(None) };
     let body = body(shard, damaged.len() as u64);
-    let found = mend(shard, &mut index, &body, checksum)? || keep_rows(shard, &mut index, &body)?;
-    Ok(found.then_some(index))
+    let is_mended = mend(shard, &mut index, &body, checksum)? || keep_rows(shard, &mut index, &body)?;
+    Ok(is_mended.then_some(index))
 }
 
 /// Corrects the one entry that is damaged, and says whether the index is as it was written.
@@ -103,7 +103,7 @@ fn mend(shard: &Shard, index: &mut Index, body: &Range<u64>, checksum: u32) -> R
     let suspects: Vec<usize> = match (unusable.as_slice(), breaks.len()) {
         ([], 0) => return Ok((index.checksum(shard)? ^ checksum).count_ones() == 1),
         // A damaged entry breaks the row where it begins, where it ends, and where it is missing.
-        ([], 1..=3) => breaks.iter().flat_map(|found| found.beside).flatten().collect(),
+        ([], 1..=3) => breaks.iter().flat_map(|gap| gap.beside).flatten().collect(),
         ([only], _) => vec![*only],
         _ => return Ok(false),
     };

@@ -55,16 +55,16 @@ pub fn list<T>(count: usize) -> Result<Vec<T>> {
 
 /// So many copies of an item.
 pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
-    let mut found = list(count)?;
-    found.resize(count, item);
-    Ok(found)
+    let mut items = list(count)?;
+    items.resize(count, item);
+    Ok(items)
 }
 
 /// All items of an iterator that knows how many they are.
 pub fn listed<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
-    let mut found = list(items.len())?;
-    found.extend(items);
-    Ok(found)
+    let mut vector = list(items.len())?;
+    vector.extend(items);
+    Ok(vector)
 }
 
 /// Makes room for `more` items behind those of a list.

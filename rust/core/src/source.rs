@@ -16,8 +16,8 @@ impl Reader for Slice<'_> {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
-        let found = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..)?.get(..buffer.len()));
-        match found {
+        let part = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..)?.get(..buffer.len()));
+        match part {
             Some(bytes) => buffer.copy_from_slice(bytes),
             None => return Err(ends_early(offset + buffer.len() as u64, self.0.len() as u64)),
         }

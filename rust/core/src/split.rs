@@ -318,11 +318,11 @@ impl ListedFactor {
         // Where each point goes takes the place of its cell's number.
         let bounds = places(&mut cells)?;
         self.coords = points.listed(|list| {
-            let mut found = scratch::filled(0, cells.len())?;
+            let mut numbers = scratch::filled(0, cells.len())?;
             for (&place, &one) in cells.iter().zip(list) {
-                found[place.get() as usize] = one;
+                numbers[place.get() as usize] = one;
             }
-            Ok(found)
+            Ok(numbers)
         })?;
         let mut offsets = scratch::filled(0, cells.len())?;
         for (&place, &offset) in cells.iter().zip(&points.offsets[range]) {

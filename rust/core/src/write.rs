@@ -139,8 +139,8 @@ fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], 
     let new = Update { parts, existing: None, options };
     let whole = new.covers(&chain.shape);
     if let Some(store) = array.store.conditional().filter(|_| !whole) {
-        return persistently(store, key, options.interrupted, |found, version| {
-            let slice = found.map(Slice);
+        return persistently(store, key, options.interrupted, |stored, version| {
+            let slice = stored.map(Slice);
             let update = Update { existing: slice.as_ref().map(|slice| slice as &dyn Reader), ..new };
             scratch::with_vec(|out| {
                 let encoded = match (encode_chunk(array, place, &update, out)?, version) {
@@ -241,14 +241,14 @@ fn encode_elements<'a>(chain: &Chain, update: &Update<'a, '_>, out: &mut Vec<u8>
 
 /// Decodes the whole cell, or sets it to the fill value when nothing is stored.
 fn decode_whole(chain: &Chain, existing: Option<&dyn Reader>, cell: &mut [u8], options: &Options<'_>) -> Result<()> {
-    let found = match existing {
+    let exists = match existing {
         Some(reader) => {
             let region = Region::whole(&chain.shape, &chain.strides);
             read_cell(chain, reader, &region, &Target::of(cell), options)?
         }
         None => false,
     };
-    if !found {
+    if !exists {
         set_fill(cell, &chain.fill);
     }
     Ok(())
@@ -265,8 +265,8 @@ pub fn with_serialized<R>(
         return work(existing);
     };
     scratch::with_vec(|serialized| {
-        let found = crate::read::with_encoded(chain, reader, |encoded| chain.decode_bounded(encoded, serialized))?;
-        if found {
+        let exists = crate::read::with_encoded(chain, reader, |encoded| chain.decode_bounded(encoded, serialized))?;
+        if exists {
             work(Some(&Slice(serialized)))
         } else {
             work(None)

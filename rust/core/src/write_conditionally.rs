@@ -34,17 +34,14 @@ pub fn persistently(
     let mut attempts = 0u32;
     let mut refused: Option<(Option<String>, Instant)> = None;
     loop {
-        let found = store.get_with_version(key)?;
-        let (bytes, version) = found.as_ref().map(|(bytes, version)| (bytes.as_slice(), version.as_str())).unzip();
+        let stored = store.get_with_version(key)?;
+        let (bytes, version) = stored.as_ref().map(|(bytes, version)| (bytes.as_slice(), version.as_str())).unzip();
         if write(bytes, version)? {
             return Ok(());
         }
         interrupt()?;
         attempts = attempts.saturating_add(1);
-        notices::tell(
-            Topic::Conflicts,
-            format!("{key} was replaced by somebody else; merged anew, attempt {attempts}"),
-        );
+        notices::add(Topic::Conflicts, format!("{key} was replaced by somebody else; merged anew, attempt {attempts}"));
         let since = match refused {
             Some((before, since)) if before.as_deref() == version => since,
             _ => Instant::now(),

@@ -13,18 +13,15 @@ pub fn plan(data: &[u8]) {
     if input.one_in(4) {
         return far(&mut input);
     }
-    if input.one_in(3) {
-        return uneven(&mut input);
-    }
     let rank = input.range(0..=3);
     let (longest, widest) = if input.one_in(8) { (9, 6) } else { ([0, 12, 6, 4][rank], [0, 6, 4, 3][rank]) };
     let shape: Vec<usize> = (0..rank).map(|_| input.range(0..=longest)).collect();
-    let cell: Vec<usize> = (0..rank).map(|_| input.range(1..=widest)).collect();
+    let (sides, cells): (Vec<Side>, Vec<_>) = shape.iter().map(|&size| side(&mut input, size, widest)).unzip();
     let (region, _) = region(&mut input, &shape, 2);
     let mut expected: Vec<u64> = elements(&region).iter().map(|(place, offset)| numbered(place, *offset)).collect();
     assert_eq!(region.len(), expected.len());
     assert_eq!(region.is_empty(), expected.is_empty());
-    let split = Split::new(&region, &cell).unwrap();
+    let split = Split::along(&region, sides.as_slice()).unwrap();
     let (mut place, mut part) = (Vec::new(), Region::default());
     let mut found = Vec::new();
     let mut places = Vec::new();
@@ -33,70 +30,19 @@ pub fn plan(data: &[u8]) {
         places.push(place.clone());
         let inside = elements(&part);
         assert_eq!(part.len(), inside.len());
+        let bounds: Vec<_> = cells.iter().zip(&place).map(|(bounds, &cell)| bounds[cell as usize]).collect();
+        let cell: Vec<usize> = bounds.iter().map(|(start, stop)| (stop - start) as usize).collect();
         let covered = inside.len() == cell.iter().product::<usize>();
         assert!(!part.covers(&cell) || covered, "covers, but lacks elements");
         let mut packed: Vec<_> = elements(&part.packed(8).unwrap()).into_iter().map(|(_, offset)| offset).collect();
         packed.sort_unstable();
         assert!(packed.iter().enumerate().all(|(number, &offset)| offset == 8 * number as isize));
-        for (position, offset) in inside {
-            assert!(position.iter().zip(&cell).all(|(at, &size)| (0..size as i64).contains(at)), "outside its cell");
-            let mut whole = position;
-            for ((at, place), &size) in whole.iter_mut().zip(&place).zip(&cell) {
-                *at += place * size as i64;
-            }
-            found.push(numbered(&whole, offset));
-        }
-    }
-    let cells = places.len();
-    places.sort_unstable();
-    places.dedup();
-    assert_eq!(places.len(), cells, "a cell comes twice");
-    expected.sort_unstable();
-    found.sort_unstable();
-    assert_eq!(found, expected);
-}
-
-/// The same along cells of several lengths; runs that do not follow each other are refused.
-fn uneven(input: &mut Input<'_>) {
-    let rank = input.range(0..=3);
-    let longest = [0, 12, 6, 4][rank];
-    let shape: Vec<usize> = (0..rank).map(|_| input.range(0..=longest)).collect();
-    let (mut sides, mut cells) = (Vec::new(), Vec::new());
-    for &size in &shape {
-        let (mut runs, mut bounds, mut start) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new(), 0);
-        while runs.0.is_empty() || start < size as i64 {
-            let (length, count) = (input.range(1..=4) as i64, input.range(1..=3) as i64);
-            runs.0.push(length);
-            runs.1.push(bounds.len() as i64);
-            runs.2.push(start);
-            bounds.extend((0..count).map(|cell| (start + cell * length, start + (cell + 1) * length)));
-            start += length * count;
-        }
-        sides.push(Side::uneven(&runs.0, &runs.1, &runs.2).unwrap());
-        cells.push(bounds);
-        // Whatever numbers are given: an error, or runs that can be asked for any cell.
-        let list = [0; 3].map(|_| input.u64() as i64 >> input.range(0..=63));
-        if let Ok(side) = Side::uneven(&[list[0], 2], &[0, list[1]], &[0, list[2]]) {
-            let at = (input.u64() >> 1) as i64;
-            let (first, length) = side.bounds(side.cell(at));
-            assert!(first <= at && at - first < length);
-        }
-    }
-    let (region, _) = region(input, &shape, 2);
-    let mut expected: Vec<u64> = elements(&region).iter().map(|(place, offset)| numbered(place, *offset)).collect();
-    let split = Split::along(&region, sides.as_slice()).unwrap();
-    let (mut place, mut part) = (Vec::new(), Region::default());
-    let (mut found, mut places) = (Vec::new(), Vec::new());
-    for number in 0..split.count {
-        split.cell(number, &mut place, &mut part);
-        places.push(place.clone());
-        for (mut whole, offset) in elements(&part) {
-            for ((at, &cell), bounds) in whole.iter_mut().zip(&place).zip(&cells) {
-                let (start, stop) = bounds[cell as usize];
+        for (mut position, offset) in inside {
+            for (at, (start, stop)) in position.iter_mut().zip(&bounds) {
                 *at += start;
-                assert!((start..stop).contains(at), "outside its cell");
+                assert!((*start..*stop).contains(at), "outside its cell");
             }
-            found.push(numbered(&whole, offset));
+            found.push(numbered(&position, offset));
         }
     }
     let count = places.len();
@@ -106,6 +52,33 @@ fn uneven(input: &mut Input<'_>) {
     expected.sort_unstable();
     found.sort_unstable();
     assert_eq!(found, expected);
+}
+
+/// Cells of one length, or runs of cells, that cover an axis; and where each of them begins and ends. Runs that do not
+/// follow each other are refused.
+fn side(input: &mut Input<'_>, size: usize, widest: usize) -> (Side, Vec<(i64, i64)>) {
+    let even = (!input.one_in(3)).then(|| input.range(1..=widest) as i64);
+    let (mut runs, mut bounds, mut start) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new(), 0);
+    while runs.0.is_empty() || start < size as i64 {
+        let (length, count) =
+            even.map_or_else(|| (input.range(1..=4) as i64, input.range(1..=3) as i64), |length| (length, 1));
+        runs.0.push(length);
+        runs.1.push(bounds.len() as i64);
+        runs.2.push(start);
+        bounds.extend((0..count).map(|cell| (start + cell * length, start + (cell + 1) * length)));
+        start += length * count;
+    }
+    if let Some(length) = even {
+        return (Side::Even(length), bounds);
+    }
+    // Whatever numbers are given: an error, or runs that can be asked for any cell.
+    let list = [0; 3].map(|_| input.u64() as i64 >> input.range(0..=63));
+    if let Ok(side) = Side::uneven(&[list[0], 2], &[0, list[1]], &[0, list[2]]) {
+        let at = (input.u64() >> 1) as i64;
+        let (first, length) = side.bounds(side.cell(at));
+        assert!(first <= at && at - first < length);
+    }
+    (Side::uneven(&runs.0, &runs.1, &runs.2).unwrap(), bounds)
 }
 
 /// A place and an offset as one number: these are sorted faster.

@@ -128,9 +128,9 @@ impl Client {
             // No fork comes in between, so that no child finds this locked.
             let _inside = fork::enter();
             let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((of, found)) = &*connected {
+            if let Some((of, client)) = &*connected {
                 if *of == generation {
-                    return Some(Arc::clone(found));
+                    return Some(Arc::clone(client));
                 }
             }
             let fresh = keep?;
@@ -138,8 +138,8 @@ impl Client {
             std::mem::forget(connected.replace((generation, Arc::clone(&fresh))));
             Some(fresh)
         };
-        if let Some(found) = kept(None) {
-            return Ok(found);
+        if let Some(client) = kept(None) {
+            return Ok(client);
         }
         provide_encryption();
         let Settings { protocol, bucket, prefix, retry, .. } = &self.settings;
@@ -237,7 +237,7 @@ impl Connected {
             self.limiter.note(Outcome::Answered(log.latency, log.is_upload));
         }
         let cause = match outcome {
-            Ok(Ok(found)) => return Ok((found, log)),
+            Ok(Ok(answer)) => return Ok((answer, log)),
             Ok(Err(cause)) => cause,
             Err(_) => Cause::Late(limit.clone()),
         };
@@ -247,8 +247,8 @@ impl Connected {
     pub(crate) async fn get(&self, key: &str, span: &Span, limit: u64) -> Result<Option<Answer>> {
         if span.length == Some(0) {
             // An empty range is not valid; only whether there is a value, and its version, are asked for.
-            let found = self.head(key).await?;
-            return Ok(found.map(|(size, version)| Answer { body: Vec::new(), length: 0, version, size }));
+            let head = self.head(key).await?;
+            return Ok(head.map(|(size, version)| Answer { body: Vec::new(), length: 0, version, size }));
         }
         let path = self.path(key)?;
         for left in (0..CHANGES).rev() {
@@ -297,13 +297,13 @@ impl Connected {
                 let mut pause = self.retry.backoff.init_backoff;
                 loop {
                     let options = GetOptions { range: range.clone(), ..GetOptions::default() };
-                    let found = self.opened.store.get_opts(path, options).await?;
-                    let (meta, length) = (found.meta.clone(), found.range.end - found.range.start);
+                    let answer = self.opened.store.get_opts(path, options).await?;
+                    let (meta, length) = (answer.meta.clone(), answer.range.end - answer.range.start);
                     let (version, size) = (version_of(&meta), meta.size);
                     if length > limit {
                         return Ok(Answer { body: Vec::new(), length: 0, version, size });
                     }
-                    match body(found, length).await {
+                    match body(answer, length).await {
                         Ok(body) => return Ok(Answer { body, length: length as usize, version, size }),
                         // Where there are ETags, the rest of an answer was asked for, too.
                         Err(error)
@@ -365,8 +365,8 @@ impl Connected {
 }
 
 /// The bytes of an answer.
-async fn body(found: object_store::GetResult, length: u64) -> std::result::Result<Vec<Bytes>, StoreError> {
-    let mut stream = found.into_stream();
+async fn body(answer: object_store::GetResult, length: u64) -> std::result::Result<Vec<Bytes>, StoreError> {
+    let mut stream = answer.into_stream();
     let (mut pieces, mut came) = (Vec::new(), 0);
     while let Some(piece) = stream.next().await {
         let piece = piece.inspect_err(|error| broken_body(innermost(error)))?;

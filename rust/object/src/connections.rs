@@ -50,8 +50,8 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let name = format!("{} {options:?}", self.configured);
         let clients = || CLIENTS.get().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = clients().iter().find(|(of, _)| *of == name) {
-            return Ok(found.clone());
+        if let Some((_, client)) = clients().iter().find(|(of, _)| *of == name) {
+            return Ok(client.clone());
         }
         let fresh = HttpClient::new(Noted(ReqwestConnector::default().connect(options)?));
         let mut kept = clients();

@@ -99,7 +99,7 @@ impl HttpService for Noted {
         exchange.note(|log| {
             let (requests, throttled) = (log.requests + 1, log.throttled);
             if let Some(why) = log.why_again() {
-                notices::tell(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
+                notices::add(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
             }
             let uncertain_before = log.uncertain_before || log.uncertain;
             // Until it is answered.
@@ -250,7 +250,7 @@ fn unfit(response: &HttpResponse, is_of_part: bool) -> Option<String> {
 /// Why an answer, although it is no error, does not say that a change was made.
 fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response::Parts, text: &str) -> Option<String> {
     let sent = reqwest::Url::parse(&asked.to_string()).ok().and_then(|url| url.as_str().parse().ok());
-    let answered = parts.extensions.get::<RequestUri>().map(|found| &found.0);
+    let answered = parts.extensions.get::<RequestUri>().map(|uri| &uri.0);
     if answered != sent.as_ref() {
         // Most redirects of a change make a GET of it.
         let place = answered.map_or_else(|| "another place".to_owned(), without_secrets);
@@ -301,10 +301,10 @@ fn possible(listing: &str) -> (String, Vec<String>) {
             let Some(length) = listing[start..].find(&close) else { break };
             end = start + length + close.len();
             let text = listing[start..end].split_once(&named).and_then(|(_, rest)| rest.split_once('<'));
-            let found = text.map(|(name, _)| unescaped(name)).unwrap_or_default();
-            if Path::parse(&found).is_err() {
+            let key = text.map(|(name, _)| unescaped(name)).unwrap_or_default();
+            if Path::parse(&key).is_err() {
                 cuts.push(start..end);
-                impossible.push(found);
+                impossible.push(key);
             }
         }
     }
@@ -321,7 +321,7 @@ fn possible(listing: &str) -> (String, Vec<String>) {
 /// A text of XML with the characters that its references stand for.
 fn unescaped(text: &str) -> String {
     let mut pieces = text.split('&');
-    let mut found = pieces.next().unwrap_or_default().to_owned();
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let (name, rest) = piece.split_once(';').unwrap_or(("", piece));
         let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
@@ -331,15 +331,15 @@ fn unescaped(text: &str) -> String {
         let named = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\'')];
         let known = named.into_iter().find(|(known, _)| *known == name).map(|(_, character)| character);
         match number.and_then(char::from_u32).or(known) {
-            Some(character) => found.push(character),
+            Some(character) => plain.push(character),
             None => {
-                found.push('&');
-                found.push_str(name);
+                plain.push('&');
+                plain.push_str(name);
             }
         }
-        found.push_str(rest);
+        plain.push_str(rest);
     }
-    found
+    plain
 }
 
 /// The text within an element of an error in XML.

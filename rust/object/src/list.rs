@@ -38,14 +38,14 @@ impl Connected {
         if !below.is_empty() && !below.ends_with('/') {
             below.push('/');
         }
-        let (mut found, mut known, mut token, mut empty) = (Listed::default(), HashSet::new(), None, 0);
+        let (mut listing, mut known, mut token, mut empty) = (Listed::default(), HashSet::new(), None, 0);
         loop {
             let delimiter = direct.then_some("/".into());
             let options =
                 PaginatedListOptions { delimiter, page_token: token.clone(), ..PaginatedListOptions::default() };
             let asked = Some(below.as_str()).filter(|below| !below.is_empty());
             let (part, log) = match self.request(store.list_paginated(asked, options)).await {
-                Ok(found) => found,
+                Ok(part) => part,
                 Err(failure) => return Err(failure.at(prefix)),
             };
             let name = |path: &Path| path.as_ref().strip_prefix(&above).unwrap_or(path.as_ref()).to_owned();
@@ -57,21 +57,21 @@ impl Connected {
             for impossible in log.impossible {
                 let name = impossible.strip_prefix(&above).unwrap_or(&impossible).to_owned();
                 if known.insert(name.clone()) {
-                    found.objects.push((name, 0));
+                    listing.objects.push((name, 0));
                 }
             }
             for object in &objects {
                 if known.insert(name(&object.location)) {
-                    found.objects.push((name(&object.location), object.size));
+                    listing.objects.push((name(&object.location), object.size));
                 }
             }
             for path in &part.result.common_prefixes {
                 let name = format!("{}/", name(path));
                 if known.insert(name.clone()) {
-                    found.prefixes.push(name);
+                    listing.prefixes.push(name);
                 }
             }
-            let Some(next) = part.page_token else { return Ok(found) };
+            let Some(next) = part.page_token else { return Ok(listing) };
             empty = if listed > 0 { 0 } else { empty + 1 };
             if (listed > 0 && known.len() == before) || token.as_ref() == Some(&next) || empty == EMPTY {
                 let reason =

@@ -107,10 +107,10 @@ impl Reader for ObjectReader<'_> {
     fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
         let wanted: Vec<Wanted> = ranges.iter().map(|(start, buffer)| (*start, Some(buffer.len() as u64))).collect();
         let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
-        parts.each(&wanted, |number, found, answer, place| {
+        parts.each(&wanted, |number, length, answer, place| {
             let (start, buffer) = &mut ranges[number];
-            if found != buffer.len() {
-                let reason = format!("data ended after {found} of {} bytes at offset {start}", buffer.len());
+            if length != buffer.len() {
+                let reason = format!("data ended after {length} of {} bytes at offset {start}", buffer.len());
                 return Err(Error::decode("bytes", reason).at_key(self.key));
             }
             let mut filled = 0;

@@ -306,11 +306,11 @@ impl<C: FromMembers + Send + Sync> CredentialProvider for Keeping<C> {
         }
         let provider = Arc::clone(&self.provider);
         let asked = tokio::task::spawn_blocking(move || provider()).await;
-        let (mut found, expires) = asked.map_err(|error| unfit(error.to_string()))?.map_err(unfit)?;
-        for (name, value) in &found {
+        let (mut members, expires) = asked.map_err(|error| unfit(error.to_string()))?.map_err(unfit)?;
+        for (name, value) in &members {
             printable(name, value).map_err(unfit)?;
         }
-        let made = C::from_members(&mut found);
+        let made = C::from_members(&mut members);
         let credential = Arc::new(made.map_err(|what| unfit(format!("expected {what} from the credential provider")))?);
         *kept = Some((Arc::clone(&credential), expires));
         Ok(credential)

@@ -30,14 +30,14 @@ impl Span {
     }
 
     /// Where a member's range lies in the `found` bytes that the request was answered with, clipped to them.
-    pub fn place(&self, wanted: Wanted, found: usize) -> std::ops::Range<usize> {
-        let clip = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(found);
+    pub fn place(&self, wanted: Wanted, size: usize) -> std::ops::Range<usize> {
+        let clip = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(size);
         let begin = if self.start < 0 {
-            found.saturating_sub(clip(wanted.0.unsigned_abs()))
+            size.saturating_sub(clip(wanted.0.unsigned_abs()))
         } else {
             clip(wanted.0.saturating_sub(self.start).unsigned_abs())
         };
-        let end = wanted.1.map_or(found, |length| clip((begin as u64).saturating_add(length)));
+        let end = wanted.1.map_or(size, |length| clip((begin as u64).saturating_add(length)));
         begin..end
     }
 }

@@ -167,13 +167,13 @@ impl Connected {
             if !doubt {
                 return if refused { Ok(Written::Refused) } else { Err(failure.at(key)) };
             }
-            let found = match self.look(key).await {
-                Ok(found) => found,
+            let stored = match self.look(key).await {
+                Ok(stored) => stored,
                 // The failure of the write is the one to tell of.
                 Err(_) if refused => return Ok(Written::Unknown(None)),
                 Err(_) => return Err(failure.at(key)),
             };
-            let now = found.as_ref().map(|(_, now)| &**now);
+            let now = stored.as_ref().map(|(_, now)| &**now);
             if now == version {
                 // It was not made, and no request that is still on its way can be made any more once this one is.
                 match refused {
@@ -184,7 +184,7 @@ impl Connected {
                     false => return Err(failure.at(key)),
                 }
             }
-            let same = found.filter(|(value, _)| *value == *Bytes::from(payload));
+            let same = stored.filter(|(value, _)| *value == *Bytes::from(payload));
             return Ok(Written::Unknown(same.map(|(_, now)| now)));
         }
         unreachable!("the last failure is returned")
@@ -192,11 +192,11 @@ impl Connected {
 
     /// What is stored, and its version.
     async fn look(&self, key: &str) -> Result<Option<(Vec<u8>, Arc<str>)>> {
-        let found = self.get(key, &Span::WHOLE, u64::MAX).await?;
-        Ok(found.map(|found| {
-            let mut value = Vec::with_capacity(found.length);
-            found.copy(0..found.length, |piece| value.extend_from_slice(piece));
-            (value, found.version)
+        let answer = self.get(key, &Span::WHOLE, u64::MAX).await?;
+        Ok(answer.map(|answer| {
+            let mut value = Vec::with_capacity(answer.length);
+            answer.copy(0..answer.length, |piece| value.extend_from_slice(piece));
+            (value, answer.version)
         }))
     }
 
@@ -309,8 +309,8 @@ fn is_unsupported(failure: &Failure) -> bool {
 fn condition_of(version: &str) -> Result<UpdateVersion> {
     let (tag, number) = version.split_once('\n').map_or((version, None), |(tag, number)| (tag, Some(number)));
     if number.is_none() && (tag.is_empty() || tag.starts_with("W/") || tag.starts_with("at ")) {
-        let found = if tag.is_empty() { "none" } else { tag };
-        let reason = format!("expected a strong ETag from the server, found {found:?}, {ADVICE}");
+        let named = if tag.is_empty() { "none" } else { tag };
+        let reason = format!("expected a strong ETag from the server, found {named:?}, {ADVICE}");
         return Err(Error::new(Kind::Unsupported, reason));
     }
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -328,7 +328,7 @@ mod tests {
             assert_eq!(error.kind, Kind::Unsupported);
             assert!(error.reason.contains("ETag"), "{error}");
         }
-        let of = |version| condition_of(version).map(|found| (found.e_tag, found.version)).expect(version);
+        let of = |version| condition_of(version).map(|condition| (condition.e_tag, condition.version)).expect(version);
         assert_eq!(of("\"1\""), (Some("\"1\"".to_owned()), None));
         assert_eq!(of("\"1\"\n7"), (Some("\"1\"".to_owned()), Some("7".to_owned())));
         assert_eq!(of("\n7"), (None, Some("7".to_owned())));

@@ -91,9 +91,9 @@ impl ArrayHandle {
                 Places::Morton(bits) => bits.len(),
             };
             let keys = Keys { prefix, head, separator, scalar: scalar_key, axes, places };
-            let found = store_of(store, place, locks)?;
+            let store = store_of(store, place, locks)?;
             let place = Place { array, store: named };
-            let made = Array::new(found, keys, lock_key, shape, Arc::clone(&chain.chain));
+            let made = Array::new(store, keys, lock_key, shape, Arc::clone(&chain.chain));
             let array = made.map_err(|error| raise(py, error, Some(&place)))?;
             let array = match shards {
                 None => array,
@@ -232,14 +232,14 @@ impl ArrayHandle {
             let done = py.detach(|| {
                 with_options(Some(&self.array), threads, false, &|options| check(&self.array, &places, depth, options))
             });
-            let Checked { objects, missing, bytes, surplus, first_surplus, found } =
+            let Checked { objects, missing, bytes, surplus, first_surplus, findings } =
                 done.map_err(|error| raise(py, error, Some(&self.place)))?;
-            let errors = found.errors.into_iter().map(|error| raise(py, error, Some(&self.place)).into_value(py));
+            let errors = findings.errors.into_iter().map(|error| raise(py, error, Some(&self.place)).into_value(py));
             let errors = PyList::new(py, errors.collect::<Vec<_>>())?;
-            let shared = found.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
+            let shared = findings.shared.into_iter().map(|(place, count)| Ok((PyTuple::new(py, place.iter())?, count)));
             let shared = shared.collect::<PyResult<Vec<_>>>()?;
             let surplus = (surplus, first_surplus.map(|error| raise(py, error, Some(&self.place)).into_value(py)));
-            Ok((objects, missing, bytes, found.chunks, errors, found.left_out, shared, surplus))
+            Ok((objects, missing, bytes, findings.chunks, errors, findings.left_out, shared, surplus))
         })
     }
 

@@ -88,14 +88,14 @@ impl Store for PythonStore {
         // Stores need not say whether there was something, and some cannot delete: a missing key is not their problem.
         self.call(key, |py, object| {
             // Not all of its bytes, which may be many and far away.
-            let found = if let Some(size) = object.getattr_opt(intern!(py, "size"))? {
+            let there = if let Some(size) = object.getattr_opt(intern!(py, "size"))? {
                 call(&size, (key,), None)?
             } else if object.hasattr(intern!(py, "get_ranges"))? {
                 call_method(object, "get_ranges", (key, [(0, 1)]))?
             } else {
                 call_method(object, "get", (key,))?
             };
-            if found.is_none() {
+            if there.is_none() {
                 return Ok(false);
             }
             call_method(object, "delete", (key,)).map(|_| true)
@@ -160,11 +160,11 @@ impl Store for PythonStore {
 impl Conditional for PythonStore {
     fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>> {
         self.call(key, |py, object| {
-            let found = call_method(object, "get_with_version", (key,))?;
-            if found.is_none() {
+            let answer = call_method(object, "get_with_version", (key,))?;
+            if answer.is_none() {
                 return Ok(None);
             }
-            let (value, version): (Bound<'_, PyAny>, String) = found.extract()?;
+            let (value, version): (Bound<'_, PyAny>, String) = answer.extract()?;
             let value = Buffer::reading(&value)?;
             let bytes = value.bytes()?;
             let mut whole = Vec::new();
@@ -219,13 +219,13 @@ impl PythonReader<'_> {
     fn of_version<'py>(&self, py: Python<'py>, ranges: Vec<(i64, Option<usize>)>) -> Result<Option<Bound<'py, PyAny>>> {
         let pinned = self.pinned();
         let asked = (self.key, ranges, pinned.as_deref());
-        let found = call_method(self.store.object.bind(py), "get_ranges_of_version", asked);
-        let found = found.map_err(|raised| of_other_version(py, raised).at_key(self.key))?;
-        if found.is_none() {
+        let answer = call_method(self.store.object.bind(py), "get_ranges_of_version", asked);
+        let answer = answer.map_err(|raised| of_other_version(py, raised).at_key(self.key))?;
+        if answer.is_none() {
             return if pinned.is_none() { Ok(None) } else { Err(self.replaced()) };
         }
         let (parts, version): (Bound<'_, PyAny>, String) =
-            found.extract().map_err(|raised| foreign(py, raised).at_key(self.key))?;
+            answer.extract().map_err(|raised| foreign(py, raised).at_key(self.key))?;
         let mut pinned = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
         match pinned.as_deref() {
             // Two requests may have been the first.

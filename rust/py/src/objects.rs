@@ -107,14 +107,14 @@ impl ObjectClient {
             false,
             |go_on| self.client.get_ranges(key, &ranges, version, go_on),
             |py, parts| {
-                let mut found: Vec<Vec<u8>> = ranges.iter().map(|_| Vec::new()).collect();
+                let mut values: Vec<Vec<u8>> = ranges.iter().map(|_| Vec::new()).collect();
                 parts.each(&ranges, |number, length, answer, place| -> PyResult<()> {
-                    found[number].reserve_exact(length);
-                    answer.copy(place, |piece| found[number].extend_from_slice(piece));
+                    values[number].reserve_exact(length);
+                    answer.copy(place, |piece| values[number].extend_from_slice(piece));
                     Ok(())
                 })?;
-                let found = found.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;
-                Ok((PyList::new(py, found)?, parts.version.to_string()))
+                let values = values.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;
+                Ok((PyList::new(py, values)?, parts.version.to_string()))
             },
         )
     }
@@ -126,13 +126,13 @@ impl ObjectClient {
 
     /// All keys under a prefix, or what is directly under it: keys with the lengths of their values, and prefixes.
     fn list(&self, py: Python<'_>, prefix: &str, direct: bool) -> PyResult<Listing> {
-        let found = self.run(
+        let listed = self.run(
             py,
             false,
             |go_on| self.client.list(prefix, direct, go_on).map(Some),
-            |_, found| Ok((found.objects, found.prefixes)),
+            |_, listed| Ok((listed.objects, listed.prefixes)),
         )?;
-        Ok(found.unwrap_or_default())
+        Ok(listed.unwrap_or_default())
     }
 
     /// Replaces the value; gives the version of what was written.
@@ -218,8 +218,8 @@ impl ObjectClient {
                     call(waiting.bind(py), (is_write,), None).map(drop).map_err(|raised| foreign(py, raised))
                 })
             };
-            let found = py.detach(|| ask(&go_on)).map_err(|error| raise(py, error, None))?;
-            found.map(|found| answer(py, found)).transpose()
+            let outcome = py.detach(|| ask(&go_on)).map_err(|error| raise(py, error, None))?;
+            outcome.map(|outcome| answer(py, outcome)).transpose()
         })
     }
 }
@@ -259,15 +259,15 @@ fn credentials_of(function: Py<PyAny>) -> Provider {
     Arc::new(move || {
         ending::attach(|py| {
             let ask = || -> PyResult<Provided> {
-                let found = call(function.bind(py), (), None)?;
+                let answer = call(function.bind(py), (), None)?;
                 let mut members = HashMap::new();
                 for name in ["access_key_id", "secret_access_key", "token", "access_key", "sas_token"] {
-                    let value = found.call_method1(intern!(py, "get"), (name,))?;
+                    let value = answer.call_method1(intern!(py, "get"), (name,))?;
                     if !value.is_none() {
                         members.insert(name.to_owned(), value.extract()?);
                     }
                 }
-                let expires = found.call_method1(intern!(py, "get"), ("expires_at",))?;
+                let expires = answer.call_method1(intern!(py, "get"), ("expires_at",))?;
                 let expires = match expires.is_none() {
                     true => None,
                     false => {
@@ -357,8 +357,8 @@ impl Store for RemoteStore {
     }
 
     fn status(&self, key: &str) -> Result<Status> {
-        let found = self.client.head(key, &reading)?;
-        Ok(found.map_or(Status::Missing, |(_, version)| Status::Is(Version::named(version.as_bytes()))))
+        let head = self.client.head(key, &reading)?;
+        Ok(head.map_or(Status::Missing, |(_, version)| Status::Is(Version::named(version.as_bytes()))))
     }
 
     fn remote(&self) -> bool {
@@ -384,11 +384,11 @@ impl Store for RemoteStore {
 
 impl Conditional for RemoteStore {
     fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>> {
-        let Some(found) = self.client.get(key, u64::MAX, &reading)? else { return Ok(None) };
+        let Some(value) = self.client.get(key, u64::MAX, &reading)? else { return Ok(None) };
         let mut whole = Vec::new();
-        ranges::reserve(&mut whole, found.length as u64).map_err(|error| error.at_key(key))?;
-        found.copy(0..found.length, |piece| whole.extend_from_slice(piece));
-        Ok(Some((whole, found.version.to_string())))
+        ranges::reserve(&mut whole, value.length as u64).map_err(|error| error.at_key(key))?;
+        value.copy(0..value.length, |piece| whole.extend_from_slice(piece));
+        Ok(Some((whole, value.version.to_string())))
     }
 
     fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool> {

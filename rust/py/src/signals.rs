@@ -41,10 +41,12 @@ pub fn watching_signals<R>(work: impl FnOnce(Interrupt<'_>) -> Result<R>) -> Res
             stop()
         })
     };
-    let outcome = work(&interrupted).and_then(|done| match notices::any() {
-        true => ending::attach(write_notices).map_err(of_signal).map(|()| done),
-        false => Ok(done),
-    });
+    let mut outcome = work(&interrupted);
+    if notices::any() {
+        // Also behind an error, which they may explain.
+        let written = ending::attach(write_notices).map_err(of_signal);
+        outcome = outcome.and_then(|done| written.map(|()| done));
+    }
     // Whichever thread was the first to stop: what the signal raised is what the caller is told.
     match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),

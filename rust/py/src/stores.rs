@@ -166,17 +166,17 @@ impl PyMemoryStore {
 impl NativeStore {
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         entry(py, "get a value", None, || {
-            let found = self.run(py, |store| store.get(key))?;
-            found.map(|value| handed(py, &value)).transpose()
+            let value = self.run(py, |store| store.get(key))?;
+            value.map(|value| handed(py, &value)).transpose()
         })
     }
 
     /// Values of many keys, `None` where there is none.
     fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
         entry(py, "get values", None, || {
-            let found = self.run(py, |store| many::get(store, &keys, &never))?.into_iter();
-            let found = found.map(|value| value.map(|value| handed(py, &value)).transpose());
-            PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+            let values = self.run(py, |store| many::get(store, &keys, &never))?.into_iter();
+            let values = values.map(|value| value.map(|value| handed(py, &value)).transpose());
+            PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
         })
     }
 
@@ -188,8 +188,8 @@ impl NativeStore {
         ranges: Vec<(i64, Option<u64>)>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         entry(py, "get parts of a value", None, || {
-            let found = self.run(py, |store| store.get_ranges(key, &ranges))?;
-            let Some(parts) = found else { return Ok(None) };
+            let answer = self.run(py, |store| store.get_ranges(key, &ranges))?;
+            let Some(parts) = answer else { return Ok(None) };
             let parts = parts.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;
             PyList::new(py, parts).map(Some)
         })
@@ -255,8 +255,8 @@ impl NativeStore {
     /// Keys and prefixes directly below `prefix`.
     #[pyo3(signature = (prefix=""))]
     fn list_dir(&self, py: Python<'_>, prefix: &str) -> PyResult<(Vec<String>, Vec<String>)> {
-        let found = self.run(py, |store| store.list_dir(prefix))?;
-        Ok((found.keys, found.prefixes))
+        let listing = self.run(py, |store| store.list_dir(prefix))?;
+        Ok((listing.keys, listing.prefixes))
     }
 
     /// What writers that died have left below `prefix`.

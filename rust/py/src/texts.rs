@@ -174,12 +174,12 @@ impl Locked {
     }
 
     fn get(&self, index: usize) -> Result<&[u8]> {
-        let mut found = Unpacked { length: 0, bytes: std::ptr::null() };
+        let mut text = Unpacked { length: 0, bytes: std::ptr::null() };
         // SAFETY: the lock is ours, and a packed element is there.
-        match unsafe { (self.elements.functions.load)(self.allocator, self.place(index).cast(), &mut found) } {
-            0 if found.length == 0 => Ok(&[]),
+        match unsafe { (self.elements.functions.load)(self.allocator, self.place(index).cast(), &mut text) } {
+            0 if text.length == 0 => Ok(&[]),
             // SAFETY: so many bytes are there until the element is changed, which needs the lock.
-            0 => Ok(unsafe { std::slice::from_raw_parts(found.bytes, found.length) }),
+            0 => Ok(unsafe { std::slice::from_raw_parts(text.bytes, text.length) }),
             1 => Err(Error::new(Kind::Request, format!("expected a text, found a missing one at position {index}"))),
             _ => Err(Error::new(Kind::Internal, "NumPy cannot read an element of its own array")),
         }

@@ -14,7 +14,7 @@ import pytest
 import blizzarr
 from blizzarr.codecs import ConditionalCodec, OptionalCodec, VlenCodec, VlenV2Codec, ZfpCodec
 from blizzarr.dtypes import optional
-from blizzarr.errors import CodecError, MetadataError, UnknownExtensionError
+from blizzarr.errors import CodecError, LimitError, MetadataError, UnknownExtensionError
 
 TEXTS = ["a", "bcd", "", "äö"]
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -239,11 +239,25 @@ def test_conditional_skips_what_does_not_help() -> None:
     np.testing.assert_array_equal(sharded[:], data)
 
 
+def test_conditional_codecs_within_each_other() -> None:
+    """Up to 16 work, as shards do; more of them are refused with that number."""
+    data = np.arange(100, dtype="uint8")
+    codec: Any = "gzip"
+    for _ in range(16):
+        codec = ConditionalCodec([codec])
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, data=data, chunks=100, compressors=codec)
+    np.testing.assert_array_equal(blizzarr.open(store)[:], data)
+    with pytest.raises(LimitError, match="codecs at most 16 deep in codecs, found 17"):
+        blizzarr.create_array({}, data=data, compressors=ConditionalCodec([codec]))
+
+
 def test_wrong_options_of_conditional() -> None:
     """Codecs that are not from bytes to bytes, none at all, too few bits and unknown ones are problems, with places."""
     for codecs, expected in (
         (conditional("bytes"), "bytes to bytes"),
         (conditional(), "at least one codec"),
+        (["bytes", {"name": "conditional", "configuration": {"codecs": None}}], "a list of codecs, found null"),
         (conditional("crc32c", header_bits=12), "a multiple of 8"),
         (conditional(*["crc32c"] * 9, header_bits=8), "at least one bit"),
         (conditional({"name": "gzip"}), r"codecs\[1\].configuration.codecs\[0\].configuration.level"),
@@ -311,5 +325,6 @@ def test_options_of_zfp() -> None:
 def test_names_are_those_of_documents() -> None:
     """The codecs are written by the names that zarrs reads."""
     assert VlenCodec().name == "zarrs.vlen"
+    assert OptionalCodec().to_json()["configuration"] == {"mask_codecs": ["packbits"]}
     array = blizzarr.create_array({}, data=["a"], dtype="string", serializer=VlenV2Codec())
     assert [codec["name"] for codec in array.metadata.codecs.to_json()][:1] == ["zarrs.vlen_v2"]

@@ -49,6 +49,7 @@ def test_the_file_is_named(tmp_path: Path, path: str, place: str, act: str) -> N
         ("c/2/1", (2, 1, 0, 3), "inner chunk 0/3 of chunk c/2/1 of"),
         ("c/2", (2, 2), "inner chunk 2 of chunk c/2 of"),
         ("c", (), "chunk c of"),
+        ("9" * 5000 + "/c/2", (2, 2), "inner chunk 2 of chunk 999"),
     ],
 )
 def test_keys_that_tell_other_numbers_are_of_no_shard(key: str, chunk: tuple[int, ...], place: str) -> None:

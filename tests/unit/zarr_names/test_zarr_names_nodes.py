@@ -178,6 +178,23 @@ def test_names_that_xarray_gives_are_allowed() -> None:
         blizzarr.create_array({}, name="__x", shape=1, dtype="i1")
 
 
+def test_chunks_of_dask_are_those_of_a_regular_grid() -> None:
+    """The first along each axis counts, as in zarr-python: nobody has asked for chunks of several lengths."""
+    dask_array = pytest.importorskip("dask.array").ones((10, 10), chunks=(5, 4))
+    for made in (zarr.array(dask_array), zarr.zeros_like(dask_array)):
+        assert made.metadata.chunk_grid.to_dict()["configuration"] == {"chunk_shape": (5, 4)}
+        assert made.shape == (10, 10)
+
+
+def test_lengths_may_be_numbers_of_numpy() -> None:
+    """As in zarr-python, wherever a shape is a number."""
+    assert zarr.create(np.int64(10), chunks=(5,)).chunks == (5,)
+    root = zarr.create_group({})
+    made = root.create_array("x", shape=np.int64(3), dtype="int16")
+    assert root.require_array("x", shape=np.int64(3), dtype="int16").path == made.path
+    assert "" in root
+
+
 def test_likes_take_what_is_left_open_from_the_other() -> None:
     z = zarr.create_array({}, shape=(4, 4), chunks=(2, 2), dtype="i2", fill_value=5, compressors=GzipCodec())
     other = zarr.full_like(z)

@@ -19,16 +19,18 @@ import numpy as np
 from blizzarr import _native
 from blizzarr.codecs import chain as chains
 from blizzarr.codecs.codec import Chunk, Option, one_of
-from blizzarr.codecs.inner_chain import decode_chain, decoded, encoded
+from blizzarr.codecs.inner_chain import codecs_option, decode_chains, decoded, encoded
 from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, Refusal, Table
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.codecs.objects.vlen import NativeTable, VlenBytesCodec, VlenUtf8Codec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import Problems
 
 _KINDS: Final = {"string": VlenUtf8Codec(), "bytes": VlenBytesCodec()}
 _BYTE: Final = DataType.parse("uint8")
+_OFFSETS: Final = ("uint32", "uint64")
+"""The data types that offsets can have."""
 _PREFIX: Final = 8
 """The bytes of the length of the offsets."""
 
@@ -114,10 +116,6 @@ class VlenArrayOfZarrsCodec(VlenV2Codec):
     name: ClassVar[str] = "vlen-array"
 
 
-def _is_codecs(value: Any) -> bool:
-    return isinstance(value, list | tuple | chains.CodecChain)
-
-
 @dataclass(frozen=True, slots=True)
 class VlenCodec(_OfZarrs):
     """The codec ``zarrs.vlen`` (array -> bytes): the offsets of texts or byte strings, then all of them without gaps.
@@ -147,9 +145,9 @@ class VlenCodec(_OfZarrs):
 
     name: ClassVar[str] = "zarrs.vlen"
     options: ClassVar[tuple[Option, ...]] = (
-        Option("index_codecs", "a list of codecs", _is_codecs),
-        Option("data_codecs", "a list of codecs", _is_codecs),
-        one_of("index_data_type", ("uint32", "uint64")),
+        codecs_option("index_codecs"),
+        codecs_option("data_codecs"),
+        one_of("index_data_type", _OFFSETS),
         one_of("index_location", ("start", "end"), required=False),
     )
 
@@ -165,14 +163,11 @@ class VlenCodec(_OfZarrs):
 
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        parts = {}
-        types = {"index_codecs": configuration.get("index_data_type", MISSING), "data_codecs": "uint8"}
-        for option, name in types.items():
-            dtype = DataType.parse(name) if name in ("uint8", "uint32", "uint64") else None
-            place = f"{path}.configuration.{option}"
-            inner = Chunk(dtype, None, chunk.depth)
-            parts[option] = decode_chain(configuration.get(option, MISSING), place, problems, inner)
-        if None in parts.values():
+        name = configuration.get("index_data_type")
+        offset = DataType.parse(name) if name in _OFFSETS else None
+        types = {"index_codecs": offset, "data_codecs": _BYTE}
+        parts = decode_chains(configuration, types, path, problems, chunk.depth)
+        if parts is None:
             return None
         return super(VlenCodec, cls).from_json({**configuration, **parts}, path, problems, chunk)
 
@@ -180,10 +175,6 @@ class VlenCodec(_OfZarrs):
         index = chains.resolve(self.index_codecs, Chunk(self._offset, (1,)))
         codec = super(VlenCodec, self).resolve(chunk)
         return replace(codec, index_codecs=index, data_codecs=chains.resolve(self.data_codecs, Chunk(_BYTE, (1,))))
-
-    def configuration(self) -> dict[str, Any]:
-        values = super(VlenCodec, self).configuration()
-        return {name: item.to_json() if isinstance(item, chains.CodecChain) else item for name, item in values.items()}
 
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
         """Return the bytes for the elements of a chunk.

@@ -169,16 +169,16 @@ impl CachePool {
     /// The object with this number, and whether it was known to be up to date at `since` or later.
     pub fn get(&self, id: Id, since: u64) -> Option<(Arc<Object>, bool)> {
         let now = self.uses.fetch_add(1, Ordering::Relaxed);
-        let found = self.with(id, |entries| {
+        let entry = self.with(id, |entries| {
             let entry = entries.touch(id, now)?;
             let fresh = entry.checked >= since && entry.stamp.as_ref().is_none_or(Stamp::is_current);
             Some((Arc::clone(&entry.object), fresh))
         });
-        if found.as_ref().is_some_and(|(_, fresh)| *fresh) {
+        if entry.as_ref().is_some_and(|(_, fresh)| *fresh) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             progress::add(Count::CacheHits, 1);
         }
-        found
+        entry
     }
 
     /// Notes that an object was up to date at this moment.

@@ -39,8 +39,8 @@ fn what_was_not_used_for_longest_goes_first() {
                 model.retain(|&(other, _)| other != id);
                 model.push((id, length));
             } else {
-                let found = pool.get(id, 0).map(|(object, _)| object.number as usize);
-                assert_eq!(found, known.map(|position| model[position].1), "seed {seed}");
+                let number = pool.get(id, 0).map(|(object, _)| object.number as usize);
+                assert_eq!(number, known.map(|position| model[position].1), "seed {seed}");
                 if let Some(position) = known {
                     let used = model.remove(position);
                     model.push(used);
@@ -98,8 +98,8 @@ fn what_was_kept_as_many_small_entries_is_given_back() {
     let left = large.info();
     assert!(left.used <= 3 << 20 && left.entries < 4000);
     // Those that are left are those that came last, and can still be found.
-    let found = ids.iter().rev().take(left.entries - 1).filter(|&&id| large.get(id, 0).is_some()).count();
-    assert_eq!(found, left.entries - 1);
+    let kept = ids.iter().rev().take(left.entries - 1).filter(|&&id| large.get(id, 0).is_some()).count();
+    assert_eq!(kept, left.entries - 1);
 }
 
 #[test]

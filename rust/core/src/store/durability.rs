@@ -255,7 +255,7 @@ fn each(directories: BTreeSet<PathBuf>) -> Vec<(PathBuf, io::Result<()>)> {
 fn device(directory: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
 
-    std::fs::metadata(directory).ok().map(|found| found.dev())
+    std::fs::metadata(directory).ok().map(|metadata| metadata.dev())
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

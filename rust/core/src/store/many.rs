@@ -71,9 +71,9 @@ mod tests {
         assert_eq!(store.list("").expect("memory"), keys);
         let mut wanted = keys.clone();
         wanted.insert(18, "nothing".to_owned());
-        let found = get(&store, &wanted, &never).expect("memory");
-        assert_eq!((found.len(), &found[17], &found[18]), (101, &Some(b"17".to_vec()), &None));
-        assert_eq!(found[100].as_deref(), Some(&b"99"[..]));
+        let values = get(&store, &wanted, &never).expect("memory");
+        assert_eq!((values.len(), &values[17], &values[18]), (101, &Some(b"17".to_vec()), &None));
+        assert_eq!(values[100].as_deref(), Some(&b"99"[..]));
         delete(&store, &keys[1..], &never).expect("memory");
         assert_eq!(store.list("").expect("memory"), keys[..1]);
     }

@@ -359,14 +359,14 @@ impl Reader for Shared<'_> {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
-        let found = usize::try_from(offset).ok().and_then(|start| {
+        let part = usize::try_from(offset).ok().and_then(|start| {
             let end = start.checked_add(buffer.len())?;
             self.value.bytes.get(start..end)
         });
-        let Some(found) = found else {
+        let Some(part) = part else {
             return Err(ranges::truncated(offset, buffer.len(), self.value.bytes.len() as u64).at_key(self.key));
         };
-        buffer.copy_from_slice(found);
+        buffer.copy_from_slice(part);
         Ok(true)
     }
 

@@ -75,7 +75,7 @@ pub trait Store: Send + Sync {
             None if reader.read_all(&mut whole, u64::MAX)? => whole.len() as u64,
             None => return Ok(None),
         };
-        let mut found = scratch::list(wanted.len())?;
+        let mut parts = scratch::list(wanted.len())?;
         for range in wanted {
             let (offset, length) = ranges::resolve(size, *range);
             let mut bytes = ranges::with_room(length).map_err(|error| error.at_key(key))?;
@@ -85,9 +85,9 @@ pub trait Store: Send + Sync {
             } else if !reader.read_at(offset, &mut bytes)? {
                 return Ok(None);
             }
-            found.push(bytes);
+            parts.push(bytes);
         }
-        Ok(Some(found))
+        Ok(Some(parts))
     }
 
     /// The length of the value.
@@ -288,11 +288,11 @@ pub trait Reader: Send + Sync {
     /// from the end, and must be that of a suffix: as long as the buffer.
     fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
         for (offset, buffer) in ranges {
-            let found = match u64::try_from(*offset) {
+            let exists = match u64::try_from(*offset) {
                 Ok(offset) => self.read_at(offset, buffer)?,
                 Err(_) => self.read_suffix(buffer)?,
             };
-            if !found {
+            if !exists {
                 return Ok(false);
             }
         }

@@ -72,8 +72,8 @@ fn d_88_d_91_ranges_come_clipped_and_in_the_order_asked_for() {
         store.set("k", &[b"0123456789"]).expect("set");
         let wanted =
             [(-3, None), (0, Some(2)), (8, Some(5)), (0, Some(2)), (20, None), (-20, Some(1)), (i64::MIN, None)];
-        let found = store.get_ranges("k", &wanted).expect("there").expect("there");
-        assert_eq!(found, [&b"789"[..], b"01", b"89", b"01", b"", b"0", b"0123456789"]);
+        let parts = store.get_ranges("k", &wanted).expect("there").expect("there");
+        assert_eq!(parts, [&b"789"[..], b"01", b"89", b"01", b"", b"0", b"0123456789"]);
     });
 }
 
@@ -293,8 +293,8 @@ fn fault_100_readers_see_the_old_or_the_new_value_never_a_mixture() {
             });
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    let found = store.get("k").expect("get").expect("never missing");
-                    assert_eq!(found, value(found[0]));
+                    let stored = store.get("k").expect("get").expect("never missing");
+                    assert_eq!(stored, value(stored[0]));
                 }
             });
             scope.spawn(|| {

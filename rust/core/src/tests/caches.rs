@@ -55,9 +55,9 @@ fn a_read_is_as_new_as_the_moment_it_was_asked_for() {
     for sharded in [false, true] {
         let setting = Setting::new(Kinds { sharded, recheck: Recheck::Always, ..COMMON });
         let one = |asked| {
-            let mut found = [0];
-            read_asked(&setting.array, &single([0, 1]), &Target::of(&mut found), &OPTIONS, Some(asked)).unwrap();
-            found[0]
+            let mut element = [0];
+            read_asked(&setting.array, &single([0, 1]), &Target::of(&mut element), &OPTIONS, Some(asked)).unwrap();
+            element[0]
         };
         let before = setting.pool.now();
         assert_eq!(one(before), 2);
@@ -195,12 +195,12 @@ fn inner_chunks_are_of_the_version_of_the_index() {
         let other = Setting::new(Kinds { sharded: true, ..COMMON });
         write(&other.plain, &super::counting::whole(), &Origin::of(&[5; 16]), &OPTIONS).unwrap();
         setting.memory.set_silently("a/c/0/0", &other.memory.get("a/c/0/0").unwrap().unwrap());
-        let found = setting.all();
+        let elements = setting.all();
         if tells == Tells::Nothing {
             // Of a shard with the very same index nobody can tell.
-            assert_eq!(found[..6], [1, 2, 5, 5, 5, 6]);
+            assert_eq!(elements[..6], [1, 2, 5, 5, 5, 6]);
         } else {
-            assert_eq!(found, [5; 16]);
+            assert_eq!(elements, [5; 16]);
         }
         // One that is laid out otherwise is seen in any case.
         write(&other.plain, &single([0, 0]), &Origin::of(&[0]), &OPTIONS).unwrap();

@@ -129,8 +129,8 @@ fn what_is_right_has_no_errors() {
         let (store, array) = filled(chain);
         for depth in [Depth::Sizes, Depth::Everything] {
             let checked = check(&array, &[0, 0, 1, 0, 7, 7], depth, &OPTIONS).unwrap();
-            assert_eq!(checked.found.errors.len(), 0);
-            assert_eq!((checked.objects, checked.missing, checked.found.chunks), (2, 1, chunks));
+            assert_eq!(checked.findings.errors.len(), 0);
+            assert_eq!((checked.objects, checked.missing, checked.findings.chunks), (2, 1, chunks));
             assert_eq!(checked.bytes, store.size("a/c/0/0").unwrap().unwrap() * 2);
         }
     }
@@ -141,13 +141,13 @@ fn all_damaged_chunks_are_named_not_the_first_alone() {
     let (store, array) = filled(elements(&[4, 4], true));
     change(&store, "a/c/0/0", |value| value[3] ^= 1);
     change(&store, "a/c/1/0", |value| value.truncate(5));
-    let mut errors = everything(&array).found.errors;
+    let mut errors = everything(&array).findings.errors;
     errors.sort_by_key(|error| error.key.clone());
     assert_eq!(errors[0].kind, Kind::Checksum);
     assert_eq!((errors[0].key.as_deref(), errors[0].chunk.as_deref()), (Some("a/c/0/0"), Some(&[0, 0][..])));
     assert_eq!(errors[1].reason, "expected 20 bytes, found 5");
     assert_eq!((errors.len(), errors[1].codec), (2, Some("crc32c")));
-    let by_size = check(&array, &[0, 0, 1, 0], Depth::Sizes, &OPTIONS).unwrap().found.errors;
+    let by_size = check(&array, &[0, 0, 1, 0], Depth::Sizes, &OPTIONS).unwrap().findings.errors;
     assert_eq!((by_size.len(), by_size[0].key.as_deref()), (1, Some("a/c/1/0")));
 }
 
@@ -158,7 +158,7 @@ fn every_damaged_inner_chunk_is_named() {
         value[0] ^= 1;
         value[3 * INNER] ^= 1;
     });
-    let errors = everything(&array).found.errors;
+    let errors = everything(&array).findings.errors;
     let places: Vec<_> = errors.iter().map(|error| error.inner.as_deref().unwrap().to_vec()).collect();
     assert_eq!(places, [[0, 0], [1, 1]]);
     assert!(errors.iter().all(|error| error.kind == Kind::Checksum && error.key.as_deref() == Some("a/c/0/0")));
@@ -180,7 +180,7 @@ fn entries_that_lie_are_found_and_shared_bytes_are_no_damage() {
     let max = u64::MAX;
     reindex(&store, &[[0, length], [1000, length], [max, length], [8, 3]]);
     for depth in [Depth::Sizes, Depth::Everything] {
-        let errors = check(&array, &[0, 0], depth, &OPTIONS).unwrap().found.errors;
+        let errors = check(&array, &[0, 0], depth, &OPTIONS).unwrap().findings.errors;
         let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
         assert!(reasons[0].contains("reaches beyond the shard's 100 bytes"), "{reasons:?}");
         assert!(reasons[1].contains("is half missing"), "{reasons:?}");
@@ -188,13 +188,13 @@ fn entries_that_lie_are_found_and_shared_bytes_are_no_damage() {
         assert!(errors.iter().all(|error| error.kind == Kind::ShardIndex) && errors.len() == 3);
     }
     reindex(&store, &[[0, length], [0, length], [0, length], [max, max]]);
-    let found = check(&array, &[0, 0], Depth::Everything, &OPTIONS).unwrap().found;
-    assert_eq!((found.errors.len(), found.chunks), (0, 3));
-    assert_eq!((found.shared[0].0.as_ref(), found.shared[0].1), (&[0, 0][..], 2));
+    let findings = check(&array, &[0, 0], Depth::Everything, &OPTIONS).unwrap().findings;
+    assert_eq!((findings.errors.len(), findings.chunks), (0, 3));
+    assert_eq!((findings.shared[0].0.as_ref(), findings.shared[0].1), (&[0, 0][..], 2));
     reindex(&store, &[[0, length], [4, length], [16, length], [24, length]]);
-    let found = check(&array, &[0, 0], Depth::Sizes, &OPTIONS).unwrap().found;
-    assert!(found.errors[0].reason.ends_with("overlaps that of entry 0"), "{:?}", found.errors);
-    assert_eq!(found.errors[0].inner.as_deref(), Some(&[0, 1][..]));
+    let findings = check(&array, &[0, 0], Depth::Sizes, &OPTIONS).unwrap().findings;
+    assert!(findings.errors[0].reason.ends_with("overlaps that of entry 0"), "{:?}", findings.errors);
+    assert_eq!(findings.errors[0].inner.as_deref(), Some(&[0, 1][..]));
 }
 
 #[test]
@@ -207,14 +207,14 @@ fn intact_inner_chunks_are_saved_and_the_damaged_shard_is_kept_first() {
     let (salvaged, kept) = saved(&array, KEEPING);
     assert_eq!((salvaged.outcome, salvaged.kept, salvaged.lost), (Outcome::Rebuilt, 3, vec![vec![0, 1]]));
     assert_eq!(kept, [damaged]);
-    assert_eq!(everything(&array).found.errors.len(), 0);
+    assert_eq!(everything(&array).findings.errors.len(), 0);
     let mut expected = values();
     for element in [2, 3, 6, 7] {
         expected[element] = 0;
     }
-    let mut found = vec![9; 32];
-    read(&array, &whole(), &Target::of(&mut found), &OPTIONS).unwrap();
-    assert_eq!(found, expected);
+    let mut elements = vec![9; 32];
+    read(&array, &whole(), &Target::of(&mut elements), &OPTIONS).unwrap();
+    assert_eq!(elements, expected);
     assert_eq!(saved(&array, KEEPING).0.outcome, Outcome::Intact);
 }
 
@@ -223,7 +223,7 @@ fn of_an_index_with_a_wrong_checksum_only_what_is_certain_is_followed() {
     let index = 4 * INNER;
     let (store, array) = filled(sharded(&[4, 4], elements(&[2, 2], true)));
     change(&store, "a/c/0/0", |value| value[index + 16] ^= 4);
-    assert_eq!(everything(&array).found.errors.len(), 1);
+    assert_eq!(everything(&array).findings.errors.len(), 1);
     let (salvaged, _) = saved(&array, KEEPING);
     assert_eq!((salvaged.outcome, salvaged.kept, salvaged.lost.len()), (Outcome::Rebuilt, 4, 0));
     // Two entries change places: they tile the shard and name bytes that can be decoded.
@@ -241,7 +241,7 @@ fn of_a_shard_in_a_shard_a_part_is_saved() {
     change(&store, "a/c/0/0", |value| value[1] ^= 1);
     let (salvaged, _) = saved(&array, KEEPING);
     assert_eq!((salvaged.outcome, salvaged.kept, salvaged.lost), (Outcome::Rebuilt, 3, vec![vec![0, 0, 0, 0]]));
-    assert_eq!(everything(&array).found.errors.len(), 0);
+    assert_eq!(everything(&array).findings.errors.len(), 0);
 }
 
 #[test]

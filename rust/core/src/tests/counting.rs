@@ -219,15 +219,15 @@ impl Setting {
     }
 
     pub fn all(&self) -> Vec<u8> {
-        let mut found = vec![0; 16];
-        read(&self.array, &whole(), &Target::of(&mut found), &OPTIONS).unwrap();
-        found
+        let mut elements = vec![0; 16];
+        read(&self.array, &whole(), &Target::of(&mut elements), &OPTIONS).unwrap();
+        elements
     }
 
     pub fn one(&self, place: [i64; 2]) -> u8 {
-        let mut found = [0];
-        read(&self.array, &single(place), &Target::of(&mut found), &OPTIONS).unwrap();
-        found[0]
+        let mut element = [0];
+        read(&self.array, &single(place), &Target::of(&mut element), &OPTIONS).unwrap();
+        element[0]
     }
 
     /// As another process does, whose changes nobody here is told of.

@@ -45,10 +45,10 @@ fn array(store: &Arc<MemoryStore>, shape: [usize; 2], chunk: [usize; 2]) -> Arra
 }
 
 fn all_of(array: &Array) -> Vec<u8> {
-    let mut found = vec![0xee; array.shape.iter().product()];
+    let mut elements = vec![0xee; array.shape.iter().product()];
     let region = Region::whole(&array.shape, &c_strides(&array.shape, 1));
-    read(array, &region, &Target::of(&mut found), &OPTIONS).unwrap();
-    found
+    read(array, &region, &Target::of(&mut elements), &OPTIONS).unwrap();
+    elements
 }
 
 /// An array of which the last chunks of both axes are shorter, and its elements.
@@ -70,10 +70,10 @@ fn the_last_chunks_are_as_long_as_the_array() {
     assert_eq!(store.get("a/1-2_10-12").unwrap().unwrap(), [13, 14]);
     assert_eq!(all_of(&array), value);
     let checked = check(&array, &[0, 0, 0, 1, 1, 0, 1, 1], Depth::Everything, &OPTIONS).unwrap();
-    assert_eq!((checked.objects, checked.found.errors.len()), (4, 0));
+    assert_eq!((checked.objects, checked.findings.errors.len()), (4, 0));
     store.set("a/1-2_12-13", &[b"too long"]).unwrap();
     let checked = check(&array, &[0, 0, 0, 1, 1, 0, 1, 1], Depth::Sizes, &OPTIONS).unwrap();
-    assert_eq!(checked.found.errors.len(), 1);
+    assert_eq!(checked.findings.errors.len(), 1);
 }
 
 #[test]

@@ -89,9 +89,9 @@ fn region(rows: (usize, usize), columns: (usize, usize)) -> Region {
 }
 
 fn all_of(array: &Array) -> Vec<u8> {
-    let mut found = vec![0xee; 256];
-    read(array, &Region::whole(&SHAPE, &c_strides(&SHAPE, 1)), &Target::of(&mut found), &OPTIONS).unwrap();
-    found
+    let mut elements = vec![0xee; 256];
+    read(array, &Region::whole(&SHAPE, &c_strides(&SHAPE, 1)), &Target::of(&mut elements), &OPTIONS).unwrap();
+    elements
 }
 
 /// Each value has 8 x 8 elements.

@@ -121,10 +121,10 @@ impl Random {
 
 /// Every wanted element in the order of the request: its position in the cell, and its byte offset in memory.
 pub fn elements(region: &Region) -> Vec<(Vec<i64>, isize)> {
-    let mut found = vec![(vec![0i64; region.axes.len()], region.base)];
+    let mut pairs = vec![(vec![0i64; region.axes.len()], region.base)];
     for (axis, wanted) in region.axes.iter().enumerate() {
         if let Axis::Strided { start, step, count, stride } = *wanted {
-            found = found
+            pairs = pairs
                 .iter()
                 .flat_map(|(position, offset)| {
                     (0..count).map(move |number| {
@@ -137,7 +137,7 @@ pub fn elements(region: &Region) -> Vec<(Vec<i64>, isize)> {
         }
     }
     for (group, points) in region.groups.iter().enumerate() {
-        found = found
+        pairs = pairs
             .iter()
             .flat_map(|(position, offset)| {
                 points.range.clone().map(move |point| {
@@ -155,5 +155,5 @@ pub fn elements(region: &Region) -> Vec<(Vec<i64>, isize)> {
             })
             .collect();
     }
-    found
+    pairs
 }

@@ -82,9 +82,9 @@ fn chunks_of_a_store_that_is_far_away_are_worked_on_many_at_once() {
         let most = requests.max(1);
         write(&array, &region, &Origin::of(&values), &options).unwrap();
         assert_eq!(store.most.swap(0, Ordering::SeqCst), most);
-        let mut found = vec![0; 64];
-        read(&array, &region, &Target::of(&mut found), &options).unwrap();
-        assert_eq!((store.most.swap(0, Ordering::SeqCst), found), (most, values));
+        let mut elements = vec![0; 64];
+        read(&array, &region, &Target::of(&mut elements), &options).unwrap();
+        assert_eq!((store.most.swap(0, Ordering::SeqCst), elements), (most, values));
         let places: Vec<i64> = (0..64).collect();
         let checked = check(&array, &places, Depth::Everything, &options).unwrap();
         assert_eq!((store.most.swap(0, Ordering::SeqCst), checked.objects), (most, 64));

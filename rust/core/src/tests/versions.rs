@@ -85,10 +85,10 @@ impl Reader for Lazy<'_> {
     }
 
     fn read_all(&self, buffer: &mut Vec<u8>, _: u64) -> Result<bool> {
-        let found = self.store.found("whole", self.key);
+        let answer = self.store.found("whole", self.key);
         buffer.clear();
-        buffer.extend(found.iter().flat_map(|(value, _)| value));
-        Ok(found.is_some())
+        buffer.extend(answer.iter().flat_map(|(value, _)| value));
+        Ok(answer.is_some())
     }
 
     fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
@@ -208,8 +208,8 @@ fn whole() -> Region {
 }
 
 fn all(array: &Array) -> Result<Vec<u8>> {
-    let mut found = vec![0xee; 16];
-    read(array, &whole(), &Target::of(&mut found), &OPTIONS).map(|()| found)
+    let mut elements = vec![0xee; 16];
+    read(array, &whole(), &Target::of(&mut elements), &OPTIONS).map(|()| elements)
 }
 
 fn one(array: &Array, place: [i64; 2], value: u8) {
@@ -266,7 +266,7 @@ fn what_holds_nothing_but_the_fill_value_is_stored_where_something_was() {
         let stored = store.values.lock().unwrap().len();
         assert_eq!((stored, all(&array).unwrap()), (1, vec![0; 16]));
         let checked = check(&array, &[0, 0], Depth::Everything, &OPTIONS).unwrap();
-        assert!(checked.found.errors.is_empty());
+        assert!(checked.findings.errors.is_empty());
     }
 }
 
@@ -308,10 +308,10 @@ fn all_that_is_read_is_of_one_version() {
             // One chunk, or one shard with its index: neighbours in a row are in two inner chunks.
             let row = Region { base: 0, axes: vec![one_of(1), four()], groups: Vec::new() };
             let chunks = usize::from(array.shards.is_none());
-            let mut found = vec![0xee; 4];
-            read(&array, &row, &Target::of(&mut found), &OPTIONS).unwrap();
-            assert!(chunks == 0 || found.iter().all(|value| *value == found[0]), "{found:?}");
-            assert!(found.iter().all(|value| *value != 0xee && *value != 0), "{found:?}");
+            let mut elements = vec![0xee; 4];
+            read(&array, &row, &Target::of(&mut elements), &OPTIONS).unwrap();
+            assert!(chunks == 0 || elements.iter().all(|value| *value == elements[0]), "{elements:?}");
+            assert!(elements.iter().all(|value| *value != 0xee && *value != 0), "{elements:?}");
         }
     }
 }
@@ -363,7 +363,7 @@ fn who_is_replaced_for_ever_is_told_so() {
     assert_eq!((error.kind, error.key.as_deref()), (Kind::Conflict, Some("a/c/0/0")));
     // For a check that is an error of this chunk; only its whole can be checked, and that in one request.
     let checked = check(&array, &[0, 0], Depth::Everything, &OPTIONS).unwrap();
-    assert!(checked.found.errors.is_empty());
+    assert!(checked.findings.errors.is_empty());
 }
 
 /// Neither an intermediary that makes every condition fail nor a crowd of writers is asked for ever.

@@ -57,10 +57,10 @@ fn array(store: &Arc<MemoryStore>, shape: &[usize], chain: Chain) -> Array {
 }
 
 fn all_of(array: &Array, length: usize) -> Vec<u8> {
-    let mut found = vec![0; length];
+    let mut elements = vec![0; length];
     let region = Region::whole(&array.shape, &c_strides(&array.shape, array.chain.elements.itemsize));
-    read(array, &region, &Target::of(&mut found), &OPTIONS).unwrap();
-    found
+    read(array, &region, &Target::of(&mut elements), &OPTIONS).unwrap();
+    elements
 }
 
 #[test]

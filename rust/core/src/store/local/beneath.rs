@@ -93,7 +93,7 @@ impl Beneath {
 
     fn is_link(&self, path: &Path) -> bool {
         let opened = self.open(path, libc::O_PATH | libc::O_NOFOLLOW);
-        opened.and_then(|link| link.metadata()).is_ok_and(|found| found.is_symlink())
+        opened.and_then(|link| link.metadata()).is_ok_and(|metadata| metadata.is_symlink())
     }
 
     /// The first name on the way to `path` that leads out, and where to.
@@ -152,9 +152,9 @@ fn make_each(
 /// The path without links, as far as it exists.
 fn resolved(root: &Path) -> PathBuf {
     for above in root.ancestors() {
-        if let (Ok(found), Ok(rest)) = (fs::canonicalize(above), root.strip_prefix(above)) {
+        if let (Ok(real), Ok(rest)) = (fs::canonicalize(above), root.strip_prefix(above)) {
             // Joined with nothing it would end with a separator.
-            return if rest.as_os_str().is_empty() { found } else { found.join(rest) };
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }
     root.to_owned()

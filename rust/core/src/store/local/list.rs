@@ -38,25 +38,25 @@ pub fn list_dir(directory: Place<'_>, prefix: &str) -> Result<Listing> {
 fn identities(directory: Place<'_>, prefix: &str) -> Vec<Identity> {
     let levels = if prefix.is_empty() { 0 } else { prefix.split('/').count() };
     let mut place = directory;
-    let mut found = Vec::with_capacity(levels + 1);
+    let mut identities = Vec::with_capacity(levels + 1);
     for _ in 0..=levels {
         // One that is gone by now leads nowhere.
-        found.extend(identity(place));
+        identities.extend(identity(place));
         place = place.parent();
     }
-    found
+    identities
 }
 
 /// At most `limit` names under the prefix that are no keys and that no listing shows, so that nobody removes them with
 /// the directories they are in: of other encodings, sockets and the like. Values that are being
 /// written are none of these. Directories are not entered through links.
 pub fn others(directory: Place<'_>, prefix: &str, limit: usize) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    collect_others(directory, prefix, limit, &mut found)?;
-    Ok(found)
+    let mut keys = Vec::new();
+    collect_others(directory, prefix, limit, &mut keys)?;
+    Ok(keys)
 }
 
-fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, found: &mut Vec<String>) -> Result<()> {
+fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, keys: &mut Vec<String>) -> Result<()> {
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
         Err(cause) => return missing_is_empty(prefix, &cause),
@@ -65,7 +65,7 @@ fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, found: &mut 
         let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if found.len() == limit {
+        if keys.len() == limit {
             return Ok(());
         }
         if name.starts_with(key::RESERVED) {
@@ -76,9 +76,9 @@ fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, found: &mut 
         let is_listed = entry.file_name().to_str().is_some_and(|name| key::check(name).is_ok())
             && kind(directory, &entry).is_ok_and(|(is_file, is_directory)| is_file || is_directory);
         if !is_listed {
-            found.push(path);
+            keys.push(path);
         } else if is_directory {
-            collect_others(directory.child(entry.file_name()).as_place(), &path, limit, found)?;
+            collect_others(directory.child(entry.file_name()).as_place(), &path, limit, keys)?;
         }
     }
     Ok(())
@@ -92,9 +92,9 @@ fn walk(directory: Place<'_>, prefix: &str, within: &mut Vec<Identity>, keys: &m
         Err(cause) => return missing_is_empty(prefix, &cause),
     };
     within.push(identity);
-    let found = entries(directory, prefix, |_| false)?; // it looks at what it enters
-    keys.extend(found.keys);
-    for inner in found.prefixes {
+    let listing = entries(directory, prefix, |_| false)?; // it looks at what it enters
+    keys.extend(listing.keys);
+    for inner in listing.prefixes {
         let name = inner.rsplit('/').next().unwrap_or(&inner);
         walk(directory.child(name).as_place(), &inner, within, keys)?;
     }

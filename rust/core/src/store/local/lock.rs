@@ -55,31 +55,31 @@ pub struct DocumentLocker<'a> {
     place: OwnedPlace,
     locking: Locking,
     interrupt: Interrupt<'a>,
-    document: Mutex<Found>,
+    document: Mutex<NamedDocument>,
 }
 
 /// The document that the path named, open if the system is to lock it.
 #[derive(Clone)]
-struct Found {
+struct NamedDocument {
     identity: Document,
     open: Option<Arc<OpenDocument>>,
 }
 
-impl Found {
+impl NamedDocument {
     fn look_up(place: Place<'_>, locking: Locking) -> io::Result<Self> {
         match locking {
             Locking::Required => {
-                OpenDocument::open(place).map(|(open, identity)| Found { identity, open: Some(Arc::new(open)) })
+                OpenDocument::open(place).map(|(open, identity)| NamedDocument { identity, open: Some(Arc::new(open)) })
             }
-            Locking::Threads => look_up(place).map(|(identity, _)| Found { identity, open: None }),
+            Locking::Threads => look_up(place).map(|(identity, _)| NamedDocument { identity, open: None }),
         }
     }
 }
 
 impl<'a> DocumentLocker<'a> {
     pub fn open(lock_key: &'a str, place: Place<'_>, locking: Locking, interrupt: Interrupt<'a>) -> Result<Self> {
-        let found = Found::look_up(place, locking).map_err(|cause| failed(lock_key, &cause))?;
-        Ok(DocumentLocker { lock_key, place: place.owned(), locking, interrupt, document: Mutex::new(found) })
+        let document = NamedDocument::look_up(place, locking).map_err(|cause| failed(lock_key, &cause))?;
+        Ok(DocumentLocker { lock_key, place: place.owned(), locking, interrupt, document: Mutex::new(document) })
     }
 
     pub fn acquire(&self, scope: Scope) -> Result<DocumentLock> {
@@ -99,7 +99,7 @@ impl<'a> DocumentLocker<'a> {
         let gone = |cause| place.explained(failed(self.lock_key, &cause));
         let mut has_waited = false;
         loop {
-            let Found { identity: document, open } = self.current();
+            let NamedDocument { identity: document, open } = self.current();
             let threads = HeldInProcess::acquire(&THREADS, document, scope, interrupt)?;
             let processes = match open {
                 Some(open) => {
@@ -122,8 +122,8 @@ impl<'a> DocumentLocker<'a> {
             }
             drop((processes, threads));
             has_waited = true;
-            let found = Found::look_up(place, self.locking).map_err(gone)?;
-            *self.document.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            let named = NamedDocument::look_up(place, self.locking).map_err(gone)?;
+            *self.document.lock().unwrap_or_else(PoisonError::into_inner) = named;
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> DocumentLocker<'a> {
         self.current().identity
     }
 
-    fn current(&self) -> Found {
+    fn current(&self) -> NamedDocument {
         self.document.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

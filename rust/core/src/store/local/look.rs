@@ -26,7 +26,7 @@ impl LocalStore {
     /// Whether something else is in place of the root, or of a directory above it.
     pub fn is_blocked(&self) -> bool {
         match std::fs::metadata(&self.root) {
-            Ok(found) => !found.is_dir(),
+            Ok(metadata) => !metadata.is_dir(),
             Err(cause) => cause.kind() == ErrorKind::NotADirectory,
         }
     }
@@ -36,7 +36,7 @@ impl LocalStore {
     pub fn directory_version(&self, prefix: &str) -> Result<Option<Version>> {
         let prefix = key::check_prefix(prefix)?;
         self.at_prefix(prefix, |place| match place.metadata() {
-            Ok(found) => Ok(Times::new(&found).version(found.len()).filter(|_| found.is_dir())),
+            Ok(metadata) => Ok(Times::new(&metadata).version(metadata.len()).filter(|_| metadata.is_dir())),
             Err(cause) if has_nothing_below(&cause) => Ok(None),
             Err(cause) => Err(failed(prefix, "look up the directory", &cause)),
         })
@@ -51,8 +51,8 @@ impl LocalStore {
         let child = self.top().child(name);
         let place: Place<'_> = child.as_place();
         Ok(match place.metadata() {
-            Ok(found) if found.is_file() => Some("file"),
-            Ok(found) if found.is_dir() => Some("directory"),
+            Ok(metadata) if metadata.is_file() => Some("file"),
+            Ok(metadata) if metadata.is_dir() => Some("directory"),
             Ok(_) => Some("other"),
             Err(cause) if place.is_out(&cause) => Some("out"),
             Err(cause) if cause.kind() == ErrorKind::NotFound || cause.kind() == ErrorKind::NotADirectory => None,

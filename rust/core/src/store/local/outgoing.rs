@@ -29,7 +29,7 @@ impl LocalStore {
         match self.reuses_blocks.get() {
             Some(&known) => known,
             // Not before there is a directory to ask about.
-            None => reuses_blocks(directory).is_some_and(|found| *self.reuses_blocks.get_or_init(|| found)),
+            None => reuses_blocks(directory).is_some_and(|reuses| *self.reuses_blocks.get_or_init(|| reuses)),
         }
     }
 }

@@ -138,17 +138,17 @@ fn is_exactly(file: &File, expected: &[u8]) -> io::Result<bool> {
     use std::os::unix::fs::FileExt;
 
     // A byte more, which tells what is longer.
-    let mut found = vec![0; expected.len() + 1];
+    let mut content = vec![0; expected.len() + 1];
     let mut filled = 0;
-    while filled < found.len() {
-        match file.read_at(&mut found[filled..], filled as u64) {
+    while filled < content.len() {
+        match file.read_at(&mut content[filled..], filled as u64) {
             Ok(0) => break,
             Ok(read) => filled += read,
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
         }
     }
-    Ok(&found[..filled] == expected)
+    Ok(&content[..filled] == expected)
 }
 
 impl Drop for ProcessLock {

@@ -120,9 +120,9 @@ impl LocalStore {
             // To look there first would be in vain for most values of a new array.
             Existing::Replace if !self.replacing.load(Ordering::Relaxed) => false,
             Existing::Replace => {
-                let found = fs::symlink_metadata(path).is_ok();
-                self.replacing.store(found, Ordering::Relaxed);
-                found
+                let exists = fs::symlink_metadata(path).is_ok();
+                self.replacing.store(exists, Ordering::Relaxed);
+                exists
             }
         }
     }

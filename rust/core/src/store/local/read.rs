@@ -30,12 +30,12 @@ impl<'a> OpenFile<'a> {
             },
             opened => opened,
         };
-        match opened.and_then(|file| inspect(&file).map(|found| (file, found))) {
-            Ok((file, Found::File(size, times))) => {
+        match opened.and_then(|file| inspect(&file).map(|entry| (file, entry))) {
+            Ok((file, Entry::File(size, times))) => {
                 progress::add(Count::FilesOpened, 1);
                 Ok(Some(OpenFile { key, file, size, times }))
             }
-            Ok((_, found)) => Err(found.refused(key)),
+            Ok((_, entry)) => Err(entry.refused(key)),
             Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io(key, "open", &cause)),
         }
@@ -74,8 +74,8 @@ fn has_read(bytes: usize) {
 /// The length of the value in this file, looked up without opening it.
 pub fn size(key: &str, place: Place<'_>) -> Result<Option<u64>> {
     match place.metadata() {
-        Ok(metadata) => match Found::new(&metadata) {
-            Found::File(size, _) => Ok(Some(size)),
+        Ok(metadata) => match Entry::new(&metadata) {
+            Entry::File(size, _) => Ok(Some(size)),
             found => Err(found.refused(key)),
         },
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
@@ -85,9 +85,9 @@ pub fn size(key: &str, place: Place<'_>) -> Result<Option<u64>> {
 
 /// Which version of the value is in this file, looked up without opening it.
 pub fn status(key: &str, place: Place<'_>) -> Result<Status> {
-    match place.metadata().map(|metadata| Found::new(&metadata)) {
-        Ok(Found::File(size, times)) => Ok(times.version(size).map_or(Status::Unknown, Status::Is)),
-        Ok(found) => Err(found.refused(key)),
+    match place.metadata().map(|metadata| Entry::new(&metadata)) {
+        Ok(Entry::File(size, times)) => Ok(times.version(size).map_or(Status::Unknown, Status::Is)),
+        Ok(entry) => Err(entry.refused(key)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Status::Missing),
         Err(cause) => Err(Error::io(key, "look up", &cause)),
     }
@@ -104,23 +104,23 @@ pub fn has(key: &str, place: Place<'_>) -> Result<bool> {
 }
 
 /// What is at a path.
-enum Found {
+enum Entry {
     File(u64, Times),
     Directory,
     Other,
 }
 
-impl Found {
+impl Entry {
     fn new(metadata: &Metadata) -> Self {
         match metadata.file_type() {
-            kind if kind.is_file() => Found::File(metadata.len(), Times::new(metadata)),
-            kind if kind.is_dir() => Found::Directory,
-            _ => Found::Other,
+            kind if kind.is_file() => Entry::File(metadata.len(), Times::new(metadata)),
+            kind if kind.is_dir() => Entry::Directory,
+            _ => Entry::Other,
         }
     }
 
     fn refused(&self, key: &str) -> Error {
-        let is_directory = matches!(self, Found::Directory);
+        let is_directory = matches!(self, Entry::Directory);
         let what = if is_directory { "a directory" } else { "a FIFO, socket or device" };
         let mut error = refused(key, what);
         error.errno = (cfg!(unix) && is_directory).then_some(libc::EISDIR);
@@ -135,7 +135,7 @@ fn refused(key: &str, what: &str) -> Error {
 
 /// `fstat`, which on Linux costs 0.3 us less than the `statx` of [`File::metadata`]: a tenth of what opening costs.
 #[cfg(target_os = "linux")]
-fn inspect(file: &File) -> io::Result<Found> {
+fn inspect(file: &File) -> io::Result<Entry> {
     use std::os::fd::AsRawFd;
 
     let mut status = std::mem::MaybeUninit::<libc::stat64>::uninit();
@@ -146,15 +146,15 @@ fn inspect(file: &File) -> io::Result<Found> {
     // SAFETY: the system has filled it.
     let status = unsafe { status.assume_init() };
     Ok(match status.st_mode & libc::S_IFMT {
-        libc::S_IFREG => Found::File(status.st_size as u64, Times::of(&status)),
-        libc::S_IFDIR => Found::Directory,
-        _ => Found::Other,
+        libc::S_IFREG => Entry::File(status.st_size as u64, Times::of(&status)),
+        libc::S_IFDIR => Entry::Directory,
+        _ => Entry::Other,
     })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn inspect(file: &File) -> io::Result<Found> {
-    file.metadata().map(|metadata| Found::new(&metadata))
+fn inspect(file: &File) -> io::Result<Entry> {
+    file.metadata().map(|metadata| Entry::new(&metadata))
 }
 
 impl Reader for OpenFile<'_> {

@@ -159,7 +159,7 @@ fn remove_documents(directory: Place<'_>) -> io::Result<()> {
 /// Whether there is a directory, or something that may be one: what is outside is not looked at.
 fn is_directory(place: Place<'_>) -> bool {
     match place.metadata() {
-        Ok(found) => found.is_dir(),
+        Ok(metadata) => metadata.is_dir(),
         Err(cause) => place.is_out(&cause),
     }
 }

@@ -24,13 +24,13 @@ pub fn mark_alive(file: &File) {
 
 /// Relative to the root, the temporary files and directories below `prefix`, which is this place, whose writers are dead.
 pub fn leftovers(place: Place<'_>, prefix: &str, then: Then) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    collect(place, prefix, then, &mut found)?;
-    found.sort_unstable();
-    Ok(found)
+    let mut keys = Vec::new();
+    collect(place, prefix, then, &mut keys)?;
+    keys.sort_unstable();
+    Ok(keys)
 }
 
-fn collect(directory: Place<'_>, prefix: &str, then: Then, found: &mut Vec<String>) -> Result<()> {
+fn collect(directory: Place<'_>, prefix: &str, then: Then, keys: &mut Vec<String>) -> Result<()> {
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
         Err(cause) => return list::missing_is_empty(prefix, &cause),
@@ -44,7 +44,7 @@ fn collect(directory: Place<'_>, prefix: &str, then: Then, found: &mut Vec<Strin
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         if !name.starts_with(RESERVED) {
             if kind.is_dir() {
-                collect(directory.child(name).as_place(), &key, then, found)?;
+                collect(directory.child(name).as_place(), &key, then, keys)?;
             }
             continue;
         }
@@ -66,7 +66,7 @@ fn collect(directory: Place<'_>, prefix: &str, then: Then, found: &mut Vec<Strin
                 outcome => outcome.map_err(|cause| failed(&key, "remove what a dead writer has left", &cause))?,
             }
         }
-        found.push(key);
+        keys.push(key);
     }
     Ok(())
 }

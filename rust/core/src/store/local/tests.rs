@@ -211,12 +211,12 @@ fn many_pieces_are_scattered_beyond_what_one_system_call_takes() {
     let value: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
     store.set("k", &[&value]).expect("set");
     let reader = store.open("k").expect("open").expect("there");
-    let mut found = vec![0; value.len() - 3];
-    let mut pieces: Vec<_> = found.chunks_mut(7).map(std::io::IoSliceMut::new).collect();
+    let mut buffer = vec![0; value.len() - 3];
+    let mut pieces: Vec<_> = buffer.chunks_mut(7).map(std::io::IoSliceMut::new).collect();
     assert!(pieces.len() > 2 * 1024);
     assert!(reader.read_scattered(3, &mut pieces).expect("within"));
     drop(pieces);
-    assert_eq!(found, value[3..]);
+    assert_eq!(buffer, value[3..]);
     let parts: Vec<&[u8]> = value.chunks(7).collect();
     store.set("parts", &parts).expect("set");
     assert_eq!(store.get("parts").expect("get"), Some(value));
@@ -438,8 +438,8 @@ fn fault_78_a_killed_writer_leaves_the_old_or_the_new_value_and_no_files() {
         // SAFETY: kills the child made above.
         unsafe { libc::kill(writer, libc::SIGKILL) };
         wait_for(writer);
-        let found = store.get("k").expect("get").expect("there");
-        assert_eq!(found, value(found[0]));
+        let stored = store.get("k").expect("get").expect("there");
+        assert_eq!(stored, value(stored[0]));
         assert_eq!(store.list("").expect("list"), ["k"]);
     }
 }

@@ -27,9 +27,9 @@ pub struct Entry {
 pub fn minishard(entry: &[u8; ENTRY], base: u64) -> Result<Option<(u64, u64)>> {
     let [start, end] = [number(entry, 0), number(entry, 1)];
     let absolute = start.checked_add(base).zip(end.checked_add(base)).filter(|(start, end)| start <= end);
-    let found = absolute.filter(|(_, end)| i64::try_from(*end).is_ok());
-    let found = found.ok_or_else(|| damaged(format!("the index of a minishard cannot lie from {start} to {end}")))?;
-    Ok((start != end).then_some(found))
+    let range = absolute.filter(|(_, end)| i64::try_from(*end).is_ok());
+    let range = range.ok_or_else(|| damaged(format!("the index of a minishard cannot lie from {start} to {end}")))?;
+    Ok((start != end).then_some(range))
 }
 
 /// The chunks of a minishard by their numbers; at most `most`.
@@ -54,7 +54,7 @@ fn entries(bytes: &[u8], base: u64, most: u64) -> Result<Vec<Entry>> {
         let reason = format!("expected at most {most} chunks of {ROW} bytes in the index of a minishard");
         return Err(damaged(format!("{reason}, found {} bytes", bytes.len())));
     }
-    let mut found = scratch::list(count)?;
+    let mut list = scratch::list(count)?;
     let (mut chunk, mut place) = (0u64, base);
     for row in 0..count {
         chunk = chunk.wrapping_add(number(bytes, row));
@@ -65,11 +65,11 @@ fn entries(bytes: &[u8], base: u64, most: u64) -> Result<Vec<Entry>> {
         let Some(end) = end.filter(|&end| start >= base && i64::try_from(end).is_ok()) else {
             return Err(damaged(format!("chunk {chunk} cannot begin at byte {start}")));
         };
-        found.push(Entry { chunk, start, end });
+        list.push(Entry { chunk, start, end });
         place = end;
     }
-    found.sort_by_key(|entry| entry.chunk);
-    Ok(found)
+    list.sort_by_key(|entry| entry.chunk);
+    Ok(list)
 }
 
 /// The index of a minishard of these chunks, which are sorted by number, in a shard whose first part has `base` bytes.

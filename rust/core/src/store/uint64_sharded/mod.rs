@@ -160,9 +160,9 @@ impl ShardedStore {
         let _inside = fork::enter();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(other, stored, _)| *other == place && stored.still(version))?;
-        let found = kept.remove(at);
-        let minishard = found.2.clone();
-        kept.push(found);
+        let entry = kept.remove(at);
+        let minishard = entry.2.clone();
+        kept.push(entry);
         Some(minishard)
     }
 

@@ -16,10 +16,10 @@ fn store(memory: &Arc<MemoryStore>, sharding: Sharding) -> ShardedStore {
 fn shard() -> Vec<u8> {
     let numbers = [6u64, 54, 0, 0];
     let rows = [0u64, 1, 0, 0, 2, 4];
-    let mut found: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    found.extend_from_slice(b"zeones");
-    found.extend(rows.iter().flat_map(|number| number.to_le_bytes()));
-    found
+    let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    bytes.extend_from_slice(b"zeones");
+    bytes.extend(rows.iter().flat_map(|number| number.to_le_bytes()));
+    bytes
 }
 
 #[test]
