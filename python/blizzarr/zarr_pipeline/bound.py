@@ -15,6 +15,7 @@ from blizzarr.array.binding import bind
 from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
+from blizzarr.model.edges import Edges
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
 
@@ -47,10 +48,12 @@ class Bound:
     binding: Binding
     dtype: np.dtype[Any]
     """The data type of zarr-python's buffers; for texts, NumPy's own, where `binding` has Python objects."""
-    chunk: tuple[int, ...]
-    """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
-    inner: tuple[int, ...]
-    """The shape of a chunk."""
+    edges: tuple[Edges, ...]
+    """The lengths along each axis of stored objects: of shards, or of chunks if there are no shards."""
+    chunk: tuple[int, ...] | None
+    """Their shape; None if they have several."""
+    inner: tuple[int, ...] | None
+    """The shape of a chunk within a shard; None without shards."""
     reads_quickly: bool
     """Whether to read a few elements may take less time than handing that to another thread."""
     writes_quickly: bool
@@ -59,6 +62,13 @@ class Bound:
     def place_of(self, key: str) -> tuple[int, ...]:
         """Return the position of a chunk in the grid."""
         return tuple(map(int, key[len(self.prefix) + len(self.head) :].split(self.separator)))
+
+    def knows(self, piece: Any) -> bool:
+        """Return whether the chunk of a piece is one of this grid, which another object may have given more chunks."""
+        if self.chunk is not None:
+            return bool(piece[1].shape == self.chunk)
+        places = zip(self.edges, self.place_of(piece[0].path), piece[1].shape, strict=True)
+        return all(axis.has(place) and axis.length(place) == length for axis, place, length in places)
 
 
 def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
@@ -86,9 +96,6 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     for part in _parts(metadata):
         if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
             raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
-    grid = vars(metadata).get("chunk_grid")
-    if grid is not None and not hasattr(grid, "chunk_shape"):
-        raise NotTakenError("its chunks may differ in shape")
     meta = _translated(metadata)
     keys = meta.chunk_keys
     dtype = spec.dtype.to_native_dtype()
@@ -100,7 +107,8 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     if dtype.kind in "mM" and not dtype.isnative and np.datetime_data(dtype)[0] == "generic":
         # At least NumPy 2.5 leaves their bytes as they are when it converts them to the other order.
         raise NotTakenError(f"{dtype} has another byte order and no unit")
-    if not meta.shape or 0 in meta.write_shape:
+    grid, largest = meta.chunk_grid, meta.largest
+    if not meta.shape or 0 in largest:
         raise NotTakenError("it has no axes, or chunks without elements")
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
     if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, native, meta)):
@@ -119,10 +127,11 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
         lock_key(path, meta),
         binding,
         dtype,
-        meta.write_shape,
-        meta.chunk_shape,
-        is_near and prod(meta.chunk_shape) * dtype.itemsize <= _SMALL,
-        is_near and prod(meta.write_shape) * dtype.itemsize <= _SMALL,
+        grid.edges,
+        grid.chunk_shape if grid.is_even else None,
+        meta.chunk_shape if meta.codecs.is_sharded else None,
+        is_near and prod(meta.read_grid.inside(meta.shape)) * dtype.itemsize <= _SMALL,
+        is_near and prod(largest) * dtype.itemsize <= _SMALL,
     )
 
 
