@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array.binding import bind
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
@@ -23,6 +24,8 @@ _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
 _OBJECTS = {"VariableLengthUTF8": "string", "VariableLengthBytes": "bytes"}
 """zarr-python's data types of elements of variable length, and the data type of ours that has the same elements."""
+_TRANSLATED: BoundedCache[Any, ArrayMeta] = BoundedCache(256)
+"""Metadata in our terms, by what zarr-python's has."""
 _UNBOUNDED = 1 << 62
 """The length that the engine is told: zarr-python has checked indices, and a handle outlives changes of the shape."""
 
@@ -154,6 +157,23 @@ def root_of(store: Any) -> tuple[object, ...]:
 
 
 def _translated(metadata: Any) -> ArrayMeta:
+    """Return the metadata in our terms, which an array that is opened again already has."""
+    facts = vars(metadata)
+    # Attributes are of no concern, and an empty dictionary has no hash.
+    told = tuple([value for name, value in facts.items() if name not in ("attributes", "fill_value") and value != {}])
+    fill = facts["fill_value"]
+    # To the bit, as 0 equals -0.
+    key = type(metadata), told, type(fill), fill.tobytes() if isinstance(fill, np.generic) else repr(fill)
+    try:
+        known = _TRANSLATED.get(key)
+    except TypeError:
+        return _decoded(metadata)
+    if known is None:
+        _TRANSLATED.keep(key, known := _decoded(metadata))
+    return known
+
+
+def _decoded(metadata: Any) -> ArrayMeta:
     """Return the metadata in our terms, through the document that zarr-python would store."""
     form = format_named(metadata.zarr_format)
     key = form.node_keys("")[0]
