@@ -134,7 +134,7 @@ class Edges:
     def visited(self, start: int, step: int, length: int) -> int:
         """Return how many chunks hold one of so many elements, of which the first is `start` and every `step` is one.
 
-        >>> Edges([(10, 2), (2, 3)]).visited(5, 4, 5), Edges.even(3).visited(1, 6, 3), Edges.even(3).visited(1, 2, 4)
+        >>> Edges([(10, 2), (2, 3)]).visited(5, 4, 6), Edges.even(3).visited(1, 6, 3), Edges.even(3).visited(1, 2, 4)
         (4, 3, 3)
         """
         if step >= max(self._lengths):
