@@ -61,6 +61,8 @@ class Bound:
     """Whether to read a few elements may take less time than handing that to another thread."""
     writes_quickly: bool
     """The same for writing them, which replaces what is stored together."""
+    in_other_order: bool
+    """Whether a program has chosen an order of the inner chunks of a shard in which the engine does not store them."""
 
     def place_of(self, key: str) -> tuple[int, ...]:
         """Return the position of a chunk in the grid."""
@@ -96,7 +98,8 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     store = native_store(store_path.store)
     if store is None:
         raise NotTakenError(f"the place of a {type(store_path.store).__qualname__} is not known")
-    for part in _parts(metadata):
+    parts = list(_parts(metadata))
+    for part in parts:
         if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
             raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
     meta = _translated(metadata)
@@ -135,6 +138,7 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
         meta.chunk_shape if meta.codecs.is_sharded else None,
         is_near and prod(meta.read_grid.inside(meta.shape)) * dtype.itemsize <= _SMALL,
         is_near and prod(largest) * dtype.itemsize <= _SMALL,
+        any(getattr(part, "subchunk_write_order", None) == "colexicographic" for part in parts),
     )
 
 
