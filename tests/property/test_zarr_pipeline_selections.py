@@ -13,6 +13,7 @@ zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not install
 
 OURS = "blizzarr.ZarrPipeline"
 PLAIN = "zarr.core.codec_pipeline.BatchedCodecPipeline"
+HAS_RECTILINEAR = zarr.config.get("array.rectilinear_chunks", None) is not None
 TYPES = ["bool", "int8", "uint16", "int32", "float32", "float64", "complex64", "M8[s]", "S3", "U2"]
 
 
@@ -29,6 +30,12 @@ def layouts(draw: st.DrawFn) -> dict[str, Any]:
     if zarr_format == 2:
         layout["order"] = draw(st.sampled_from("CF"))
     layout["compressors"] = draw(st.sampled_from(["auto", None]))
+    if zarr_format == 3 and HAS_RECTILINEAR and draw(st.booleans()):
+        # Chunks or shards of several lengths along each axis, which add up to its size.
+        which, units = ("shards", chunks) if "shards" in layout else ("chunks", (1,) * len(shape))
+        counts = st.lists(st.integers(1, 4), min_size=1, max_size=4)
+        layout[which] = tuple(tuple(unit * count for count in draw(counts)) for unit in units)
+        layout["shape"] = tuple(map(sum, layout[which]))
     return layout
 
 
@@ -43,7 +50,7 @@ def indices(size: int) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def selections(draw: st.DrawFn, shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[str, Any]:
+def selections(draw: st.DrawFn, shape: tuple[int, ...], block: tuple[Any, ...]) -> tuple[str, Any]:
     """Return a kind of selection, and a key."""
     kind = draw(st.sampled_from(["basic", "orthogonal", "coordinate", "mask", "block"]))
     if kind == "basic":
@@ -61,7 +68,8 @@ def selections(draw: st.DrawFn, shape: tuple[int, ...], block: tuple[int, ...]) 
         )
     if kind == "mask":
         return kind, np.random.default_rng(draw(st.integers(0, 99))).random(shape) < draw(st.sampled_from([0, 0.2, 1]))
-    grid = [-(-size // length) for size, length in zip(shape, block, strict=True)]
+    sides = zip(shape, block, strict=True)
+    grid = [len(length) if isinstance(length, tuple) else -(-size // length) for size, length in sides]
     return kind, tuple(draw(st.integers(0, count - 1) | st.just(slice(None))) for count in grid)
 
 
@@ -82,6 +90,8 @@ def test_both_pipelines_agree(data: st.DataObject, layout: dict[str, Any]) -> No
     import blizzarr
 
     assert blizzarr.ZarrPipeline
+    if HAS_RECTILINEAR:
+        zarr.config.set({"array.rectilinear_chunks": True})
     stores = [zarr.storage.MemoryStore(), zarr.storage.MemoryStore()]
     first = values_of(layout["dtype"], layout["shape"], 1)
     arrays = []

@@ -48,7 +48,7 @@ def _what_is_empty(store: Any, detect: Callable[[Any, str], Node | None]) -> str
     if store.root.is_dir():
         return "the directory is empty"
     above = _directory_above(store, detect) or _beside(store)
-    return "no such file or directory" if above is None else f"no such file or directory; {above}"
+    return "No such file or directory" if above is None else f"No such file or directory; {above}"
 
 
 def _beside(store: LocalStore) -> str | None:

@@ -99,9 +99,12 @@ class ChunkGrid(ABC):
         return tuple(tuple(axis.listed(size)) for axis, size in zip(self.edges, array_shape, strict=True))
 
     def compact_sizes(self, array_shape: tuple[int, ...]) -> tuple[int | tuple[int, ...], ...]:
-        """Return the lengths along each axis, as Dask and xarray take them: one for all chunks, or as in `sizes`."""
+        """Return the lengths along each axis, as Dask and xarray take them: one for all chunks, or as in `sizes`.
+
+        An axis without elements has a single chunk without elements.
+        """
         axes = zip(self.edges, array_shape, strict=True)
-        return tuple(axis.length(0) if axis.is_even else tuple(axis.listed(size)) for axis, size in axes)
+        return tuple(axis.length(0) if axis.is_even else tuple(axis.listed(size)) or (0,) for axis, size in axes)
 
     @property
     def spelling(self) -> list[Any]:

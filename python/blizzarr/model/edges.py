@@ -107,6 +107,10 @@ class Edges:
         run = max(0, bisect_right(self._firsts, chunk) - 1)
         return self._starts[run] + (chunk - self._firsts[run]) * self._lengths[run]
 
+    def has(self, chunk: int) -> bool:
+        """Return whether there is a chunk of this number."""
+        return self.is_open or chunk < self._chunks
+
     def length(self, chunk: int) -> int:
         """Return the stored length of a chunk."""
         return self._lengths[max(0, bisect_right(self._firsts, chunk) - 1)]
@@ -126,6 +130,20 @@ class Edges:
     def touched(self, start: int, stop: int) -> range:
         """Return the chunks that hold elements from `start` to before `stop`."""
         return range(self.locate(start)[0], self.locate(stop - 1)[0] + 1) if start < stop else range(0)
+
+    def visited(self, start: int, step: int, length: int) -> int:
+        """Return how many chunks hold one of so many elements, of which the first is `start` and every `step` is one.
+
+        >>> Edges([(10, 2), (2, 3)]).visited(5, 4, 6), Edges.even(3).visited(1, 6, 3), Edges.even(3).visited(1, 2, 4)
+        (4, 3, 3)
+        """
+        if step >= max(self._lengths):
+            return length
+        first, last = self.locate(start)[0], self.locate(start + step * (length - 1))[0]
+        if step <= min(self._lengths):
+            return last - first + 1
+        # A chunk holds one if the first element at or behind its start is another one than that of the next chunk.
+        return len({(self.start(chunk) - start - 1) // step for chunk in range(first + 1, last + 2)})
 
     def cut(self, part: slice) -> list[slice]:
         """Return the parts of a slice of elements that lie in one chunk each.

@@ -30,6 +30,7 @@ from blizzarr.errors import MetadataError
 from blizzarr.formats import MASKED
 from blizzarr.group import Group
 from blizzarr.transfer import Binding
+from blizzarr.xarray.lengths import take_lengths
 from blizzarr.xarray.variables import variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
@@ -41,7 +42,9 @@ _OF_XARRAY = (DATAARRAY_VARIABLE, NONE_VAR_NAME)
 class GroupStore(ZarrStore):
     """A group that xarray writes to. Unlike its base class, it leaves consolidating to whoever made it."""
 
-    __slots__ = ()
+    __slots__ = ("_lengths",)
+    _lengths: dict[str, dict[str, Any]]
+    """For each array the encodings that are lengths of chunks or shards one by one, which xarray does not write."""
 
     def _fetch_members(self) -> dict[str, Array | Group]:
         return dict(self.zarr_group.members())
@@ -120,6 +123,13 @@ class GroupStore(ZarrStore):
             self.set_attributes(attributes)
         # xarray takes some of the encodings away.
         copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
+        is_new = not self._write_region and self._append_dim is None
+        self._lengths = {
+            _encode_variable_name(name): take_lengths(
+                variable, must_fit=name in given, parts_are_safe=not self._safe_chunks, is_new=is_new
+            )
+            for name, variable in copies.items()
+        }
         self.set_variables(copies, given, writer)
 
     def encode_variable(self, variable: Variable, name: Any = None) -> Variable:
@@ -170,6 +180,7 @@ class GroupStore(ZarrStore):
         if isinstance(given.get("chunks"), tuple):
             # Chunks of Dask along an axis without elements have none, either.
             given["chunks"] = tuple(max(1, length) for length in given["chunks"])
+        given |= self._lengths[name]
         # xarray has names of its own for what has none, and they begin as reserved ones do.
         with config.set(reserved_names=True) if name in _OF_XARRAY else nullcontext():
             try:

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from blizzarr.array.binding import bind
+from blizzarr.bounded_cache import BoundedCache
 from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
+from blizzarr.model.edges import Edges
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
 
@@ -22,6 +24,8 @@ _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
 _OBJECTS = {"VariableLengthUTF8": "string", "VariableLengthBytes": "bytes"}
 """zarr-python's data types of elements of variable length, and the data type of ours that has the same elements."""
+_TRANSLATED: BoundedCache[Any, ArrayMeta] = BoundedCache(256)
+"""Metadata in our terms, by what zarr-python's has."""
 _UNBOUNDED = 1 << 62
 """The length that the engine is told: zarr-python has checked indices, and a handle outlives changes of the shape."""
 
@@ -47,18 +51,29 @@ class Bound:
     binding: Binding
     dtype: np.dtype[Any]
     """The data type of zarr-python's buffers; for texts, NumPy's own, where `binding` has Python objects."""
-    chunk: tuple[int, ...]
-    """The shape of a stored object: of a shard, or of a chunk if there are no shards."""
-    inner: tuple[int, ...]
-    """The shape of a chunk."""
+    edges: tuple[Edges, ...]
+    """The lengths along each axis of stored objects: of shards, or of chunks if there are no shards."""
+    chunk: tuple[int, ...] | None
+    """Their shape; None if they have several."""
+    inner: tuple[int, ...] | None
+    """The shape of a chunk within a shard; None without shards."""
     reads_quickly: bool
     """Whether to read a few elements may take less time than handing that to another thread."""
     writes_quickly: bool
     """The same for writing them, which replaces what is stored together."""
+    in_other_order: bool
+    """Whether a program has chosen an order of the inner chunks of a shard in which the engine does not store them."""
 
     def place_of(self, key: str) -> tuple[int, ...]:
         """Return the position of a chunk in the grid."""
         return tuple(map(int, key[len(self.prefix) + len(self.head) :].split(self.separator)))
+
+    def knows(self, piece: Any) -> bool:
+        """Return whether the chunk of a piece is one of this grid, which another object may have given more chunks."""
+        if self.chunk is not None:
+            return bool(piece[1].shape == self.chunk)
+        places = zip(self.edges, self.place_of(piece[0].path), piece[1].shape, strict=True)
+        return all(axis.has(place) and axis.length(place) == length for axis, place, length in places)
 
 
 def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
@@ -83,12 +98,10 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     store = native_store(store_path.store)
     if store is None:
         raise NotTakenError(f"the place of a {type(store_path.store).__qualname__} is not known")
-    for part in _parts(metadata):
+    parts = list(_parts(metadata))
+    for part in parts:
         if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
             raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
-    grid = vars(metadata).get("chunk_grid")
-    if grid is not None and not hasattr(grid, "chunk_shape"):
-        raise NotTakenError("its chunks may differ in shape")
     meta = _translated(metadata)
     keys = meta.chunk_keys
     dtype = spec.dtype.to_native_dtype()
@@ -100,7 +113,8 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     if dtype.kind in "mM" and not dtype.isnative and np.datetime_data(dtype)[0] == "generic":
         # At least NumPy 2.5 leaves their bytes as they are when it converts them to the other order.
         raise NotTakenError(f"{dtype} has another byte order and no unit")
-    if not meta.shape or 0 in meta.write_shape:
+    grid, largest = meta.chunk_grid, meta.largest
+    if not meta.shape or 0 in largest:
         raise NotTakenError("it has no axes, or chunks without elements")
     fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
     if not (_same_object(fill, meta) if is_objects else _same_bytes(fill, native, meta)):
@@ -119,10 +133,12 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
         lock_key(path, meta),
         binding,
         dtype,
-        meta.write_shape,
-        meta.chunk_shape,
-        is_near and prod(meta.chunk_shape) * dtype.itemsize <= _SMALL,
-        is_near and prod(meta.write_shape) * dtype.itemsize <= _SMALL,
+        grid.edges,
+        grid.chunk_shape if grid.is_even else None,
+        meta.chunk_shape if meta.codecs.is_sharded else None,
+        is_near and prod(meta.read_grid.inside(meta.shape)) * dtype.itemsize <= _SMALL,
+        is_near and prod(largest) * dtype.itemsize <= _SMALL,
+        any(getattr(part, "subchunk_write_order", None) == "colexicographic" for part in parts),
     )
 
 
@@ -145,6 +161,23 @@ def root_of(store: Any) -> tuple[object, ...]:
 
 
 def _translated(metadata: Any) -> ArrayMeta:
+    """Return the metadata in our terms, which an array that is opened again already has."""
+    facts = vars(metadata)
+    # Attributes are of no concern, and an empty dictionary has no hash.
+    told = tuple([value for name, value in facts.items() if name not in ("attributes", "fill_value") and value != {}])
+    fill = facts["fill_value"]
+    # To the bit, as 0 equals -0.
+    key = type(metadata), told, type(fill), fill.tobytes() if isinstance(fill, np.generic) else repr(fill)
+    try:
+        known = _TRANSLATED.get(key)
+    except TypeError:
+        return _decoded(metadata)
+    if known is None:
+        _TRANSLATED.keep(key, known := _decoded(metadata))
+    return known
+
+
+def _decoded(metadata: Any) -> ArrayMeta:
     """Return the metadata in our terms, through the document that zarr-python would store."""
     form = format_named(metadata.zarr_format)
     key = form.node_keys("")[0]

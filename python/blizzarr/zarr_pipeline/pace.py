@@ -9,12 +9,16 @@ from functools import partial
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
+from zarr.core import sync as zarr_python
+
 from blizzarr.zarr_pipeline.threads import in_thread
 
 _QUICK = 1e-3
 """Up to how many seconds an operation may take there if nobody else wants to do one."""
 _SHARED = 2e-4
 """The same if somebody does: handing it to another thread takes about half as long."""
+_ALONE = 5e-3
+"""The same if nobody else does in zarr-python's own event loop, in which only its arrays and groups are awaited."""
 _LATELY = 8
 """About how many operations in a row must be slow to be believed: a busy machine makes single ones slow."""
 
@@ -27,6 +31,10 @@ _WANTED: set[object] = set()
 if hasattr(os, "register_at_fork"):
     # In a forked child, those of the parent would never end.
     os.register_at_fork(after_in_child=_WANTED.clear)
+
+
+def _most() -> float:
+    return _ALONE if asyncio.get_running_loop() is zarr_python.loop[0] else _QUICK
 
 
 class Pace:
@@ -56,10 +64,10 @@ class Pace:
         this = object()
         _WANTED.add(this)
         try:
-            if self._seconds <= _QUICK:
+            if self._seconds <= _ALONE:
                 # Whatever else is waiting in the event loop gets its turn first.
                 await asyncio.sleep(0)
-                if self._seconds <= _SHARED or len(_WANTED) == 1:
+                if self._seconds <= _SHARED or (len(_WANTED) == 1 and self._seconds <= _most()):
                     return self.timed(act, *given, **more)
             return await slowly(*given, **more)
         finally:

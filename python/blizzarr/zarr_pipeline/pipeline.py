@@ -129,7 +129,7 @@ class ZarrPipeline(CodecPipeline):
         is_small = array.reads_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
         if not array.dtype.isnative:
             await in_thread(_read_converted, array.binding, lowered, elements)
-        elif is_small and (array.inner == array.chunk or chunks_of(*lowered[:2], array.inner) <= _FEW):
+        elif is_small and (array.inner is None or chunks_of(*lowered[:2], array.inner) <= _FEW):
             await self._reads.run(read, array.binding, lowered, elements)
         else:
             await in_thread(read, array.binding, lowered, elements)
@@ -138,6 +138,8 @@ class ZarrPipeline(CodecPipeline):
         array, (shape, axes, _), elements = self._lowered(pieces, value, drop_axes)
         if array.store.read_only:
             raise NotTakenError("the store is read-only")
+        if array.in_other_order:
+            raise NotTakenError("its inner chunks are to be stored in colexicographic order")
         if elements.shape not in (shape, ()):
             raise NotTakenError("the selection has another shape than what is written to it")
         if not array.dtype.isnative:
@@ -189,9 +191,10 @@ class ZarrPipeline(CodecPipeline):
         elements = buffer.as_ndarray_like()
         if not isinstance(elements, np.ndarray) or elements.dtype != array.dtype:
             raise NotTakenError(f"elements of {array.dtype} are wanted as {getattr(elements, 'dtype', elements)}")
-        if spec.shape != array.chunk:
-            raise NotTakenError(f"it has a chunk of shape {spec.shape} where {array.chunk} is expected")
-        selected = whole(pieces, array.chunk, lambda piece: array.place_of(piece[0].path), drop_axes)
+        for piece in pieces if array.chunk is None else pieces[:1]:
+            if not array.knows(piece):
+                raise NotTakenError(f"a chunk of shape {piece[1].shape} at {piece[0].path} is none of its grid")
+        selected = whole(pieces, array.edges, lambda piece: array.place_of(piece[0].path), drop_axes)
         if selected is None:
             raise NotTakenError("the pieces of a selection do not make up one in a known form")
         return array, (*selected, False), elements

@@ -25,6 +25,7 @@ import numpy as np
 
 from blizzarr.indexing.form import IndexArray
 from blizzarr.indexing.selection import Axes, Axis
+from blizzarr.model.edges import Edges
 
 Piece: TypeAlias = tuple[Any, Any, Any, Any, bool]
 """The place of a chunk in the store, its specification, `chunk_selection`, `out_selection`, and whether it is whole."""
@@ -37,7 +38,7 @@ Whole: TypeAlias = tuple[tuple[int, ...], Axes]
 
 
 def whole(
-    pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places, dropped: tuple[int, ...] = ()
+    pieces: Sequence[Piece], edges: tuple[Edges, ...], place_of: Places, dropped: tuple[int, ...] = ()
 ) -> Whole | None:
     """Return the selection that was cut into these pieces; None if they are in no known form.
 
@@ -45,8 +46,8 @@ def whole(
     ----------
     pieces
         At least one piece.
-    chunk
-        The shape of a chunk.
+    edges
+        The lengths of the chunks along each axis.
     place_of
         Returns the position of a piece's chunk in the grid.
     dropped
@@ -56,17 +57,17 @@ def whole(
     --------
     >>> one = (0, None, (slice(1, 4, 1), 2), (slice(0, 3),), False)
     >>> other = (1, None, (slice(0, 2, 1), 2), (slice(3, 5),), False)
-    >>> whole([one, other], (4, 5), lambda piece: (piece[0], 1))
+    >>> whole([one, other], (Edges.even(4), Edges.even(5)), lambda piece: (piece[0], 1))
     ((5,), ((0, 1, 1), 7))
     """
     _, _, items, outs, _ = pieces[0]
-    if type(items) is not tuple or len(items) != len(chunk) or not items:
+    if type(items) is not tuple or len(items) != len(edges) or not items:
         return None
     if type(outs) is not tuple:
-        return _points(pieces, chunk, place_of)
+        return _points(pieces, edges, place_of)
     if all(type(item) is slice or isinstance(item, int | np.integer) for item in items):
-        return _basic(pieces, chunk, place_of)
-    return _orthogonal(pieces, chunk, place_of, dropped)
+        return _basic(pieces, edges, place_of)
+    return _orthogonal(pieces, edges, place_of, dropped)
 
 
 def chunks_of(shape: tuple[int, ...], axes: Axes, chunk: tuple[int, ...]) -> int:
@@ -89,7 +90,7 @@ def chunks_of(shape: tuple[int, ...], axes: Axes, chunk: tuple[int, ...]) -> int
     return min(most, prod(shape))
 
 
-def _basic(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) -> Whole | None:
+def _basic(pieces: Sequence[Piece], edges: tuple[Edges, ...], place_of: Places) -> Whole | None:
     """Put slices and integers together from the first piece and the last, which have the ends along every axis."""
     first, last = pieces[0], pieces[-1]
     outs, last_outs = first[3], last[3]
@@ -98,23 +99,23 @@ def _basic(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) ->
     shape: list[int] = []
     axes: list[Axis] = []
     count = 1
-    ends = zip(first[2], last[2], place_of(first), place_of(last), chunk, strict=True)
-    for item, last_item, position, last_place, size in ends:
+    ends = zip(first[2], last[2], place_of(first), place_of(last), edges, strict=True)
+    for item, last_item, position, last_place, along in ends:
         if type(item) is not slice:
             if position != last_place or (item is not last_item and item != last_item):
                 return None
-            axes.append(position * size + int(item))
+            axes.append(along.start(position) + int(item))
             continue
         dim = len(shape)
         if dim >= len(last_outs) or type(last_outs[dim]) is not slice or type(last_item) is not slice:
             return None
-        start, step, length = position * size + int(item.start), int(item.step or 1), int(last_outs[dim].stop)
+        start, step, length = along.start(position) + int(item.start), int(item.step or 1), int(last_outs[dim].stop)
         # The last index of the whole slice has to be the last one of the last piece.
         end = start + step * (length - 1)
         end_of_last = int(last_item.start) + (int(last_item.stop) - 1 - int(last_item.start)) // step * step
-        if outs[dim].start != 0 or length < 1 or end != last_place * size + end_of_last:
+        if outs[dim].start != 0 or length < 1 or end != along.start(last_place) + end_of_last:
             return None
-        count *= length if step >= size else end // size - position + 1
+        count *= last_place - position + 1 if step == 1 else along.visited(start, step, length)
         axes.append((dim, start, step if length > 1 else 1))
         shape.append(length)
     if count != len(pieces) or len(shape) != len(outs):
@@ -123,24 +124,24 @@ def _basic(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) ->
 
 
 def _orthogonal(
-    pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places, dropped: tuple[int, ...]
+    pieces: Sequence[Piece], edges: tuple[Edges, ...], place_of: Places, dropped: tuple[int, ...]
 ) -> Whole | None:
     """Put each axis together by itself, from the first piece of each of its chunks."""
-    rank = len(chunk)
+    rank = len(edges)
     kept = [axis for axis in range(rank) if axis not in dropped]
     # For each axis, by the position of a chunk along it: the indices, and their places in the result.
-    along: list[dict[int, tuple[IndexArray, Any]]] = [{} for _ in chunk]
+    along: list[dict[int, tuple[IndexArray, Any]]] = [{} for _ in edges]
     for piece in pieces:
         _, _, items, outs, _ = piece
         if type(items) is not tuple or len(items) != rank or type(outs) is not tuple or len(outs) != len(kept):
             return None
         outs_of = dict(zip(kept, outs, strict=True))
-        for axis, (position, size) in enumerate(zip(place_of(piece), chunk, strict=True)):
+        for axis, position in enumerate(place_of(piece)):
             if position not in along[axis]:
                 indices = _indices(items[axis], axis, rank)
                 if indices is None:
                     return None
-                along[axis][position] = indices + position * size, outs_of.get(axis)
+                along[axis][position] = indices + edges[axis].start(position), outs_of.get(axis)
     if prod(map(len, along)) != len(pieces):
         return None
     shape: list[int] = []
@@ -160,16 +161,17 @@ def _orthogonal(
     return tuple(shape), tuple(axes)
 
 
-def _points(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) -> Whole | None:
+def _points(pieces: Sequence[Piece], edges: tuple[Edges, ...], place_of: Places) -> Whole | None:
     """Put points together, which are in one list, ordered by their chunks."""
     items = [piece[2] for piece in pieces]
     for of_one in items:
-        if type(of_one) is not tuple or len(of_one) != len(chunk):
+        if type(of_one) is not tuple or len(of_one) != len(edges):
             return None
         if any(type(item) is not np.ndarray or item.ndim != 1 or item.dtype.kind != "i" for item in of_one):
             return None
     lengths = [len(of_one[0]) for of_one in items]
-    places = np.repeat(np.array([place_of(piece) for piece in pieces], dtype=np.int64), lengths, axis=0)
+    firsts = [[along.start(at) for along, at in zip(edges, place_of(piece), strict=True)] for piece in pieces]
+    firsts_of = np.repeat(np.array(firsts, dtype=np.int64), lengths, axis=0)
     outs = [piece[3] for piece in pieces]
     order: IndexArray | None = None
     if all(type(out) is slice for out in outs):
@@ -180,18 +182,18 @@ def _points(pieces: Sequence[Piece], chunk: tuple[int, ...], place_of: Places) -
             return None
     elif all(type(out) is np.ndarray for out in outs):
         order = np.concatenate(outs)
-        if order.size != len(places):
+        if order.size != len(firsts_of):
             return None
     else:
         return None
     axes: list[Axis] = []
-    for axis, size in enumerate(chunk):
-        indices = np.concatenate([of_one[axis] for of_one in items]) + places[:, axis] * size
+    for axis in range(len(edges)):
+        indices = np.concatenate([of_one[axis] for of_one in items]) + firsts_of[:, axis]
         placed = indices if order is None else _placed(indices, order)
         if placed is None:
             return None
         axes.append(((0,), placed))
-    return (len(places),), tuple(axes)
+    return (len(firsts_of),), tuple(axes)
 
 
 def _indices(item: Any, axis: int, rank: int) -> IndexArray | None:

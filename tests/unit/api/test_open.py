@@ -107,7 +107,7 @@ def test_round_trip_on_every_store(target: Any) -> None:
 
 def test_opening_is_not_making(tmp_path: Path) -> None:
     """A mistyped path is an error by default, and makes nothing (row 89)."""
-    with pytest.raises(NodeNotFoundError, match=r"no such file or directory$") as caught:
+    with pytest.raises(NodeNotFoundError, match=r"No such file or directory$") as caught:
         api.open(tmp_path / "typo.zarr")
     # The path comes first: the root of a store has no other name.
     assert str(caught.value).startswith(f"{tmp_path / 'typo.zarr'}: no array or group here: ")
@@ -136,7 +136,7 @@ def test_a_misspelled_member_in_a_path_says_what_the_group_has(tmp_path: Path) -
 
 def test_a_confined_store_says_nothing_about_what_is_above_it(tmp_path: Path) -> None:
     api.create_group(tmp_path / "d.zarr").create_group("secret")
-    with pytest.raises(NodeNotFoundError, match=r"no such file or directory$"):
+    with pytest.raises(NodeNotFoundError, match=r"No such file or directory$"):
         api.open(LocalStore(tmp_path / "d.zarr" / "x", links="within-root"))
 
 
@@ -283,7 +283,7 @@ def test_consolidated_metadata_under_another_key() -> None:
 def test_a_mistyped_group_is_not_created(tmp_path: Path) -> None:
     """Without a mode, a group is opened only; new memory, attributes, and mode "a" say that one is to be created."""
     (tmp_path / "data.zarr").mkdir()
-    message = r"no such file or directory; did you mean 'data.zarr'\?; mode='a' creates a group$"
+    message = r"No such file or directory; did you mean 'data.zarr'\?; mode='a' creates a group$"
     with pytest.raises(NodeNotFoundError, match=message):
         api.open_group(tmp_path / "dta.zarr")
     assert os.listdir(tmp_path) == ["data.zarr"]

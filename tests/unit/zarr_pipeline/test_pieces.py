@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")
 
+from blizzarr.model.edges import Edges
 from blizzarr.zarr_pipeline.selection import Piece, whole
 
 
@@ -17,7 +18,7 @@ def pieces(*given: tuple[tuple[int, ...], Any, Any]) -> list[Piece]:
 
 
 def together(given: list[Piece], chunk: tuple[int, ...], dropped: tuple[int, ...] = ()) -> Any:
-    return whole(given, chunk, lambda piece: piece[0], dropped)
+    return whole(given, tuple(map(Edges.even, chunk)), lambda piece: piece[0], dropped)
 
 
 HALVES = pieces(((0,), (slice(2, 4, 1),), (slice(0, 2),)), ((1,), (slice(0, 3, 1),), (slice(2, 5),)))
