@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
+from blizzarr.dtypes.arrow_texts import texts_of
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
@@ -241,6 +242,7 @@ def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """A value as an array of objects; which lists are sequences of elements and which are elements, the shape tells."""
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
+    value = value if (texts := texts_of(value)) is None else texts
     if isinstance(value, np.ndarray) and shape:
         # NumPy's texts stay what they are: the engine takes them without making objects.
         are_texts = value.dtype.kind == "T" and not hasattr(value.dtype, "na_object")

@@ -1,4 +1,4 @@
-"""Elements in memory as arrays of Arrow."""
+"""Elements of arrays as arrays of Arrow."""
 
 from __future__ import annotations
 
@@ -6,9 +6,36 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from blizzarr.array.objects import ObjectHandle
+from blizzarr.codecs.objects.vlen import NativeTable
+from blizzarr.codecs.objects.vlen_array import ArrayTable
 from blizzarr.dtypes import DataType, optional
 from blizzarr.errors import UnsupportedOperationError
+from blizzarr.indexing import Lowered
+from blizzarr.transfer import Binding, read
+
+
+def read_objects(binding: Binding, lowered: Lowered, dtype: DataType) -> Any:
+    """Read objects as an array of pyarrow. Texts, bytes and ragged arrays become no objects of Python on the way.
+
+    Raise `UnsupportedOperationError` if pyarrow is not installed, `TypeError` if Arrow has no such data type.
+    """
+    arrow = _pyarrow()
+    handle = binding.handle
+    assert isinstance(handle, ObjectHandle), "that of an array of objects"
+    table = handle.new_table()
+    if not isinstance(table, NativeTable | ArrayTable):
+        return as_arrow(read(binding, lowered), dtype)
+    tokens = _with_axis(read(handle.tokens(table), lowered))
+    offsets, joined = table.join(np.ascontiguousarray(tokens))
+    if isinstance(table, ArrayTable):
+        made = arrow.LargeListArray.from_arrays(offsets, as_arrow(joined, dtype))
+    else:
+        kind = arrow.large_string() if dtype.name == "string" else arrow.large_binary()
+        made = arrow.Array.from_buffers(kind, tokens.size, [None, *map(arrow.py_buffer, (offsets, joined))])
+    return _in_lists(made, tokens)
 
 
 def as_arrow(elements: Any, dtype: DataType) -> Any:
@@ -16,13 +43,8 @@ def as_arrow(elements: Any, dtype: DataType) -> Any:
 
     Raise `UnsupportedOperationError` if pyarrow is not installed, `TypeError` if Arrow has no such data type.
     """
-    try:
-        arrow: Any = import_module("pyarrow")
-    except ImportError as missing:
-        raise UnsupportedOperationError("to_arrow needs pyarrow: pip install 'blizzarr[arrow]'") from missing
-    values = np.asarray(elements)
-    if values.ndim == 0:
-        raise ValueError("expected a selection with an axis, found a single element")
+    arrow = _pyarrow()
+    values = _with_axis(elements)
     missing_ones = None
     if dtype.name == optional.NAME:
         values, missing_ones = values["value"], ~values["is_valid"]
@@ -32,6 +54,25 @@ def as_arrow(elements: Any, dtype: DataType) -> Any:
         made = arrow.array(flat, type=kind, mask=None if missing_ones is None else missing_ones.reshape(-1))
     except (arrow.ArrowNotImplementedError, arrow.ArrowInvalid, arrow.ArrowTypeError) as refused:
         raise TypeError(f"expected a data type that Arrow has, found {dtype}: {refused}") from refused
-    for length in reversed(values.shape[1:]):
-        made = arrow.FixedSizeListArray.from_arrays(made, length)
+    return _in_lists(made, values)
+
+
+def _with_axis(elements: Any) -> npt.NDArray[Any]:
+    values = np.asarray(elements)
+    if values.ndim == 0:
+        raise ValueError("expected a selection with an axis, found a single element")
+    return values
+
+
+def _in_lists(made: Any, elements: npt.NDArray[Any]) -> Any:
+    """Return an array of Arrow with the axes of these elements: those after the first are lists of a fixed size."""
+    for length in reversed(elements.shape[1:]):
+        made = _pyarrow().FixedSizeListArray.from_arrays(made, length)
     return made
+
+
+def _pyarrow() -> Any:
+    try:
+        return import_module("pyarrow")
+    except ImportError as missing:
+        raise UnsupportedOperationError("to_arrow needs pyarrow: pip install 'blizzarr[arrow]'") from missing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ import numpy.typing as npt
 
 from blizzarr.array.facts import ArrayFacts
 from blizzarr.config import config
+from blizzarr.dtypes import Kind
+from blizzarr.indexing import Lowered, numpy_style
+from blizzarr.transfer import Binding
 
 _ITERATED_BYTES = 1 << 20
 """The bytes that are read ahead, at least a row of chunks, when an array is iterated over."""
@@ -25,6 +29,10 @@ class AsNumpy(ArrayFacts):
     if TYPE_CHECKING:
 
         def __getitem__(self, key: Any) -> Any: ...
+
+        def _bind(self) -> Binding: ...
+
+        def _lowered(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any) -> Lowered: ...
 
         def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any: ...
 
@@ -40,8 +48,12 @@ class AsNumpy(ArrayFacts):
     def to_arrow(self, key: Any = ...) -> Any:
         """Read the elements that `key` selects as an array of pyarrow.
 
-        Numbers are not copied. Texts are of the type ``large_string``, byte strings of ``large_binary``; missing
-        elements (of the data type ``zarrs.optional``) are null. Axes after the first are lists of a fixed size.
+        Numbers are not copied. Texts are of the type ``large_string``, byte strings of ``large_binary``, ragged arrays
+        of ``large_list``; they are copied once, out of the decoded chunks. Missing elements (of the data type
+        ``zarrs.optional``) are null. Axes after the first are lists of a fixed size.
+
+        Whatever takes arrays by Arrow's interface for C takes an array itself: ``pyarrow.array(array)``,
+        ``polars.Series(array)``.
 
         Parameters
         ----------
@@ -70,9 +82,22 @@ class AsNumpy(ArrayFacts):
         [3, 4]
         """
         # Imported late, as few programs use it.
-        from blizzarr.array.as_arrow import as_arrow
+        from blizzarr.array.as_arrow import as_arrow, read_objects
 
-        return as_arrow(self[key], self._metadata.dtype)
+        dtype = self._metadata.dtype
+        if dtype.kind is Kind.OBJECT:
+            return read_objects(self._binding or self._bind(), self._lowered(numpy_style, key), dtype)
+        return as_arrow(self[key], dtype)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Return everything as Arrow's interface for C has it, for `pyarrow.array` and others; see `to_arrow`."""
+        exported: tuple[object, object] = self.to_arrow().__arrow_c_array__(requested_schema)
+        return exported
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return everything as Arrow's interface for streams has it, for `polars.Series` and others; see `to_arrow`."""
+        whole = self.to_arrow()
+        return import_module("pyarrow").chunked_array([whole]).__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
         if not self._shape:

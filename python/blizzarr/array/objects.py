@@ -60,7 +60,7 @@ class ObjectHandle:
 
     def read(self, out: npt.NDArray[Any], axes: Axes, /) -> BaseException | None:
         """Read the elements that the axes select into `out`, of objects or NumPy's texts; return what to warn of."""
-        table = self._table()
+        table = self.new_table()
         tokens = np.empty(out.shape, FILL_TOKEN.dtype)
         surplus = self._handle(table).read(tokens, axes)
         elements = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
@@ -71,7 +71,7 @@ class ObjectHandle:
 
     def write(self, source: npt.NDArray[Any], axes: Axes, write_empty: bool = False, /) -> None:
         """Write `source` to the elements that the axes select; with `write_empty`, chunks of fill values are stored."""
-        table = self._table()
+        table = self.new_table()
         tokens = _tokens(self.codec, table, source)
         self._handle(table).write(tokens, axes, write_empty)
 
@@ -84,12 +84,12 @@ class ObjectHandle:
         """Delete the chunks at these places of the grid."""
         self.tokens().handle.erase(places, rank)
 
-    def tokens(self) -> Binding:
+    def tokens(self, table: Table | None = None) -> Binding:
         """Return the array as the engine has it: an array of tokens with the fill value `FILL_TOKEN`.
 
-        Tokens other than that have no meaning to anybody else.
+        Tokens other than that have a meaning only in `table`, a new one of `new_table`.
         """
-        return Binding(self._handle(self._table()), FILL_TOKEN.dtype)
+        return Binding(self._handle(table or self.new_table()), FILL_TOKEN.dtype)
 
     def resized(self, shape: tuple[int, ...], sides: list[NativeEdges] | None = None, /) -> ObjectHandle:
         """Return the handle for another shape of the array, and perhaps with other edges of its chunks."""
@@ -103,7 +103,11 @@ class ObjectHandle:
         """Return the handle itself: pools keep nothing of arrays of objects, whose tokens are only valid once."""
         return self
 
-    def _table(self) -> Table:
+    def new_table(self) -> Table:
+        """Return a table for one operation.
+
+        Raise `UnknownExtensionError` if its codec is not allowed or not there.
+        """
         try:
             return self.codec.table(self.fill)
         except UnknownExtensionError as error:

@@ -17,6 +17,7 @@ from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind, nulls
+from blizzarr.dtypes.arrow_texts import texts_of
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
@@ -39,6 +40,8 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
         raise nulls.refuse(count)
     if isinstance(data, np.ma.MaskedArray) and dtype is not None:
         return as_elements(data, DataType.parse(dtype).numpy)
+    if (texts := texts_of(data)) is not None:
+        return texts
     if hasattr(data, "dtype"):
         return np.asarray(data)
     if dtype is not None:

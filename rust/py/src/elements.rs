@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use blizzarr_core::codec::vlen::{Element, Source, Table, TOKEN};
+use blizzarr_core::error::{Error, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -10,6 +11,9 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::buffer::{Buffer, Slots};
 use crate::errors::{entry, handed, raise};
 use crate::texts::Texts;
+
+/// Bytes of an offset, as many as of a token.
+const OFFSET: usize = TOKEN;
 
 /// What the tokens of one operation stand for.
 #[pyclass(module = "blizzarr._native", frozen)]
@@ -77,21 +81,61 @@ impl ElementTable {
                 return texts.fill(|index| blocks.element(token_at(bytes, index)));
             }
             let mut slots = Slots::of(out)?;
+            let mut recent = Recent::of(bytes.len() / TOKEN);
             for index in 0..bytes.len() / TOKEN {
                 let token = token_at(bytes, index);
                 let element = if token == 0 {
                     self.fill.clone_ref(py)
                 } else {
                     let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
-                    if self.text {
-                        PyString::from_bytes(py, element)?.into_any().unbind()
-                    } else {
-                        handed(py, element)?.into_any().unbind()
-                    }
+                    recent.get(py, element, || {
+                        if self.text {
+                            Ok(PyString::from_bytes(py, element)?.into_any().unbind())
+                        } else {
+                            Ok(handed(py, element)?.into_any().unbind())
+                        }
+                    })?
                 };
                 slots.set(index, element)?;
             }
             Ok(())
+        })
+    }
+
+    /// The elements of these tokens, a contiguous buffer, without gaps, and before them where each begins and the last one
+    /// ends: 64-bit integers, as Arrow has them.
+    fn join<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let py = tokens.py();
+        entry(py, "hand elements out", None, || {
+            let buffer = Buffer::reading(tokens)?;
+            let blocks = self.table.blocks();
+            let bytes = buffer.bytes()?;
+            let elements = || (0..bytes.len() / TOKEN).map(|index| blocks.element(token_at(bytes, index)));
+            let mut end = 0;
+            let offsets = PyBytes::new_with(py, bytes.len() + OFFSET, |offsets| {
+                let summed = py.detach(|| {
+                    for (element, offset) in elements().zip(offsets[OFFSET..].chunks_exact_mut(OFFSET)) {
+                        end += element?.len();
+                        offset.copy_from_slice(&(end as u64).to_ne_bytes());
+                    }
+                    Ok(())
+                });
+                summed.map_err(|error| raise(py, error, None))
+            })?;
+            let joined = PyBytes::new_with(py, end, |joined| {
+                let copied = py.detach(|| {
+                    let mut rest = joined;
+                    for element in elements() {
+                        let element = element?;
+                        let (place, behind) = std::mem::take(&mut rest).split_at_mut(element.len());
+                        place.copy_from_slice(element);
+                        rest = behind;
+                    }
+                    Ok(())
+                });
+                copied.map_err(|error| raise(py, error, None))
+            })?;
+            Ok((offsets, joined))
         })
     }
 }
@@ -122,6 +166,86 @@ impl ElementTable {
             Ok(())
         })
     }
+}
+
+/// Puts texts that lie without gaps in `joined` into `out`, a contiguous array of NumPy's texts; `offsets` are as those of
+/// [`ElementTable::join`].
+#[pyfunction]
+pub fn texts_put(offsets: &Bound<'_, PyAny>, joined: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+    entry(out.py(), "take texts in", None, || {
+        let (places, whole) = (Buffer::reading(offsets)?, Buffer::reading(joined)?);
+        let (places, whole) = (places.bytes()?, whole.bytes()?);
+        let wrong = || PyValueError::new_err("expected texts, and an offset more than these");
+        let mut texts = Texts::of(out)?.ok_or_else(wrong)?;
+        if places.len() != (texts.count() + 1) * OFFSET {
+            return Err(wrong());
+        }
+        texts.fill(|index| {
+            let (start, end) = (token_at(places, index) as usize, token_at(places, index + 1) as usize);
+            let text = whole.get(start..end).and_then(|text| std::str::from_utf8(text).ok());
+            let text = text.ok_or_else(|| Error::new(Kind::Request, format!("text {index} is none in UTF-8")))?;
+            Ok(text.as_bytes())
+        })
+    })
+}
+
+/// Objects of elements that came before: equal elements get the same object, which takes less time and memory than one
+/// for each.
+struct Recent<'t> {
+    /// Each element has one place, where a later one may replace it. No places: elements are not looked for.
+    places: Vec<Option<(&'t [u8], Py<PyAny>)>>,
+    looked: usize,
+    found: usize,
+}
+
+impl<'t> Recent<'t> {
+    const PLACES: usize = 4096;
+
+    /// For so many elements; few of them are not worth the memory.
+    fn of(count: usize) -> Self {
+        let mut places = Vec::new();
+        if count >= Self::PLACES && places.try_reserve_exact(Self::PLACES).is_ok() {
+            places.resize_with(Self::PLACES, || None);
+        }
+        Recent { places, looked: 0, found: 0 }
+    }
+
+    fn get(
+        &mut self,
+        py: Python<'_>,
+        element: &'t [u8],
+        make: impl FnOnce() -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        if self.looked == Self::PLACES {
+            if self.found < Self::PLACES / 4 {
+                // Most are different, and looking for them takes longer than what it saves.
+                self.places = Vec::new();
+            }
+            (self.looked, self.found) = (0, 0);
+        }
+        let Some(place) = self.places.get_mut(place_of(element)) else { return make() };
+        self.looked += 1;
+        if let Some((known, object)) = place {
+            if *known == element {
+                self.found += 1;
+                return Ok(object.clone_ref(py));
+            }
+        }
+        let object = make()?;
+        *place = Some((element, object.clone_ref(py)));
+        Ok(object)
+    }
+}
+
+/// The place of an element among [`Recent::PLACES`], by its length and its first and last bytes.
+fn place_of(element: &[u8]) -> usize {
+    let word = |bytes: &[u8]| bytes.iter().fold(0, |word: u64, &byte| word << 8 | u64::from(byte));
+    let ends = match (element.first_chunk::<8>(), element.last_chunk::<8>()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first).rotate_left(29) ^ u64::from_le_bytes(*last),
+        _ => word(element),
+    };
+    let mixed = (ends ^ element.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 32) as usize % Recent::PLACES
 }
 
 fn token_at(tokens: &[u8], index: usize) -> u64 {

@@ -133,6 +133,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<document::PyDocument>()?;
     module.add_class::<caching::PyCachePool>()?;
     module.add_class::<elements::ElementTable>()?;
+    module.add_function(wrap_pyfunction!(elements::texts_put, module)?)?;
     module.add_class::<chain::PyChain>()?;
     module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;

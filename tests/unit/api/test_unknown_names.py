@@ -129,7 +129,7 @@ def test_once_it_is_registered() -> None:
     ("point", "name", "words"),
     [
         ("codec", "zarrs.anything", "zarrista"),
-        ("codec", "imagecodecs_jpeg2k", "imagecodecs"),
+        ("codec", "imagecodecs_jpeg2k", "pip install imagecodecs-zarr"),
         ("codec", "virtual_tiff.x", "virtual-tiff"),
         ("codec", "zip", "not in the registry"),
         ("data type", "object", "zarr_format=2"),

@@ -97,5 +97,64 @@ def test_axes_and_missing_elements() -> None:
     assert array.to_arrow().to_pylist() == [1, None, 3]
     with pytest.raises(TypeError, match="a data type that Arrow has, found complex64"):
         blizzarr.create_array({}, data=np.zeros(2, "complex64")).to_arrow()
-    with pytest.raises(ValueError, match="a selection with an axis"):
-        array.to_arrow(0)
+    for one in (array, blizzarr.create_array({}, data=["a"])):
+        with pytest.raises(ValueError, match="a selection with an axis"):
+            one.to_arrow(0)
+
+
+def test_arrays_are_arrays_of_arrow() -> None:
+    """Whatever takes Arrow's interface for C takes an array: as an array, as a stream, and cast to what it asks for."""
+    arrow = pytest.importorskip("pyarrow")
+    numbers, texts = blizzarr.create_array({}, data=[1, 2, 3]), blizzarr.create_array({}, data=["a", "äö", ""])
+    assert arrow.array(numbers).to_pylist() == [1, 2, 3]
+    assert arrow.array(texts).to_pylist() == arrow.chunked_array(texts).to_pylist() == ["a", "äö", ""]
+    assert arrow.array(texts, arrow.string()).type == arrow.string()
+
+
+@pytest.mark.parametrize("key", [slice(None), slice(None, None, -3), [5, 5, 0], slice(2, 2), (None, slice(1, 4))])
+@pytest.mark.parametrize("codec", ["vlen-utf8", "vlen-bytes", "zarrs.vlen", "zarrs.vlen_v2"])
+def test_texts_of_any_selection(key: Any, codec: str) -> None:
+    """Texts and bytes come out of the engine as Arrow has them: of several chunks, repeated, fill values among them."""
+    pytest.importorskip("pyarrow")
+    name = "bytes" if codec == "vlen-bytes" else "string"
+    options = {"index_codecs": ["bytes"], "data_codecs": ["bytes"], "index_data_type": "uint64"}
+    serializer = {"name": codec, "configuration": options} if codec == "zarrs.vlen" else codec
+    texts = np.array(["", "a", "äö", "more than eight", "x\0", "", "a"], object)
+    data = texts if name == "string" else np.array([text.encode() for text in texts], object)
+    array = blizzarr.create_array({}, shape=9, chunks=3, dtype=name, fill_value=data[3], serializer=serializer)
+    array[:7] = data
+    expected = np.concatenate([data, [data[3]] * 2])
+    assert array.to_arrow(key).to_pylist() == expected[key].tolist()
+    assert [array.to_arrow(key).null_count, array.to_arrow(key).offset] == [0, 0]
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_texts_of_arrow_are_written(kind: str) -> None:
+    """Slices and several pieces of them too, as NumPy's texts are; a null is refused, and so are numbers."""
+    arrow = pytest.importorskip("pyarrow")
+    whole = arrow.array(["before", "a", "äö", "", "a text that is longer", "behind"], getattr(arrow, kind)())
+    array = blizzarr.create_array({}, data=whole[1:5])
+    assert array.metadata.dtype.name == "string"
+    assert array[:].tolist() == ["a", "äö", "", "a text that is longer"]
+    array[:] = arrow.chunked_array([whole[5:], whole[:0], whole[:3]])
+    assert array[:].tolist() == ["behind", "before", "a", "äö"]
+    for wrong in (arrow.array(["a", None, "b", "c"], whole.type), arrow.array([1, 2, 3, 4])):
+        with pytest.raises((TypeError, ValueError)):
+            array[:] = wrong
+    assert array[:].tolist() == ["behind", "before", "a", "äö"]
+
+
+@pytest.mark.parametrize("dtype", ["<i2", ">f8", "|u1"])
+def test_ragged_arrays(dtype: str) -> None:
+    """Arrays of any length are lists, both ways."""
+    arrow = pytest.importorskip("pyarrow")
+    array = blizzarr.create_array(
+        {}, shape=5, chunks=2, dtype=object, filters=[{"id": "vlen-array", "dtype": dtype}], zarr_format=2
+    )
+    lists = [[1, 2, 3], [], [4], [5, 6]]
+    array[:4] = arrow.array(lists, arrow.list_(arrow.int8()))
+    assert [part.tolist() for part in array[:]] == [*lists, []]
+    assert array[0].dtype == np.dtype(dtype).newbyteorder("=")
+    made = array.to_arrow(slice(None, None, -1))
+    assert made.to_pylist() == [[], *reversed(lists)]
+    assert made.type == arrow.large_list(arrow.from_numpy_dtype(np.dtype(dtype).newbyteorder("=")))

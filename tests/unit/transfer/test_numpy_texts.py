@@ -51,6 +51,20 @@ def test_texts_go_both_ways(layout: dict[str, Any]) -> None:
     assert array[1:].tolist() == [["one"] * 4, ["two"] * 4]
 
 
+def test_equal_texts_are_one_object() -> None:
+    """Where many of the texts are equal; the fill value is one object, too, and different texts stay different."""
+    few = np.array([f"a{number % 50} ä" for number in range(20_000)], object)
+    many = np.array([f"longer {number} text" for number in range(20_000)], object)
+    mixed = np.concatenate([few, many, few])
+    for data, most in ((few, 50), (many, 20_000), (mixed, 60_000)):
+        array = blizzarr.create_array({}, data=data, chunks=3000)
+        found = array[:]
+        assert found.tolist() == data.tolist()
+        assert len({id(text) for text in found.tolist()}) <= most
+    as_bytes = np.array([text.encode() for text in few], object)
+    assert blizzarr.create_array({}, data=as_bytes)[:].tolist() == as_bytes.tolist()
+
+
 @pytest.mark.parametrize("view", [np.s_[:, :], np.s_[::-1], np.s_[:, ::2]], ids=str)
 def test_out_may_have_any_strides(view: Any) -> None:
     array = made()

@@ -30,6 +30,10 @@ class NativeTable:
     def take(self, tokens: Any, out: Any, /) -> None:
         self.native.take(tokens, out)
 
+    def join(self, tokens: Any, /) -> tuple[bytes, bytes]:
+        """Return the offsets of the elements of these tokens, 64 bits each, and the elements without gaps."""
+        return self.native.join(tokens)
+
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         return self.native
 

@@ -40,7 +40,7 @@ class VlenArrayCodec(ObjectCodec):
         return dtype
 
     def table(self, fill: Any) -> Table:
-        return _ArrayTable(self, fill)
+        return ArrayTable(self, fill)
 
     def refuses(self, element: Any) -> Refusal | None:
         try:
@@ -63,7 +63,7 @@ class VlenArrayCodec(ObjectCodec):
         return array.tobytes()
 
 
-class _ArrayTable:
+class ArrayTable:
     """The engine's table of byte strings; they are arrays outside of it."""
 
     __slots__ = ("_codec", "_memory_type", "_native", "_stored_type")
@@ -84,6 +84,12 @@ class _ArrayTable:
         # Each array owns its memory: what a user changes in one of them shows nowhere else.
         arrays = (np.frombuffer(element, self._stored_type).astype(self._memory_type) for element in out.tolist())
         out[:] = np.fromiter(arrays, out.dtype, out.size)
+
+    def join(self, tokens: Any, /) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+        """Return the offsets of the arrays of these tokens, and the elements of all of them without gaps."""
+        offsets, joined = self._native.join(tokens)
+        elements = np.frombuffer(joined, self._stored_type).astype(self._memory_type, copy=False)
+        return np.frombuffer(offsets, np.int64) // self._stored_type.itemsize, elements
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         return self._native
