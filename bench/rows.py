@@ -12,7 +12,7 @@ import numpy as np
 from bench.layouts import FRAME, FRAMES, LAYOUTS, SAMPLE, SHAPE, SMALL, Layout, content, volume
 from bench.peers.base import Selection, Values
 
-Kind = Literal["read", "open", "write", "update", "append", "list", "threads", "samples"]
+Kind = Literal["read", "open", "write", "update", "append", "list", "threads", "samples", "dask"]
 EVERYTHING = Selection((slice(None),) * 3)
 ELEMENTS = 200
 BOX = 12
@@ -23,6 +23,7 @@ FRAME_COUNT = 1000
 ARRAYS = 500
 SAMPLES = 128
 MASKED = 0.001
+BLOCK = 64
 # The layouts on which the kinds of selection are compared.
 SELECTED = ("raw 512 KiB", "blosc-lz4 512 KiB", "zstd 64 KiB", "shards of zstd 64 KiB")
 
@@ -119,6 +120,8 @@ def rows() -> Iterator[Row]:
         layout = LAYOUTS[name]
         yield Row("8 threads, one array", f"boxes of 40³, {name}", "threads", layout, _boxes(96, 40), 96)
         yield Row("8 threads, one array", f"single elements, {name}", "threads", layout, _elements(320), 320)
+    for name in SELECTED[1:]:
+        yield Row("Dask", f"sum over blocks of {BLOCK}³, {name}", "dask", LAYOUTS[name])
     yield Row(
         "small arrays", f"{SAMPLES} samples of 3 KiB, each of its own array", "samples", SAMPLE, (EVERYTHING,), SAMPLES
     )

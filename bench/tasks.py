@@ -15,7 +15,7 @@ import tensorstore as ts
 from bench.layouts import FRAMES, LAYOUTS, RAW, Layout, content, volume, write_document
 from bench.peers.base import Peer, Selection, Task
 from bench.peers.limit import Limit, chunk_values, touched, wanted_span
-from bench.rows import ARRAYS, EVERYTHING, SAMPLES, Row, frames
+from bench.rows import ARRAYS, BLOCK, EVERYTHING, SAMPLES, Row, frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ def prepare(row: Row, peer: Peer, site: Site) -> Timed:
         "read": _read,
         "threads": _read,
         "samples": _samples,
+        "dask": _dask,
         "open": _open,
         "write": _write,
         "update": _update,
@@ -115,6 +116,16 @@ def _samples(row: Row, peer: Peer, site: Site) -> Timed:
             raise WrongError(f"{peer.name} reads other values: {row.title}")
 
     return Timed(_nothing, peer.sampling(roots, layout), check)
+
+
+def _dask(row: Row, peer: Peer, site: Site) -> Timed:
+    layout = _layout(row)
+
+    def check(found: Any) -> None:
+        if found != content(layout).sum(dtype="u8"):
+            raise WrongError(f"{peer.name} sums other values: {row.title}")
+
+    return Timed(_nothing, peer.summing(site.stored(layout), layout, BLOCK), check)
 
 
 def _open(row: Row, peer: Peer, site: Site) -> Timed:

@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import dask.array
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.layouts import Layout
+from bench.layouts import DTYPE, Layout
 
 THREADS = 8
 
@@ -44,6 +45,22 @@ class Selection:
         return Selection(np.nonzero(self.key[0]), "points") if self.kind == "mask" else self
 
 
+@dataclass(frozen=True, slots=True)
+class Selectable:
+    """What Dask wants of an array, whoever reads it."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    read: Callable[[tuple[Any, ...]], Any]
+
+    def __getitem__(self, key: tuple[Any, ...]) -> Any:
+        return self.read(key)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
 class Peer:
     """One implementation: how it makes the task of a row."""
 
@@ -69,6 +86,10 @@ class Peer:
         whole = Selection((slice(None),) * len(layout.shape))
         tasks = [self.reading(root, layout, (whole,)) for root in roots]
         return lambda: [task() for task in tasks]
+
+    def summing(self, root: Path, layout: Layout, edge: int) -> Task:
+        """Sum an open array with Dask, over cubes of so many elements along each edge."""
+        raise CannotError("is not called by Dask")
 
     def opening(self, root: Path, layout: Layout, index: tuple[int, ...], times: int) -> Task:
         raise NotImplementedError
@@ -126,6 +147,12 @@ class Library(Peer):
             return [done[at % THREADS][at // THREADS] for at in range(len(tasks))]
 
         return task
+
+    def summing(self, root: Path, layout: Layout, edge: int) -> Task:
+        array = self.open(str(root), zarr_format=layout.zarr_format)
+        selectable = Selectable(layout.shape, DTYPE, partial(self.basic, array))
+        blocks = dask.array.from_array(selectable, chunks=edge, asarray=False)
+        return lambda: int(blocks.sum(dtype="u8").compute(scheduler="threads"))
 
     def _reads(self, root: Path, layout: Layout, selections: Sequence[Selection]) -> list[Task]:
         array = self.open(str(root), zarr_format=layout.zarr_format)

@@ -1,7 +1,7 @@
 //! The requests that can be made to one store.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,9 @@ use object_store::{Error as StoreError, GetOptions, GetRange, ObjectMeta, RetryC
 
 use crate::exchange::{broken_body, innermost, requests_so_far, Exchange, Log};
 use crate::failure::{Cause, Failure};
-use crate::limiter::{Limiter, Outcome};
+use crate::limiter::Outcome;
 use crate::runtime::{provide_encryption, wait, GoOn};
+use crate::servers::Server;
 use crate::settings::{self, Opened, Settings};
 use crate::spans::{spans_of, Span, Wanted};
 use crate::traffic::{self, Count, Protocol};
@@ -28,11 +29,6 @@ const CHANGES: usize = 10;
 const ATTEMPTS: usize = 20;
 const AT_LEAST: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Ranges that are so many bytes apart are requested as one before anything is known of a store, and the bounds of that.
-const GAP: u64 = 256 << 10;
-const GAPS: (u64, u64) = (64 << 10, 1 << 20);
-/// Bodies from this length on tell how fast bytes come.
-const TELLING: u64 = 64 << 10;
 
 /// A store, for any thread of this process and of its forked children.
 pub struct Client {
@@ -49,8 +45,7 @@ pub(crate) struct Connected {
     pub server: Option<String>,
     pub total: (Duration, String),
     retry: RetryConfig,
-    limiter: Limiter,
-    pace: Pace,
+    learnt: Arc<Server>,
     /// Whether an answer has shown that the bucket exists, which cannot be removed before it is empty.
     has_bucket: AtomicBool,
 }
@@ -145,6 +140,7 @@ impl Client {
         let Settings { protocol, bucket, prefix, retry, .. } = &self.settings;
         let total = self.settings.total()?;
         let opened = settings::open(&self.settings)?;
+        let name = self.settings.server(&opened);
         let server = opened.endpoint.as_ref().filter(|_| *protocol == Protocol::S3);
         let fresh = Arc::new(Connected {
             server: server.map(|endpoint| format!("{endpoint} {bucket}")),
@@ -153,8 +149,7 @@ impl Client {
             prefix: prefix.clone(),
             total,
             retry: retry.clone(),
-            limiter: Limiter::default(),
-            pace: Pace::default(),
+            learnt: Server::named(name),
             has_bucket: AtomicBool::new(false),
         });
         Ok(kept(Some(Arc::clone(&fresh))).unwrap_or(fresh))
@@ -219,7 +214,7 @@ impl Connected {
         &self,
         work: impl Future<Output = std::result::Result<T, StoreError>>,
     ) -> std::result::Result<(T, Log), Failure> {
-        let _permit = self.limiter.acquire(pool::most_requests()).await;
+        let _permit = self.learnt.limiter.acquire(pool::most_requests()).await;
         let exchange = Arc::new(Exchange::default());
         let begun = Instant::now();
         let (total, limit) = &self.total;
@@ -232,9 +227,9 @@ impl Connected {
         let outcome = tokio::time::timeout(*total, exchange.noting(both)).await;
         let log = exchange.log();
         if log.throttled {
-            self.limiter.note(Outcome::Throttled);
+            self.learnt.limiter.note(Outcome::Throttled);
         } else if log.status.is_some() {
-            self.limiter.note(Outcome::Answered(log.latency, log.is_upload));
+            self.learnt.limiter.note(Outcome::Answered(log.latency, log.is_upload));
         }
         let cause = match outcome {
             Ok(Ok(answer)) => return Ok((answer, log)),
@@ -321,7 +316,7 @@ impl Connected {
         self.has_bucket.fetch_or(self.protocol != Protocol::Http, Ordering::Relaxed);
         traffic::add(self.protocol, Count::Read, 1);
         traffic::add(self.protocol, Count::BytesRead, answer.length as u64);
-        self.pace.note(log.latency, begun.elapsed().saturating_sub(log.latency), answer.length as u64);
+        self.learnt.pace.note(log.latency, begun.elapsed().saturating_sub(log.latency), answer.length as u64);
         Ok(answer)
     }
 
@@ -341,7 +336,7 @@ impl Connected {
     }
 
     async fn get_ranges(&self, key: &str, wanted: &[Wanted], version: Option<Arc<str>>) -> Result<Option<Parts>> {
-        let mut spans = spans_of(wanted, self.pace.gap());
+        let mut spans = spans_of(wanted, self.learnt.pace.gap());
         if spans.is_empty() {
             spans.push(Span { start: 0, length: Some(0), members: Vec::new() });
         }
@@ -403,37 +398,4 @@ pub fn version_of(meta: &ObjectMeta) -> Arc<str> {
         (Some(tag), None) => tag.into(),
         (None, None) => format!("at {} {}", meta.last_modified.to_rfc3339(), meta.size).into(),
     }
-}
-
-/// How quickly a store answers, from what it has answered lately.
-#[derive(Default)]
-struct Pace {
-    /// In nanoseconds; 0: unknown.
-    latency: AtomicU64,
-    /// In bytes per second; 0: unknown.
-    bandwidth: AtomicU64,
-}
-
-impl Pace {
-    fn note(&self, latency: Duration, rest: Duration, length: u64) {
-        mix(&self.latency, latency.as_nanos() as u64);
-        if length >= TELLING && !rest.is_zero() {
-            mix(&self.bandwidth, (length as f64 / rest.as_secs_f64()) as u64);
-        }
-    }
-
-    /// So many bytes that nobody wants take less time than another request.
-    fn gap(&self) -> u64 {
-        match (self.latency.load(Ordering::Relaxed), self.bandwidth.load(Ordering::Relaxed)) {
-            (0, _) | (_, 0) => GAP,
-            (latency, bandwidth) => ((latency as f64 * 1e-9 * bandwidth as f64) as u64).clamp(GAPS.0, GAPS.1),
-        }
-    }
-}
-
-/// Moves a mean towards a new value. What is lost when two threads do so at once does not matter.
-fn mix(mean: &AtomicU64, value: u64) {
-    let before = mean.load(Ordering::Relaxed);
-    let after = if before == 0 { value } else { before - before / 8 + value / 8 };
-    mean.store(after.max(1), Ordering::Relaxed);
 }

@@ -5,7 +5,7 @@
 //! 2. [`exchange`] stands between that crate and the HTTP client. It notes what was asked and answered, so that the
 //!    meaning of a failure comes from the status and the code of an answer, never from the text of an error.
 //! 3. [`connections`] has the HTTP clients, which stores with the same options share.
-//! 4. [`limiter`] decides how many requests are in flight.
+//! 4. [`limiter`] decides how many requests are in flight, by what was learnt of a server ([`servers`]).
 //! 5. [`client`] makes the requests for one value: ranges, of one version, or the whole.
 //! 6. [`write`] makes those that change what is stored, some of them on the condition that an object is of a version.
 //! 7. [`reader`] is the engine's view of one value.
@@ -20,6 +20,7 @@ pub mod limiter;
 pub mod list;
 pub mod reader;
 pub mod runtime;
+pub mod servers;
 pub mod settings;
 pub mod spans;
 pub mod traffic;

@@ -1,6 +1,6 @@
 //! How many requests are in flight: as many as a store answers well.
 //!
-//! 1. Each answer in good time allows one more request, so that their number doubles from round to round.
+//! 1. Each answer in good time allows two more requests, so that there are three times as many from round to round.
 //! 2. That ends when a round's answers take so much longer than those of the best round that twice as many requests bring
 //!    nothing, and one in four is taken back. From then on the number grows by one a round, as long as that helps.
 //! 3. A server that asks for fewer (429, 503) has half as many.
@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Requests in flight before anything is known of a store.
-const FIRST: f64 = 48.0;
+const FIRST: f64 = 64.0;
+/// How many more each answer allows, as long as nothing is busy.
+const MORE: f64 = 2.0;
 const LEAST: f64 = 4.0;
 /// Answers that take so many times as long as those of the best round show that the store, or the way to it, is busy.
 const BUSY: f64 = 1.8;
@@ -27,10 +29,12 @@ pub struct Limiter(Mutex<State>);
 #[derive(Debug)]
 struct State {
     limit: f64,
+    /// The most that whoever asked last may have in flight.
+    ceiling: usize,
     in_flight: usize,
     waiting: VecDeque<oneshot::Sender<()>>,
-    /// Whether every answer still allows one more request.
-    doubles: bool,
+    /// Whether nothing was ever busy.
+    triples: bool,
     /// Uploads, whose latency is mostly the time that their bytes take, and others.
     rounds: [Round; 2],
     halved: Option<Instant>,
@@ -65,9 +69,10 @@ impl Default for Limiter {
     fn default() -> Self {
         Limiter(Mutex::new(State {
             limit: FIRST,
+            ceiling: usize::MAX,
             in_flight: 0,
             waiting: VecDeque::new(),
-            doubles: true,
+            triples: true,
             rounds: [(), ()].map(|()| Round { best: None, answers: 0.0, latencies: 0.0, length: FIRST }),
             halved: None,
         }))
@@ -80,6 +85,7 @@ impl Limiter {
         loop {
             let turn = {
                 let mut state = self.state();
+                state.ceiling = ceiling;
                 if state.in_flight < state.most(ceiling) {
                     state.in_flight += 1;
                     return Permit { limiter: self };
@@ -145,8 +151,8 @@ impl State {
     fn answered(&mut self, latency: f64, is_upload: bool) {
         // What is not used says nothing of whether more would help.
         let used = self.in_flight as f64 >= 0.7 * self.limit;
-        if used {
-            self.limit += if self.doubles { 1.0 } else { 1.0 / self.limit };
+        if used && self.limit < self.ceiling as f64 {
+            self.limit += if self.triples { MORE } else { 1.0 / self.limit };
         }
         let round = &mut self.rounds[usize::from(is_upload)];
         round.answers += 1.0;
@@ -157,7 +163,7 @@ impl State {
         let mean = round.latencies / round.answers;
         let best = round.best.map_or(mean, |best| best.min(mean));
         if used && mean > BUSY * best + NOISE.as_secs_f64() {
-            self.doubles = false;
+            self.triples = false;
             self.limit = (0.75 * self.limit).max(LEAST);
         }
         // The way to a store may become longer for good.
@@ -166,7 +172,7 @@ impl State {
     }
 
     fn throttled(&mut self) {
-        self.doubles = false;
+        self.triples = false;
         if self.halved.is_none_or(|halved| halved.elapsed() > CALM) {
             self.limit = (0.5 * self.limit).max(LEAST);
             self.halved = Some(Instant::now());
@@ -178,22 +184,28 @@ impl State {
 mod tests {
     use super::*;
 
-    /// Answers as a store does that works on `capacity` requests at once: each takes longer when there are more.
+    /// Answers as a store does that works on `capacity` requests at once: each takes longer if there were more when it was
+    /// sent.
     fn after(requests: usize, capacity: f64) -> usize {
         let limiter = Limiter::default();
+        let mut sent: VecDeque<f64> = VecDeque::new();
+        limiter.state().ceiling = 256;
         for _ in 0..requests {
             let mut state = limiter.state();
-            let limit = state.limit;
-            state.in_flight = limit as usize;
-            state.answered(0.05 * (limit / capacity).max(1.0), false);
+            while sent.len() < state.most(256) {
+                sent.push_back(state.most(256) as f64);
+            }
+            state.in_flight = sent.len();
+            let others = sent.pop_front().unwrap_or_default();
+            state.answered(0.05 * (others / capacity).max(1.0), false);
         }
         let limit = limiter.state().most(256);
         limit
     }
 
     #[test]
-    fn requests_double_where_the_store_keeps_up() {
-        assert_eq!(after(48, 1e9), 96);
+    fn requests_triple_where_the_store_keeps_up() {
+        assert_eq!(after(64, 1e9), 192);
         assert_eq!(after(500, 1e9), 256, "the ceiling");
     }
 
@@ -215,7 +227,7 @@ mod tests {
             let is_upload = number % 300 > 200;
             state.answered(if is_upload { 1.0 } else { 0.02 }, is_upload);
         }
-        assert!(limiter.state().doubles, "no round was slower than the best of its kind");
+        assert!(limiter.state().triples, "no round was slower than the best of its kind");
     }
 
     #[test]
@@ -224,7 +236,7 @@ mod tests {
         limiter.note(Outcome::Throttled);
         limiter.note(Outcome::Throttled);
         assert_eq!(limiter.state().most(256), FIRST as usize / 2, "once for all that were on their way");
-        assert!(!limiter.state().doubles);
+        assert!(!limiter.state().triples);
     }
 
     #[test]

@@ -41,6 +41,14 @@ impl Settings {
         self.options.iter().filter_map(|(name, value)| Some((client_key(name)?, value.as_str())))
     }
 
+    /// The name of the server, and of the bucket there; a server of HTTP has none.
+    pub fn server(&self, opened: &Opened) -> String {
+        match self.protocol {
+            Protocol::Http => self.bucket.splitn(4, '/').take(3).collect::<Vec<_>>().join("/"),
+            protocol => format!("{protocol:?} {:?} {:?} {}", opened.endpoint, opened.account, self.bucket),
+        }
+    }
+
     /// Whether requests are to be sent without encryption: the user has named a server like that, and not refused it.
     fn names_http(&self, endpoint: Option<&str>) -> bool {
         self.client().all(|(key, _)| key != ClientConfigKey::AllowHttp)
