@@ -95,15 +95,13 @@ bench: $(VENV)/built  ## every implementation in turn, with ratios to each other
 docs: $(VENV)/tested  ## the code of every page runs
 	$(BIN)/python -m pytest tests/test_docs.py
 
-# What makes the site, in an environment of its own: nothing of blizzarr is built or imported.
-.envs/docs/made: pyproject.toml
-	$(PYTHON) -m venv .envs/docs
-	.envs/docs/bin/python -m pip install --quiet $$($(PYTHON) -c \
-	  'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+# What makes the site.
+$(VENV)/documented: $(VENV)/built
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
-site: .envs/docs/made  ## the pages and the reference, into target/site; links are checked
-	NO_MKDOCS_2_WARNING=1 .envs/docs/bin/mkdocs build --strict --quiet
+site: $(VENV)/documented  ## the pages, the reference and the executed notebooks, into target/site; links are checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: $(VENV)/made  ## one wheel for every Python from 3.11 on
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .

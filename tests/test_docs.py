@@ -35,7 +35,8 @@ from blizzarr.transformers import KEY_ENCODINGS
 ROOT = Path(__file__).parents[1]
 # The demo downloads what it shows; `make demo` runs it.
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "demo")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [page.relative_to(ROOT if page.name == "README.md" else ROOT / "docs").as_posix() for page in PAGES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -56,7 +57,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(table, "_here", dict(table._here))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
@@ -79,13 +80,13 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
                 run_command(command, expected, status, capfd)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
-def test_links_lead_somewhere(page: Path) -> None:
+@pytest.mark.parametrize(("page", "name"), list(zip(PAGES, NAMES, strict=True)), ids=NAMES)
+def test_links_lead_somewhere(page: Path, name: str) -> None:
     """Each relative link and picture exists, and the site has each page; `make site` checks anchors, too."""
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         assert re.match(r"[a-z]+:", target) or (page.parent / target).exists(), target
-    assert page.name == "README.md" or f": {page.name}\n" in (ROOT / "mkdocs.yml").read_text()
+    assert name == "README.md" or re.search(rf"[:-] {name}$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])

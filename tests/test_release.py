@@ -18,15 +18,20 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package
 RECIPE = (ROOT / "recipe/recipe.yaml").read_text()
 
 
-@pytest.fixture(scope="module")
-def release_notes() -> ModuleType:
-    """The program that prints the notes of a release, which is no part of the package."""
-    spec = importlib.util.spec_from_file_location("release_notes", ROOT / ".github/notes.py")
+def program(name: str) -> ModuleType:
+    """A program that is no part of the package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f".github/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def release_notes() -> ModuleType:
+    """The program that prints the notes of a release."""
+    return program("notes")
 
 
 def test_there_is_one_version() -> None:
@@ -65,3 +70,31 @@ def test_what_does_not_agree_stops_a_release(
     """A tag of another version, or changes without their date, release nothing."""
     with pytest.raises(SystemExit, match=re.escape(text)):
         release_notes.notes(tag, changes, version)
+
+
+URL = "https://example.org/owner/repository"
+
+
+def test_the_page_of_the_index_leads_to_the_repository() -> None:
+    """The package index knows no other file than README.md, so a link in it names the repository and the tag."""
+    page = program("index_page").absolute(
+        "[a](docs/a.md#b), ![p](c/p.png), [w](https://e.org), [m](mailto:x), [h](#h)\n\n```md\n[a](docs/a.md)\n```\n",
+        URL,
+        "v1.2.0",
+    )
+    assert page == (
+        f"[a]({URL}/blob/v1.2.0/docs/a.md#b), ![p]({URL}/raw/v1.2.0/c/p.png), [w](https://e.org), [m](mailto:x), "
+        "[h](#h)\n\n```md\n[a](docs/a.md)\n```\n"
+    )
+    readme = program("index_page").absolute((ROOT / "README.md").read_text(encoding="utf-8"), URL, "v1.2.0")
+    assert {link[:4] for link in re.findall(r"\]\(([^)]*)\)", readme)} == {"http"}
+
+
+def test_the_links_beside_that_page_are_a_table() -> None:
+    """The table goes behind what pyproject.toml has."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8") + program("index_page").urls(URL, "v1.2.0")
+    assert tomllib.loads(text)["project"]["urls"] == {
+        "Repository": URL,
+        "Changelog": f"{URL}/blob/v1.2.0/CHANGELOG.md",
+        "Issues": f"{URL}/issues",
+    }

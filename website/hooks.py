@@ -1,6 +1,6 @@
-"""What MkDocs does not do by itself: pages from the root of the repository, and a reference made of the docstrings.
+"""What MkDocs does not do by itself: pages from the root, a reference made of the docstrings, executed notebooks.
 
-Nothing of blizzarr is imported or built for this: the docstrings are read from the source.
+The docstrings are read from the source. The notebooks import blizzarr.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "website"))
 
 from docstrings import as_markdown  # noqa: E402
+from notebooks import execute, with_pictures  # noqa: E402
 
 # Files outside docs/ that become pages; links between them and the pages of docs/ are adapted.
 FROM_ROOT = (
@@ -58,7 +59,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from the root, and those of the reference."""
+    """Add the pages from the root and those of the reference, and execute the notebooks."""
     for name in FROM_ROOT:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     files.append(File.generated(config, "website.css", abs_src_path=str(ROOT / "website/website.css")))
@@ -67,7 +68,22 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         module = package if name == "blizzarr" else package[name.removeprefix("blizzarr.")]
         files.append(File.generated(config, f"reference/{name}.md", content=reference(module)))
     files.append(File.generated(config, ERRORS, content=errors(package["errors"])))
+    add_gallery(files, config)
     return files
+
+
+def add_gallery(files: Files, config: MkDocsConfig) -> None:
+    """Put executed notebooks, their pictures and their files in the place of the pages of docs/gallery."""
+    index, *sources = sorted((ROOT / "docs/gallery").glob("*.md"), key=lambda path: (path.stem != "index", path.name))
+    notebooks = {source.name: execute(source) for source in sources}
+    contents: dict[str, str | bytes] = {"index.md": with_pictures(index.read_text(encoding="utf-8"), notebooks)}
+    for name, notebook in notebooks.items():
+        contents |= {name: notebook.page, name.removesuffix("md") + "ipynb": notebook.file} | notebook.pictures
+    for name, content in contents.items():
+        uri = f"gallery/{name}"
+        if (page := files.get_file_from_path(uri)) is not None:
+            files.remove(page)
+        files.append(File.generated(config, uri, content=content))
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
