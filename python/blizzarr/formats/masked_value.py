@@ -87,7 +87,8 @@ def with_masked_value(
             attributes = {**attributes, MASKED: kind.fill_to_json(value)}
         return replace(made, fill_value=value, fill_undefined=False, attributes=attributes)
     # GDAL, which writes this attribute, takes the fill value for the one to mask in every format.
-    keeps = (in_place or "_CRS" in attributes) and kind.fill_identity(fill_value) != kind.fill_identity(kind.default_fill)
+    is_default = kind.fill_identity(fill_value) == kind.fill_identity(kind.default_fill)
+    keeps = (in_place or "_CRS" in attributes) and not is_default
     if form.has_null_fill and not is_nan(kind, fill_value) and not keeps:
         if value is not None and kind.kind in (Kind.INTEGER, Kind.FLOAT) and not is_nan(kind, value):
             attributes = {**attributes, MASKED: value.item()}

@@ -224,6 +224,18 @@ def test_other_byte_orders(dtype: Any, given: dict[str, Any], store: Any, plain:
     np.testing.assert_array_equal(plain(store, mode="r")[:], expected)
 
 
+@pytest.mark.parametrize(("dtype", "given"), [("i4", ">i4"), ("f8", ">f8"), ("M8[s]", ">M8[s]"), ("U3", ">U3")])
+@pytest.mark.filterwarnings("ignore:The data type")
+def test_elements_of_another_byte_order(dtype: str, given: str, store: Any, engine: list[str]) -> None:
+    """zarr-python hands them on as they are, because the names of the data types are the same."""
+    array = zarr.create_array(store, shape=(6,), chunks=(2,), dtype=dtype)
+    values = np.arange(6).astype(given)
+    array[1:] = values[1:]
+    array.oindex[[0]] = values[:1]
+    assert array[:].tolist() == values.tolist()
+    assert set(engine) == {"engine"}
+
+
 def test_chunks_of_several_shapes_are_left_to_zarr_python(store: Any, engine: list[str]) -> None:
     if zarr.config.get("array.rectilinear_chunks", None) is None:
         pytest.skip("this release of zarr-python has only regular grids")
