@@ -177,8 +177,8 @@ def test_row_074_something_else_where_a_chunk_should_be(
     )
 
 
-@pytest.mark.parametrize("make", [loop, link_to_nothing])
-def test_row_074_nobody_goes_by_a_list_without_links_to_nothing(
+@pytest.mark.parametrize("make", [loop, link_to_nothing, fifo])
+def test_row_074_nobody_goes_by_a_list_without_what_is_no_file(
     tmp_path: Path, array: blizzarr.Array, make: Callable[[Path], None]
 ) -> None:
     """As a copy does: such a chunk is no missing one. Who replaces or removes it puts an end to that."""
@@ -194,6 +194,34 @@ def test_row_074_nobody_goes_by_a_list_without_links_to_nothing(
     make(chunk)
     array.store.delete("c/1")
     assert array[...].tolist() == [0, 1, 2, 3, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [("c", link_to_nothing), ("c/1", link_to_nothing), ("c/1", fifo), ("c/1/1", full_directory), ("c/1", loop)],
+)
+def test_row_074_chunks_behind_what_is_no_directory_are_not_missing(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    """As where the disk that a link leads to is not mounted."""
+    array = blizzarr.create_array(tmp_path / "a", data=np.arange(1, 17, dtype="int16").reshape(4, 4), chunks=2)
+    (tmp_path / "a" / name).rename(tmp_path / "moved")
+    make(tmp_path / "a" / name)
+    pool = blizzarr.CachePool(1 << 20)
+    for work in (
+        lambda: array[2:],
+        lambda: array[3, 3],
+        lambda: array.cached(pool)[2:],
+        lambda: array.__setitem__((3, 3), 5),
+        lambda: blizzarr.copy(array, {}),
+        lambda: blizzarr.copy(array, {}, chunks=3),
+        lambda: list(blizzarr.copy(array, tmp_path / "b")),
+    ):
+        with pytest.raises(StoreError):
+            work()
+    if name != "c":
+        assert array[:2].tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+        assert not blizzarr.diff(array, array).same
 
 
 def test_row_074_a_file_where_a_directory_should_be(tmp_path: Path, array: blizzarr.Array) -> None:

@@ -164,6 +164,62 @@ def test_row_116_no_elements_come_from_what_is_no_answer_to_a_read(server: Fault
         server.fault = lambda method, path: None
 
 
+def chunked(body: bytes) -> bytes:
+    pieces = [body[start : start + 50] for start in range(0, len(body), 50)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in (*pieces, b""))
+
+
+def without_length(answer: bytes, *, as_chunks: bool) -> bytes:
+    """An answer that says by its chunks where it ends; or not at all, so that it ends where the connection does."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = [line for line in head.split(b"\r\n") if not line.startswith(b"Content-Length")]
+    if not as_chunks:
+        return b"\r\n".join(lines) + b"\r\n\r\n" + body
+    return b"\r\n".join([*lines, b"Transfer-Encoding: chunked"]) + b"\r\n\r\n" + chunked(body)
+
+
+def of_unknown(answer: bytes) -> bytes:
+    """An answer with a part that does not say how long the whole is."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = [
+        line.rpartition(b"/")[0] + b"/*" if line.startswith(b"Content-Range") else line for line in head.split(b"\r\n")
+    ]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+UNUSUAL: dict[str, Answering] = {
+    "in chunks": lambda wanted, value: without_length(part_of(wanted, value), as_chunks=True),
+    "a part of unknown": lambda wanted, value: of_unknown(part_of(wanted, value)),
+    "both": lambda wanted, value: without_length(of_unknown(part_of(wanted, value)), as_chunks=True),
+}
+"""Answers that RFC 9110 and 9112 allow, and few servers give."""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_row_116_answers_without_lengths(server: FaultyServer, layout: str, name: str) -> None:
+    array = stored(server, layout)
+    whole = array.store.get("c/0")
+    server.fault = lambda method, path: UNUSUAL[name] if method == "GET" and path.endswith(KEY) else None
+    for opened in (array, blizzarr.open_array(f"{server.url}/bucket/a", mode="r")):
+        for part in (slice(None), slice(3, 7), slice(60, 62)):
+            assert np.array_equal(opened[part], VALUES[part])
+        assert opened.store.get("c/0") == whole
+        assert opened.store.get_ranges("c/0", [(2, 5), (-3, None)]) == [whole[2:7], whole[-3:]]
+
+
+def test_row_116_an_answer_whose_end_cannot_be_told_is_an_error(server: FaultyServer) -> None:
+    """It looks the same when the connection is lost; so does a chunk that breaks off."""
+    array = stored(server, "plain")
+    for lie, reason in (
+        (lambda wanted, value: without_length(answer(200, value), as_chunks=False), "cannot be used"),
+        (lambda wanted, value: without_length(answer(200, value), as_chunks=True)[:-9], "broke off"),
+    ):
+        server.fault = lambda method, path, lie=lie: lie if method == "GET" and path.endswith(KEY) else None
+        with pytest.raises(StoreError, match=reason):
+            array[:]
+
+
 @pytest.mark.parametrize("status", [500, 503])
 def test_row_117_a_write_that_was_made_although_a_proxy_says_503(server: FaultyServer, status: int) -> None:
     """It has lost the answer of the store, which would have a code."""

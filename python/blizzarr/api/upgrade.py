@@ -121,7 +121,7 @@ def upgrade(
     planned.raise_problems()
     check_writable(resolved, "")
     with workers_of(executor, resolved) as workers:
-        run(planned, progress, switched=switched, workers=workers)
+        run(planned, progress, record=record, switched=switched, workers=workers)
     return replace(planned, done=True)
 
 

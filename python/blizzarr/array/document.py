@@ -92,6 +92,8 @@ def check_same(store: Store, path: str, metadata: ArrayMeta, stored: ArrayMeta |
     elif not (same_chunks(stored, metadata) or (stored.source is not None and stored.source == metadata.source)):
         # The same document may be read in another way since: see `config.v1_order_as_documented`.
         opened, now = _text(metadata, stored), f"({_text(stored, metadata)}): somebody has replaced the array"
+        if stored.format != metadata.format:
+            now += ", or upgraded it (upgrade() finishes what was interrupted)"
     else:
         return
     raise ConflictError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.stores import Store
 from blizzarr.stores.confined import confined_directory, refuse_out
 from blizzarr.stores.requests import each
@@ -14,19 +14,36 @@ from blizzarr.stores.requests import each
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Iterate over the stored chunks (or shards) of an array: their keys in `chunk_store`, and positions in the grid.
 
-    Chunks outside of the array's shape are included; an interrupted change of the shape may have left some.
+    Chunks outside of the array's shape are included; an interrupted change of the shape may have left some. So is one
+    of the chunks that cannot be read because a file is in the place of their directory, or a directory in their place:
+    they are not missing.
     """
     prefix = chunk_prefix(path, metadata)
-    keys = metadata.chunk_keys
+    keys, rank = metadata.chunk_keys, len(metadata.shape)
     # The longest prefix that all of them have, so that documents and nodes beside them are not listed.
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = confined_directory(store)
+    obstructed = None
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
-        position = keys.position(key[len(prefix) :], len(metadata.shape)) if key.startswith(prefix) else None
+        name = key[len(prefix) :] if key.startswith(prefix) else None
+        position = None if name is None else keys.position(name, rank)
         if position is not None:
             yield key, position
-        elif kept is not None:
+            continue
+        if kept is not None:
             refuse_out(kept, key)  # chunks behind such a link are not missing
+        position = None if name is None else _obstructed(name, keys, rank)
+        if position is not None and position != obstructed:
+            yield prefix + keys.key(position), position
+            obstructed = position
+
+
+def _obstructed(name: str, keys: ChunkKeys, rank: int) -> tuple[int, ...] | None:
+    """Return the position of the chunk in whose place the directory of a key is, or of one below the key; or None."""
+    parts = name.split("/")
+    above = ("/".join(parts[:count]) for count in range(1, len(parts)))
+    below = (name + "/0" * count for count in range(1, rank + 1))
+    return next((there for key in (*above, *below) if (there := keys.position(key, rank)) is not None), None)
 
 
 def stored_bytes(store: Store, path: str, metadata: ArrayMeta) -> int:

@@ -20,7 +20,6 @@ from blizzarr.creation.chunking import (
 from blizzarr.creation.elements import check_fill, decide_type
 from blizzarr.creation.json_values import check_attributes, is_unicode
 from blizzarr.dtypes import DataType
-from blizzarr.dtypes.fill_user import zero
 from blizzarr.dtypes.typestr import with_field_orders
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import Format, arranged, format_named
@@ -123,7 +122,7 @@ def describe_array(*, shape: ShapeLike, dtype: Any, **options: Unpack[ArrayOptio
     chain = arranged(chain, kind, len(lengths), form)
     # In arrays of arbitrary objects, None is a value.
     undefined = fill_value is None and form.has_null_fill and kind.name != "object"
-    fill = zero(kind) if undefined else kind.fill(None if fill_value is ... else fill_value)
+    fill = kind.default_fill if undefined else kind.fill(None if fill_value is ... else fill_value)
     transformers = _transformers(given["storage_transformers"], len(lengths))
     encoding = _key_encoding(given["chunk_key_encoding"], len(lengths))
     # An encoding of a package renames the default keys, which only v3 has.

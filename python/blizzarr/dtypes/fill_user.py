@@ -26,7 +26,7 @@ class RefusedError(ValueError):
 
 
 def default(dtype: DataType) -> np.generic:
-    """Return the default fill value: zero, false, NaT, or empty."""
+    """Return the default fill value, which undefined ones stand for, too: zero, false, NaT, or empty."""
     if dtype.kind is Kind.TIME:
         return dtype.numpy.type("NaT", np.datetime_data(dtype.numpy))  # type: ignore[no-any-return]
     if dtype.kind is Kind.OBJECT:
@@ -38,12 +38,6 @@ def default(dtype: DataType) -> np.generic:
         # There is no shorter representation.
         dtype.check_length()
     scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
-    return scalar
-
-
-def zero(dtype: DataType) -> np.generic:
-    """Return the value with all bits zero (1970 for times), which undefined fill values stand for."""
-    scalar: np.generic = np.zeros(1, dtype.numpy)[0] if dtype.kind is Kind.TIME else default(dtype)
     return scalar
 
 

@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.dtypes import DataType, Kind
-from blizzarr.dtypes.fill_user import zero
 from blizzarr.errors import MetadataError
 from blizzarr.formats.format import Format
 from blizzarr.model import ArrayMeta
@@ -88,11 +87,12 @@ def with_masked_value(
             attributes = {**attributes, MASKED: kind.fill_to_json(value)}
         return replace(made, fill_value=value, fill_undefined=False, attributes=attributes)
     # GDAL, which writes this attribute, takes the fill value for the one to mask in every format.
-    keeps = (in_place or "_CRS" in attributes) and fill_value != zero(kind)
+    is_default = kind.fill_identity(fill_value) == kind.fill_identity(kind.default_fill)
+    keeps = (in_place or "_CRS" in attributes) and not is_default
     if form.has_null_fill and not is_nan(kind, fill_value) and not keeps:
         if value is not None and kind.kind in (Kind.INTEGER, Kind.FLOAT) and not is_nan(kind, value):
             attributes = {**attributes, MASKED: value.item()}
-        return replace(made, fill_value=zero(kind), fill_undefined=True, attributes=attributes)
+        return replace(made, fill_value=kind.default_fill, fill_undefined=True, attributes=attributes)
     return replace(made, attributes=attributes)
 
 

@@ -71,7 +71,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         dtype,
         RegularGrid(chunks),
         KEYS,
-        fill_user.zero(dtype),
+        fill_user.default(dtype),
         n5_chain(dtype, len(shape), compressor),
         attributes=attributes,
         dimension_names=names,

@@ -67,7 +67,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     elif dtype is not None:
         # The document leaves elements that were never written undefined; here they are zeros.
         fill_value = (
-            fill_user.zero(dtype)
+            fill_user.default(dtype)
             if fill_undefined
             else v1_fill.decode(dtype, fill_value, "fill_value", problems, endian)
         )

@@ -58,7 +58,7 @@ def decode_fill(dtype: DataType | None, endian: str | None, value: Any, problems
     if dtype is None:
         return None
     if value is None:
-        return fill_user.zero(dtype)
+        return fill_user.default(dtype)
     if value == "0" and dtype.kind not in (Kind.TEXT, Kind.OBJECT):
         # N5 for Java's writer of Zarr has this text for all data types.
         value = False if dtype.kind is Kind.BOOL else 0

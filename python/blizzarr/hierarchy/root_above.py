@@ -8,15 +8,16 @@ from blizzarr.stores import LocalStore, Store
 
 
 def root_above(store: Store, path: str) -> tuple[Store, str] | None:
-    """Return the store at the root of the hierarchy around a directory that does not exist, and the path of its node.
+    """Return the store at the root of the hierarchy around a directory, and the path of its node.
 
-    The draft keeps documents and chunks in two trees, so the path of a node is not that of a directory. Return None if
-    there is no such hierarchy above, or no such node in it.
+    The draft keeps documents and chunks in two trees, so the path of a node is not that of a directory (where an
+    upgrade was interrupted, there may be one, without a document). Return None if there is no such hierarchy above, or
+    no such node in it.
     """
     from pathlib import Path
 
     directory = getattr(store, "root", None)
-    if not isinstance(store, LocalStore) or not isinstance(directory, Path) or directory.exists():
+    if not isinstance(store, LocalStore) or not isinstance(directory, Path):
         return None
     if store.links == "within-root":
         return None  # what is above is outside

@@ -68,7 +68,7 @@ def array_of(
         dtype,
         RegularGrid((*chunk, volume.num_channels), ends_with_array=True),
         IntervalKeys.of(scale.voxel_offset, chunk, ends) if shards is None else shards,
-        fill_user.zero(dtype),
+        fill_user.default(dtype),
         _chain(scale, dtype),
         dimension_names=AXES,
         format=NAME,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from blizzarr.formats.document import load
@@ -16,11 +16,14 @@ KEY: Final = "blizzarr-upgrade.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The old and the new format; `switching` is True once all new documents but the root's are stored."""
+    """The old and the new format, and which steps are done."""
 
     old: str
     new: str
     switching: bool = False
+    """True once all new documents but the root's are stored."""
+    copied: bool = False
+    """True once all chunks that need other keys have them; a new document may be stored only then."""
 
     @classmethod
     def read(cls, store: Store) -> Self | None:
@@ -30,11 +33,11 @@ class Record:
             return None
         try:
             value: Any = load(bytes(raw), Problems())
-            return cls(str(value["old"]), str(value["new"]), value["switching"] is True)
+            return cls(str(value["old"]), str(value["new"]), value["switching"] is True, value.get("copied") is True)
         except (KeyError, TypeError):
             # Records are stored atomically, so this is not one.
             return None
 
     def write(self, store: Store) -> None:
         """Store the record."""
-        store.set(KEY, json.dumps({"old": self.old, "new": self.new, "switching": self.switching}).encode())
+        store.set(KEY, json.dumps(asdict(self)).encode())

@@ -2,16 +2,17 @@
 
 1. A record is stored, by which an interrupted upgrade is recognised.
 2. Chunks that need other keys get them in addition to the old ones: a second link to the same file, or a copy.
-3. The new documents are stored, that of the root last. From then on the hierarchy has the new format; until then the
-   old documents count.
+3. The new documents are stored, those of members before their group's, so that no group hides members. Where a node has
+   both documents, the new one counts. Once the root has it, the hierarchy has the new format.
 4. Old chunk keys and old documents are removed, inner nodes first, and then the record.
 
-Each step can be repeated, so running an interrupted upgrade again finishes it.
+Each step can be repeated, so running an interrupted upgrade again finishes it. What was written in between is kept: an
+array without its new document gets its chunks under the new keys again, and one that has it keeps those that are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Final, TypeVar
@@ -19,7 +20,7 @@ from typing import Final, TypeVar
 from blizzarr.array.stored import stored_chunks
 from blizzarr.distributing import Workers, spread
 from blizzarr.durability import durable
-from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, find_many
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.requests import delete_many, duplicate_many, set_many
@@ -51,22 +52,34 @@ class _Counter:
 
 
 def run(
-    upgrade: Upgrade, advance: Advance | None = None, *, switched: bool = False, workers: Workers | None = None
+    upgrade: Upgrade,
+    advance: Advance | None = None,
+    *,
+    record: Record | None = None,
+    switched: bool = False,
+    workers: Workers | None = None,
 ) -> None:
-    """Run a planned upgrade; with `switched` (the new documents count already) only the removal of what is old."""
+    """Run a planned upgrade; with `record`, go on with one that was interrupted.
+
+    With `switched` (the new documents count already), only remove what is old.
+    """
     store, nodes = upgrade.store, upgrade.nodes
-    moves = [move for node in nodes if node.moves_chunks for move in _moves(store, node)]
-    inner, root = [node for node in nodes if node.path], [node for node in nodes if not node.path]
+    moving = {node.path: _moves(store, node) for node in nodes if node.moves_chunks}
+    copied = record is not None and record.copied
+    with_new = {path for path in moving if copied and _has_document(upgrade, path)}
+    duplicates = [move for path, moves in moving.items() if path not in with_new for move in moves]
+    stale = []
+    if record is not None and not switched:
+        stale = [key for node in nodes if node.path in moving.keys() - with_new for key in _stale(store, node, moving)]
     # Inner nodes first, so that the rest of the old hierarchy can be reached from its root.
     levels = [list(level) for _, level in groupby(sorted(nodes, key=_depth, reverse=True), _depth)]
     outdated = [stage for level in levels for stage in _stages([node.outdated for node in level])]
-    stored = [_stages([list(node.documents.items()) for node in some]) for some in (inner, root)]
-    count = _Counter(
-        (1 if switched else 2) * len(moves)
-        + (0 if switched else sum(map(len, stored[0] + stored[1])))
-        + sum(map(len, outdated)),
-        advance,
-    )
+    stored = [_stages([list(node.documents.items()) for node in level]) for level in levels]
+    inner = [stage for level, stages in zip(levels, stored, strict=True) if level[0].path for stage in stages]
+    root = [stage for level, stages in zip(levels, stored, strict=True) if not level[0].path for stage in stages]
+    gone = [old for moves in moving.values() for old, _ in moves]
+    before = 0 if switched else len(stale) + len(duplicates) + sum(map(len, inner + root))
+    count = _Counter(before + len(gone) + sum(map(len, outdated)), advance)
 
     def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
         at_once = _IN_ONE_CALL if hasattr(store, "set_many") else _BY_ITSELF
@@ -79,17 +92,20 @@ def run(
     if not switched:
         # Nothing old is removed before the new documents would survive a power cut.
         with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name).write(store)
-            all_of(duplicate_many, moves)
-            for stage in stored[0]:
+            Record(upgrade.old.name, upgrade.new.name, copied=copied).write(store)
+            all_of(delete_many, stale)
+            all_of(duplicate_many, duplicates)
+        with durable("full"):
+            Record(upgrade.old.name, upgrade.new.name, copied=True).write(store)
+            for stage in inner:
                 all_of(set_many, stage)
         with durable("full"):
-            Record(upgrade.old.name, upgrade.new.name, switching=True).write(store)
-            for stage in stored[1]:
+            Record(upgrade.old.name, upgrade.new.name, copied=True, switching=True).write(store)
+            for stage in root:
                 all_of(set_many, stage)
-    all_of(delete_many, [old for old, _ in moves])
-    for gone in outdated:
-        all_of(delete_many, gone)
+    all_of(delete_many, gone)
+    for keys in outdated:
+        all_of(delete_many, keys)
     store.delete(KEY)
 
 
@@ -107,6 +123,21 @@ def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:
 
 def _depth(node: NodeUpgrade) -> int:
     return node.path.count("/") + 1 if node.path else 0
+
+
+def _has_document(upgrade: Upgrade, path: str) -> bool:
+    """Return whether the new document of a node is stored."""
+    return isinstance(find_many(upgrade.store, [path], [upgrade.new])[0], StoredNode)
+
+
+def _stale(store: Store, node: NodeUpgrade, moving: Mapping[str, list[tuple[str, str]]]) -> Iterator[str]:
+    """Iterate over the chunks of an array under their new keys which it no longer has under the old ones."""
+    assert isinstance(node.new, ArrayMeta)
+    there = chunk_store(store, node.path, node.new)
+    targets = {new for _, new in moving[node.path]}
+    for key, _ in stored_chunks(store, node.path, node.new):
+        if (stored := stored_key(there, key, store)) is not None and stored not in targets:
+            yield stored
 
 
 def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:

@@ -135,7 +135,7 @@ class ZarrPipeline(CodecPipeline):
             await in_thread(read, array.binding, lowered, elements)
 
     async def _write(self, pieces: Sequence[Piece], value: NDBuffer, drop_axes: tuple[int, ...]) -> None:
-        array, (shape, axes, _), elements = self._lowered(pieces, value, drop_axes)
+        array, (shape, axes, _), elements = self._lowered(pieces, value, drop_axes, writes=True)
         if array.store.read_only:
             raise NotTakenError("the store is read-only")
         if array.in_other_order:
@@ -168,7 +168,7 @@ class ZarrPipeline(CodecPipeline):
             raise NotTakenError(f"an element is none of its data type: {error}") from error
 
     def _lowered(
-        self, pieces: Sequence[Piece], buffer: Any, drop_axes: tuple[int, ...]
+        self, pieces: Sequence[Piece], buffer: Any, drop_axes: tuple[int, ...], *, writes: bool = False
     ) -> tuple[Bound, Lowered, npt.NDArray[Any]]:
         """Return the array, the selection and the memory.
 
@@ -189,6 +189,8 @@ class ZarrPipeline(CodecPipeline):
         if array is None or array.store is not store or array.root != root_of(store):
             array = self._bind(store_path, spec)
         elements = buffer.as_ndarray_like()
+        if writes and not array.dtype.hasobject and getattr(elements, "dtype", None) == array.dtype.newbyteorder():
+            elements = elements.astype(array.dtype)  # zarr-python converts data types of another name only
         if not isinstance(elements, np.ndarray) or elements.dtype != array.dtype:
             raise NotTakenError(f"elements of {array.dtype} are wanted as {getattr(elements, 'dtype', elements)}")
         for piece in pieces if array.chunk is None else pieces[:1]:

@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, GetRange, ObjectMeta, RetryConfig};
 
-use crate::exchange::{broken_body, innermost, requests_so_far, Exchange, Log};
+use crate::exchange::{broken_body, innermost, keep_at_most, requests_so_far, Exchange, Log};
 use crate::failure::{Cause, Failure};
 use crate::limiter::Outcome;
 use crate::runtime::{provide_encryption, wait, GoOn};
@@ -258,8 +258,9 @@ impl Connected {
             let Some(range) = span.range() else { return Err(failure.at(key)) };
             let lacks_suffixes =
                 span.start < 0 && matches!(failure.cause, Cause::Store(StoreError::NotSupported { .. }));
-            if failure.log.status == Some(200) && failure.log.failure.is_none() {
-                // A server without ranges sends the whole value.
+            let is_whole = failure.log.status == Some(200) || failure.log.is_of_unknown;
+            if is_whole && failure.log.failure.is_none() {
+                // A server without ranges sends the whole value; of a part, one has not said what the whole is.
                 let Some(whole) = Box::pin(self.get(key, &Span::WHOLE, u64::MAX)).await? else { return Ok(None) };
                 return Ok(Some(cut(whole, &range)));
             }
@@ -289,6 +290,7 @@ impl Connected {
         let begun = Instant::now();
         let (answer, log) = self
             .request(async {
+                keep_at_most(limit);
                 let mut pause = self.retry.backoff.init_backoff;
                 loop {
                     let options = GetOptions { range: range.clone(), ..GetOptions::default() };
@@ -366,6 +368,9 @@ async fn body(answer: object_store::GetResult, length: u64) -> std::result::Resu
     while let Some(piece) = stream.next().await {
         let piece = piece.inspect_err(|error| broken_body(innermost(error)))?;
         came += piece.len() as u64;
+        if came > length {
+            break;
+        }
         pieces.push(piece);
     }
     if came == length {

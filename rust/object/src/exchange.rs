@@ -8,7 +8,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use blizzarr_core::notices::{self, Topic};
 use bytes::Bytes;
-use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService};
+use futures_util::StreamExt;
+use object_store::client::{
+    HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
 use object_store::path::Path;
 use tokio::time::Instant;
 use tower_http::follow_redirect::RequestUri;
@@ -51,6 +54,10 @@ pub struct Log {
     pub is_of_store: bool,
     /// Names in a listing that no key can have, which were taken out of it.
     pub impossible: Vec<String>,
+    /// So many bytes of a body are wanted at most, where they have to be counted.
+    pub most: u64,
+    /// The last answer is a part (206) of what it does not say the length of.
+    pub is_of_unknown: bool,
 }
 
 /// Headers by which Amazon, Azure and Google find a request again, which others with their protocols send, too.
@@ -81,6 +88,32 @@ impl Exchange {
         self.note(|log| log.clone())
     }
 
+    /// An answer with the length of its body, which a server need not say where the protocol marks the end.
+    async fn measured(&self, response: HttpResponse) -> Result<HttpResponse, HttpError> {
+        let (mut parts, mut body) = response.into_parts();
+        let part = parts.headers.get(http::header::CONTENT_RANGE).and_then(|range| part_of(range.to_str().ok()?));
+        self.note(|log| log.is_of_unknown = part.is_some_and(|(_, is_of_unknown)| is_of_unknown));
+        // Before HTTP/2, a body that is in no chunks ends where the connection does, as one that breaks off does.
+        let has_end =
+            parts.version >= http::Version::HTTP_2 || parts.headers.contains_key(http::header::TRANSFER_ENCODING);
+        if has_end && !parts.headers.contains_key(http::header::CONTENT_LENGTH) {
+            let length = match part {
+                Some((length, _)) => length,
+                None => {
+                    let most = self.note(|log| log.most);
+                    let counted = counted(body, most).await;
+                    let (pieces, length) = counted.inspect_err(|error| {
+                        self.note(|log| log.failure = Some((error.kind(), innermost(error))));
+                    })?;
+                    body = Bytes::from(pieces).into();
+                    length
+                }
+            };
+            parts.headers.insert(http::header::CONTENT_LENGTH, length.into());
+        }
+        Ok(HttpResponse::from_parts(parts, body))
+    }
+
     fn note<R>(&self, change: impl FnOnce(&mut Log) -> R) -> R {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -97,13 +130,13 @@ impl HttpService for Noted {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let asked = format!("{method} {}", without_secrets(&uri));
         exchange.note(|log| {
-            let (requests, throttled) = (log.requests + 1, log.throttled);
+            let (requests, throttled, most) = (log.requests + 1, log.throttled, log.most);
             if let Some(why) = log.why_again() {
                 notices::add(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
             }
             let uncertain_before = log.uncertain_before || log.uncertain;
             // Until it is answered.
-            *log = Log { requests, throttled, asked, uncertain: true, uncertain_before, ..Log::default() };
+            *log = Log { requests, throttled, most, asked, uncertain: true, uncertain_before, ..Log::default() };
         });
         // S3 and Google Cloud, and Azure.
         let is_listing = method == http::Method::GET
@@ -142,7 +175,11 @@ impl HttpService for Noted {
         let is_error = status.is_client_error() || status.is_server_error();
         if !(is_error || (is_listing || is_change) && status.is_success()) {
             let unfit = (method == http::Method::GET).then(|| unfit(&response, is_of_part)).flatten();
-            return unfit.map_or(Ok(response), |reason| Err(unusable(reason)));
+            return match unfit {
+                Some(reason) => Err(unusable(reason)),
+                None if method == http::Method::GET => exchange.measured(response).await,
+                None => Ok(response),
+            };
         }
         let (mut parts, body) = response.into_parts();
         let body = match body.bytes().await {
@@ -184,6 +221,34 @@ impl HttpService for Noted {
         }
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
+}
+
+/// Has no more than so many bytes kept of bodies whose length no server says.
+pub fn keep_at_most(bytes: u64) {
+    let _ = EXCHANGE.try_with(|exchange| exchange.note(|log| log.most = bytes));
+}
+
+/// The bytes of a body, none if there are more than `most`, and how many there are.
+async fn counted(body: HttpResponseBody, most: u64) -> Result<(Vec<u8>, u64), HttpError> {
+    let (mut stream, mut kept, mut length) = (body.bytes_stream(), Vec::new(), 0);
+    while let Some(piece) = stream.next().await {
+        let piece = piece?;
+        length += piece.len() as u64;
+        if length > most {
+            kept = Vec::new();
+        } else {
+            kept.extend_from_slice(&piece);
+        }
+    }
+    Ok((kept, length))
+}
+
+/// The length of the part that `bytes 4-7/10` is, and whether the length of the whole is left open, as in `bytes 4-7/*`.
+fn part_of(range: &str) -> Option<(u64, bool)> {
+    let (part, whole) = range.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = part.split_once('-')?;
+    let length = last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)?.checked_add(1)?;
+    Some((length, whole == "*"))
 }
 
 /// How many requests were made so far in the course of the one that is being made.

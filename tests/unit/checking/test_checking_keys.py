@@ -239,7 +239,7 @@ def test_a_survey_sees_what_is_there(tmp_path: Path) -> None:
         finally:
             os.chdir(before)
     seen = survey(LocalStore(tmp_path), ("",))
-    assert seen.keys == [key for key in LocalStore(tmp_path).list() if "\\" not in key]
+    assert sorted([*seen.keys, "socket"]) == [key for key in LocalStore(tmp_path).list() if "\\" not in key]
     assert {"empty", "empty/inner", "a", "a/c", "a/c/0", "g/b/c"} <= set(seen.directories)
     assert seen.others == {"back\\slash": "a name that no key can have", "socket": "a socket"}
     assert survey(LocalStore(tmp_path), ("g/",)).keys == LocalStore(tmp_path).list("g")

@@ -82,7 +82,7 @@ def arrays(draw: st.DrawFn) -> ArrayMeta:
     fill = np.frombuffer(data, dtype.numpy)[0]
     unsaid = draw(st.booleans())
     # Which NaN it was, no document of v2 can say.
-    fill = np.zeros((), dtype.numpy)[()] if unsaid or dtype.numpy.kind in "fc" else fill
+    fill = dtype.default_fill if unsaid or dtype.numpy.kind in "fc" else fill
     order = draw(st.sampled_from("CF"))
     return ArrayMeta(
         draw(lengths),

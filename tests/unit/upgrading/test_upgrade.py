@@ -189,6 +189,45 @@ def test_interrupted_anywhere(old: str) -> None:
     check(values, "v3")
 
 
+@pytest.mark.filterwarnings("ignore:.*in two formats")
+@pytest.mark.parametrize("old", TREES)
+def test_what_is_written_after_an_interruption_is_kept(old: str) -> None:
+    """Whichever document counts, going on neither brings old chunks back nor hides members meanwhile."""
+    start: dict[str, Any] = {}
+    a_hierarchy(start, old)
+    stop, done = 0, False
+    while not done:
+        values = Dies(start)
+        values.left = stop
+        try:
+            done = blizzarr.upgrade(values).done
+        except BaseException as error:
+            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
+        values.left = 1 << 30
+        members = blizzarr.open_group(values)["scans"].members(None)
+        assert [name for name, _ in members] == ["first", "first/big", "first/empty"]
+        big = blizzarr.open_array(values, path="scans/first/big", mode="r+")
+        big[0, 0] = 99
+        big[4:] = 0  # the fill value: chunks go
+        assert done or blizzarr.upgrade(values).done
+        expected = VALUES.copy()
+        expected[0, 0], expected[4:] = 99, 0
+        assert np.array_equal(blizzarr.open(values, path="scans/first/big")[:], expected), stop
+        stop += 1
+    assert stop >= 20
+
+
+def test_a_directory_of_an_interrupted_upgrade_opens(tmp_path: Path) -> None:
+    """Its chunks have directories at their new place, but no document there."""
+    root = blizzarr.create_group(tmp_path / "t", zarr_format="v3_draft")
+    root.create_array("g/a", data=VALUES)
+    (tmp_path / "t/g/a/c/0").mkdir(parents=True)
+    assert np.array_equal(blizzarr.open(tmp_path / "t/g/a")[:], VALUES)
+    assert blizzarr.check(tmp_path / "t/g/a").ok
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.open(tmp_path / "t/g/a/c")
+
+
 def test_everything_that_stands_against_it_is_told_at_once() -> None:
     """What v3 cannot express, and what cannot be read, in every node; nothing changes."""
     values: dict[str, Any] = {}

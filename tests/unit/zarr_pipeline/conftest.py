@@ -40,9 +40,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
     lowered = ZarrPipeline._lowered
 
-    def watched(self: Any, pieces: Any, buffer: Any, drop_axes: Any) -> Any:
+    def watched(self: Any, *given: Any, **options: Any) -> Any:
         calls.append("usual")
-        found = lowered(self, pieces, buffer, drop_axes)
+        found = lowered(self, *given, **options)
         calls[-1] = "engine"
         return found
 

@@ -250,6 +250,18 @@ def test_an_order_of_inner_chunks_that_is_asked_for(tmp_path: Path) -> None:
     assert array[0, 1] == 2
 
 
+@pytest.mark.parametrize(("dtype", "given"), [("i4", ">i4"), ("f8", ">f8"), ("M8[s]", ">M8[s]"), ("U3", ">U3")])
+@pytest.mark.filterwarnings("ignore:The data type")
+def test_elements_of_another_byte_order(dtype: str, given: str, store: Any, engine: list[str]) -> None:
+    """zarr-python hands them on as they are, because the names of the data types are the same."""
+    array = zarr.create_array(store, shape=(6,), chunks=(2,), dtype=dtype)
+    values = np.arange(6).astype(given)
+    array[1:] = values[1:]
+    array.oindex[[0]] = values[:1]
+    assert array[:].tolist() == values.tolist()
+    assert set(engine) == {"engine"}
+
+
 def test_a_zip_file_without_a_path(engine: list[str]) -> None:
     """zarr-python 3.4 also takes file objects."""
     memory = io.BytesIO()

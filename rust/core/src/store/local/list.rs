@@ -1,15 +1,16 @@
 //! Which keys there are. Directories are followed through symbolic links, but never into themselves: a link to a directory
 //! that it is in is not listed.
 //!
-//! Not listed are names that are not keys, and files that are neither regular nor directories. A directory counts as a
-//! prefix even when no key is below it. A link that leads nowhere, or out of a root which is kept within, counts as a key,
-//! whatever it should lead to: opening it is an error.
+//! Not listed are names that are not keys. A directory counts as a prefix even when no key is below it. A FIFO, socket or
+//! device, and a link that leads nowhere, or out of a root which is kept within, count as keys: opening them is an error.
+//! Were they left out, a chunk would be missing, and not an error, for whoever goes by the list.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 
 use super::super::{key, Listing};
 use super::place::Place;
+use super::read::check_directory;
 use super::{failed, path};
 use crate::error::{Error, Result};
 
@@ -59,7 +60,7 @@ pub fn others(directory: Place<'_>, prefix: &str, limit: usize) -> Result<Vec<St
 fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, keys: &mut Vec<String>) -> Result<()> {
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
-        Err(cause) => return missing_is_empty(prefix, &cause),
+        Err(cause) => return missing_is_empty(directory, prefix, &cause),
     };
     for entry in reading {
         let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
@@ -74,7 +75,7 @@ fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, keys: &mut V
         let path = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let is_listed = entry.file_name().to_str().is_some_and(|name| key::check(name).is_ok())
-            && kind(directory, &entry).is_ok_and(|(is_file, is_directory)| is_file || is_directory);
+            && self::is_directory(directory, &entry).is_ok();
         if !is_listed {
             keys.push(path);
         } else if is_directory {
@@ -89,7 +90,7 @@ fn walk(directory: Place<'_>, prefix: &str, within: &mut Vec<Identity>, keys: &m
     let identity = match identity(directory) {
         Ok(identity) if within.contains(&identity) => return Ok(()), // a link upwards: all its keys are listed already
         Ok(identity) => identity,
-        Err(cause) => return missing_is_empty(prefix, &cause),
+        Err(cause) => return missing_is_empty(directory, prefix, &cause),
     };
     within.push(identity);
     let listing = entries(directory, prefix, |_| false)?; // it looks at what it enters
@@ -107,15 +108,15 @@ fn entries(directory: Place<'_>, prefix: &str, mut is_loop: impl FnMut(&Identity
     let mut listing = Listing::default();
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
-        Err(cause) => return missing_is_empty(prefix, &cause),
+        Err(cause) => return missing_is_empty(directory, prefix, &cause),
     };
     for entry in reading {
         let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
         let name = entry.file_name();
         let Some(name) = name.to_str().filter(|name| key::check(name).is_ok()) else { continue };
         let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
-        let (is_file, is_directory) = match kind(directory, &entry) {
-            Ok(kind) => kind,
+        let is_directory = match is_directory(directory, &entry) {
+            Ok(found) => found,
             Err(cause) if cause.kind() == ErrorKind::NotFound => continue, // deleted meanwhile
             Err(cause) => return Err(Error::io(&key, "list", &cause)),
         };
@@ -125,25 +126,24 @@ fn entries(directory: Place<'_>, prefix: &str, mut is_loop: impl FnMut(&Identity
                 continue;
             }
             listing.prefixes.push(key);
-        } else if is_file {
+        } else {
             listing.keys.push(key);
         }
     }
     Ok(listing)
 }
 
-/// Whether it is a file and whether it is a directory, which the directory itself tells unless it is a link.
-fn kind(directory: Place<'_>, entry: &fs::DirEntry) -> io::Result<(bool, bool)> {
+/// Whether it is a directory, which the directory above tells unless it is a link.
+fn is_directory(directory: Place<'_>, entry: &fs::DirEntry) -> io::Result<bool> {
     let kind = entry.file_type()?;
-    if kind.is_symlink() {
-        return match directory.child(entry.file_name()).as_place().metadata() {
-            Ok(target) => Ok((target.is_file(), target.is_dir())),
-            // Were it left out, a chunk would be missing, and not an error, for whoever goes by the list.
-            Err(cause) if directory.is_out(&cause) || leads_nowhere(&cause) => Ok((true, false)),
-            Err(cause) => Err(cause),
-        };
+    if !kind.is_symlink() {
+        return Ok(kind.is_dir());
     }
-    Ok((kind.is_file(), kind.is_dir()))
+    match directory.child(entry.file_name()).as_place().metadata() {
+        Ok(target) => Ok(target.is_dir()),
+        Err(cause) if directory.is_out(&cause) || leads_nowhere(&cause) => Ok(false),
+        Err(cause) => Err(cause),
+    }
 }
 
 /// Whether this is what the system says of a link to nothing or to itself.
@@ -155,8 +155,9 @@ fn leads_nowhere(cause: &io::Error) -> bool {
     cause.kind() == ErrorKind::NotFound
 }
 
-pub fn missing_is_empty<T: Default>(prefix: &str, cause: &io::Error) -> Result<T> {
+pub fn missing_is_empty<T: Default>(directory: Place<'_>, prefix: &str, cause: &io::Error) -> Result<T> {
     if path::has_nothing_below(cause) {
+        check_directory(prefix, directory)?;
         return Ok(T::default());
     }
     Err(failed(prefix, "list", cause))

@@ -2,11 +2,12 @@
 //!
 //! Whoever opens, looks up or changes a file asks its place for it, and so does not know which of the two it is.
 
+use std::cell::RefCell;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 pub use super::beneath::Beneath;
@@ -18,6 +19,9 @@ use crate::store::durability;
 
 /// For how long it is waited that another process gives back a lease; the system takes it away after 45 s.
 pub const LEASE: Duration = Duration::from_secs(60);
+
+/// For how long a directory is not looked at again.
+const A_MOMENT: Duration = Duration::from_millis(1);
 
 /// What a file is opened for. A FIFO, socket or device is not waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,6 +128,40 @@ impl<'a> Place<'a> {
             return root.open(self.path, libc::O_PATH)?.metadata();
         }
         fs::metadata(self.path)
+    }
+
+    /// Whether this is a link to nothing; `None` when there is no such name.
+    pub fn is_broken_link(self) -> io::Result<Option<bool>> {
+        match self.entry(|path| fs::symlink_metadata(path)) {
+            Ok(found) if found.is_symlink() => {
+                Ok(Some(self.metadata().is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound)))
+            }
+            Ok(_) => Ok(Some(false)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Whether this directory is missing because it is a link to nothing, or in one, as where a disk is not mounted.
+    /// The answer may be a millisecond old, so that it costs little where many chunks are missing.
+    pub fn is_behind_broken_link(self) -> bool {
+        thread_local!(static SOUND: RefCell<Option<(PathBuf, Instant)>> = const { RefCell::new(None) });
+        let is_sound = |(known, when): &(PathBuf, Instant)| known == self.path && when.elapsed() < A_MOMENT;
+        if self.within.is_none() && SOUND.with_borrow(|sound| sound.as_ref().is_some_and(is_sound)) {
+            return false;
+        }
+        let mut place = self;
+        while !place.path.as_os_str().is_empty() {
+            match (place.is_broken_link(), place.path.parent()) {
+                (Ok(None), Some(_)) => place = place.parent(),
+                (Ok(Some(true)), _) => return true,
+                _ => break,
+            }
+        }
+        if self.within.is_none() {
+            SOUND.set(Some((self.path.to_owned(), Instant::now())));
+        }
+        false
     }
 
     /// Calls `act` with a path by which the entry itself can be made, renamed or removed; it must not follow it.

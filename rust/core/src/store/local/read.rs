@@ -23,9 +23,7 @@ impl<'a> OpenFile<'a> {
     pub fn open(key: &'a str, place: Place<'_>) -> Result<Option<Self>> {
         let opened = match place.open(Access::ReadItself) {
             Err(cause) if is_link(&cause) => match place.open(Access::Read) {
-                Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                    return Err(refused(key, "a link to nothing: bring its target back, or remove it"))
-                }
+                Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(refused(key, BROKEN)),
                 opened => opened,
             },
             opened => opened,
@@ -36,7 +34,7 @@ impl<'a> OpenFile<'a> {
                 Ok(Some(OpenFile { key, file, size, times }))
             }
             Ok((_, entry)) => Err(entry.refused(key)),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => check_directory(key, place.parent()).map(|()| None),
             Err(cause) => Err(Error::io(key, "open", &cause)),
         }
     }
@@ -78,7 +76,7 @@ pub fn size(key: &str, place: Place<'_>) -> Result<Option<u64>> {
             Entry::File(size, _) => Ok(Some(size)),
             found => Err(found.refused(key)),
         },
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => check_missing(key, place).map(|()| None),
         Err(cause) => Err(Error::io(key, "look up", &cause)),
     }
 }
@@ -88,9 +86,26 @@ pub fn status(key: &str, place: Place<'_>) -> Result<Status> {
     match place.metadata().map(|metadata| Entry::new(&metadata)) {
         Ok(Entry::File(size, times)) => Ok(times.version(size).map_or(Status::Unknown, Status::Is)),
         Ok(entry) => Err(entry.refused(key)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Status::Missing),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => check_missing(key, place).map(|()| Status::Missing),
         Err(cause) => Err(Error::io(key, "look up", &cause)),
     }
+}
+
+/// Refuses to call a value missing whose file is a link to nothing, or behind one.
+fn check_missing(key: &str, place: Place<'_>) -> Result<()> {
+    match place.is_broken_link() {
+        Ok(Some(true)) => Err(refused(key, BROKEN)),
+        _ => check_directory(key, place.parent()),
+    }
+}
+
+/// Refuses to call missing what should be in a directory that is a link to nothing, or behind one.
+pub fn check_directory(key: &str, directory: Place<'_>) -> Result<()> {
+    if !directory.is_behind_broken_link() {
+        return Ok(());
+    }
+    let reason = format!("one of the directories that it should be in is {BROKEN}");
+    Err(Error { key: Some(key.into()).filter(|_| !key.is_empty()), ..Error::new(Kind::Store, reason) })
 }
 
 /// Whether there is a value in this file, looked up without opening it; not where a directory is in its place, or a file
@@ -102,6 +117,8 @@ pub fn has(key: &str, place: Place<'_>) -> Result<bool> {
         Err(cause) => Err(Error::io(key, "look up", &cause)),
     }
 }
+
+const BROKEN: &str = "a link to nothing: bring its target back, or remove it";
 
 /// What is at a path.
 enum Entry {

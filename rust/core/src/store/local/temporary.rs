@@ -33,7 +33,7 @@ pub fn leftovers(place: Place<'_>, prefix: &str, then: Then) -> Result<Vec<Strin
 fn collect(directory: Place<'_>, prefix: &str, then: Then, keys: &mut Vec<String>) -> Result<()> {
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
-        Err(cause) => return list::missing_is_empty(prefix, &cause),
+        Err(cause) => return list::missing_is_empty(directory, prefix, &cause),
     };
     for entry in reading {
         let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;

@@ -75,9 +75,36 @@ fn fault_74_what_is_not_a_file_is_an_error_and_never_missing() {
         "a wrong key does not change how others are set"
     );
     assert_eq!(store.delete("directory").expect_err("a directory").kind, Kind::Store);
-    assert_eq!(store.list("").expect("list"), ["directory/inner", "loop"]);
+    assert_eq!(store.list("").expect("list"), ["device", "directory/inner", "fifo", "loop", "socket"]);
     assert_eq!(names(&scratch.0), ["device", "directory", "fifo", "loop", "socket"], "nothing is left over");
     assert_eq!(store.get("directory/inner").expect("still there").as_deref(), Some(&b"x"[..]));
+}
+
+#[test]
+fn fault_74_what_a_directory_lacks_that_is_a_link_to_nothing_is_not_missing() {
+    let scratch = Scratch::new();
+    let beneath = LocalOptions { links: Links::WithinRoot, ..LocalOptions::default() };
+    for (number, store) in [scratch.store(), LocalStore::with(&scratch.0, beneath).expect("a store")].iter().enumerate() {
+        let (a, b) = (format!("a{number}"), format!("b{number}"));
+        store.set(&format!("{a}/c/0"), &[b"x"]).expect("set");
+        symlink("nowhere", scratch.0.join(&a).join("d")).expect("link");
+        for key in [format!("{a}/d/0"), format!("{a}/d/0/0"), format!("{a}/d")] {
+            for error in [
+                store.get(&key).expect_err("get"),
+                store.size(&key).expect_err("size"),
+                store.status(&key).map(drop).expect_err("status"),
+                store.list(&key).expect_err("list"),
+                store.list_dir(&key).map(drop).expect_err("list_dir"),
+            ] {
+                assert_eq!((error.kind, error.key.as_deref()), (Kind::Store, Some(&*key)), "{error}");
+                assert!(error.reason.contains("a link to nothing"), "{error}");
+            }
+        }
+        for key in [format!("{a}/c/1"), format!("{a}/e/0"), format!("{b}/c/0")] {
+            assert_eq!((store.get(&key).expect("get"), store.size(&key).expect("size")), (None, None));
+            assert_eq!(store.list(&key).expect("list"), [""; 0]);
+        }
+    }
 }
 
 #[test]
