@@ -237,19 +237,6 @@ def test_other_byte_orders(dtype: Any, given: dict[str, Any], store: Any, plain:
     np.testing.assert_array_equal(plain(store, mode="r")[:], expected)
 
 
-def test_an_order_of_inner_chunks_that_is_asked_for(tmp_path: Path) -> None:
-    """zarr-python 3.4 can store the inner chunks of a shard in another order than C."""
-    if "subchunk_write_order" not in codecs.ShardingCodec.__dataclass_fields__:
-        pytest.skip("this release of zarr-python has one order of inner chunks")
-    shards = codecs.ShardingCodec(
-        chunk_shape=(1, 1), subchunk_write_order="colexicographic", codecs=[codecs.BytesCodec()]
-    )
-    layout: dict[str, Any] = {"chunks": (2, 2), "serializer": shards, "compressors": None}
-    array = zarr.create_array(tmp_path / "a.zarr", data=np.array([[1, 2], [3, 4]], "u1"), **layout)
-    assert (tmp_path / "a.zarr/c/0/0").read_bytes()[:4] == bytes([1, 3, 2, 4])
-    assert array[0, 1] == 2
-
-
 @pytest.mark.parametrize(("dtype", "given"), [("i4", ">i4"), ("f8", ">f8"), ("M8[s]", ">M8[s]"), ("U3", ">U3")])
 @pytest.mark.filterwarnings("ignore:The data type")
 def test_elements_of_another_byte_order(dtype: str, given: str, store: Any, engine: list[str]) -> None:
