@@ -158,7 +158,7 @@ class ArrayHandle:
         tuple[int, BaseException | None],
     ]: ...
     def salvage(
-        self, place: Sequence[int], keep: Callable[[bytes], Any], remove: bool = False, dry_run: bool = False
+        self, indices: Sequence[int], keep: Callable[[bytes], Any], remove: bool = False, dry_run: bool = False
     ) -> tuple[str, int, builtins.list[tuple[int, ...]]]: ...
     def resized(
         self, shape: Sequence[int], sides: Sequence[tuple[int | None, tuple[Any, ...]]] | None = None

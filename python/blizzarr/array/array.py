@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -11,21 +11,19 @@ import numpy.typing as npt
 
 from blizzarr import indexing
 from blizzarr.array.as_numpy import AsNumpy
-from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
 from blizzarr.array.fields import is_fields, take_fields, write_field
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.masked import is_large_mask, read_mask, write_mask
 from blizzarr.array.reshape import append, as_array_meta, resize
-from blizzarr.array.selector import Selector
+from blizzarr.array.selector import Selector, read_selection, write_selection
 from blizzarr.array.token import token_of
 from blizzarr.caching import CachedStore, CachePool, Recheck
-from blizzarr.errors import SelectionError
 from blizzarr.formats import read_node
-from blizzarr.indexing import Form, Lowered, lower_basic
+from blizzarr.indexing import Form, lower_basic
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import check_writable
-from blizzarr.transfer import Binding, read, write
+from blizzarr.transfer import read, write
 
 if TYPE_CHECKING:
     from blizzarr.attributes import Attributes
@@ -88,7 +86,7 @@ class Array(AsNumpy):
                 return read_mask(self._binding or self._bind(), key, self._metadata.chunk_grid)
             if is_fields(key):
                 return take_fields(self[...], key)
-            return self._get(indexing.numpy_style, key)
+            return read_selection(self, indexing.numpy_style, key)
         binding = self._binding
         if binding is None:
             binding = self._bind()
@@ -125,7 +123,7 @@ class Array(AsNumpy):
             elif isinstance(key, str):
                 write_field(self, indexing.basic, ..., key, value)
             else:
-                self._set(indexing.numpy_style, key, value)
+                write_selection(self, indexing.numpy_style, key, value)
             return
         check_writable(self._store, self._path)
         binding = self._binding
@@ -211,7 +209,7 @@ class Array(AsNumpy):
         OutOfBoundsError, CodecError, StoreError, LimitError
             As for ``array[selection]``.
         """
-        return self._get(indexing.basic, selection, out)
+        return read_selection(self, indexing.basic, selection, out)
 
     def set_basic_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """Write to the elements that integers, slices, `...` and `newaxis` select.
@@ -221,15 +219,15 @@ class Array(AsNumpy):
         SelectionError
             If the selection has arrays or masks. For other errors see `__setitem__`.
         """
-        self._set(indexing.basic, selection, value)
+        write_selection(self, indexing.basic, selection, value)
 
     def get_orthogonal_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read as `oindex` does, into `out` if it is given; for `out` and errors see `get_basic_selection`."""
-        return self._get(indexing.orthogonal, selection, out)
+        return read_selection(self, indexing.orthogonal, selection, out)
 
     def set_orthogonal_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """Write as `oindex` does; for errors see `__setitem__`."""
-        self._set(indexing.orthogonal, selection, value)
+        write_selection(self, indexing.orthogonal, selection, value)
 
     def get_coordinate_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read points, by one array of indices for each axis, into `out` if it is given; see `get_basic_selection`.
@@ -239,7 +237,7 @@ class Array(AsNumpy):
         SelectionError
             If there are not as many arrays of integers as axes, or they do not broadcast together.
         """
-        return self._get(indexing.coordinate, selection, out)
+        return read_selection(self, indexing.coordinate, selection, out)
 
     def set_coordinate_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """Write to points, by one array of indices for each axis; if a point is selected twice, the last value counts.
@@ -249,7 +247,7 @@ class Array(AsNumpy):
         SelectionError
             If there are not as many arrays of integers as axes. For other errors see `__setitem__`.
         """
-        self._set(indexing.coordinate, selection, value)
+        write_selection(self, indexing.coordinate, selection, value)
 
     def get_mask_selection(self, mask: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read the elements where a mask is true, into `out` if it is given; see `get_basic_selection`.
@@ -259,7 +257,11 @@ class Array(AsNumpy):
         SelectionError
             If the mask is not an array of booleans with the shape of the array.
         """
-        return self[mask] if out is None and is_large_mask(mask, self._shape) else self._get(indexing.mask, mask, out)
+        return (
+            self[mask]
+            if out is None and is_large_mask(mask, self._shape)
+            else read_selection(self, indexing.mask, mask, out)
+        )
 
     def set_mask_selection(self, mask: Any, value: npt.ArrayLike) -> None:
         """Write to the elements where a mask is true.
@@ -272,40 +274,15 @@ class Array(AsNumpy):
         if is_large_mask(mask, self._shape):
             self[mask] = value
         else:
-            self._set(indexing.mask, mask, value)
+            write_selection(self, indexing.mask, mask, value)
 
     def get_block_selection(self, selection: Any, *, out: npt.NDArray[Any] | None = None) -> Any:
         """Read as `blocks` does, into `out` if it is given; for `out` and errors see `get_basic_selection`."""
-        return self._get(partial(indexing.block, edges=self._metadata.chunk_grid.edges), selection, out)
+        return read_selection(self, partial(indexing.block, edges=self._metadata.chunk_grid.edges), selection, out)
 
     def set_block_selection(self, selection: Any, value: npt.ArrayLike) -> None:
         """Write as `blocks` does; for errors see `__setitem__`."""
-        self._set(partial(indexing.block, edges=self._metadata.chunk_grid.edges), selection, value)
-
-    def _get(
-        self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, out: npt.NDArray[Any] | None = None
-    ) -> Any:
-        binding = self._binding or self._bind()
-        return read(binding, self._lowered(lower, key), out, binding.order)
-
-    def _set(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, value: npt.ArrayLike) -> None:
-        check_writable(self._store, self._path)
-        write(self._binding or self._bind(), self._lowered(lower, key), value)
-
-    def _lowered(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any) -> Lowered:
-        try:
-            return lower(key, self._shape)
-        except SelectionError as error:
-            error.array, error.store = self.name, str(self._store)
-            raise
-
-    def _bind(self) -> Binding:
-        metadata = self._metadata
-        binding = self._binding = bind(self._store, self._path, metadata)
-        if self._metadata is not metadata:
-            # Another thread has adopted other metadata meanwhile, which this binding does not fit.
-            self._binding = None
-        return binding
+        write_selection(self, partial(indexing.block, edges=self._metadata.chunk_grid.edges), selection, value)
 
     # Changing it
 
@@ -491,8 +468,3 @@ class Array(AsNumpy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Array, (self._store, self._path, self._metadata)
-
-
-def binding_of(array: Array) -> Binding:
-    """Return the engine's handle of an array with its layout, made on the first call."""
-    return array._binding or array._bind()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from blizzarr.array.binding import bind
 from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
@@ -31,6 +32,14 @@ class ArrayFacts(Node):
         self._shape = metadata.shape
         self._binding: Binding | None = None
         self._adoptions = 0
+
+    def _bind(self) -> Binding:
+        metadata = self._metadata
+        binding = self._binding = bind(self._store, self._path, metadata)
+        if self._metadata is not metadata:
+            # Another thread has adopted other metadata meanwhile, which this binding does not fit.
+            self._binding = None
+        return binding
 
     # What it is
 
@@ -238,3 +247,13 @@ class ArrayFacts(Node):
         from blizzarr.display.html import array_html
 
         return array_html(self._store, self._path, self._metadata)
+
+
+def binding_of(array: ArrayFacts) -> Binding:
+    """Return the engine's handle of an array with its layout, made on the first call."""
+    return array._binding or array._bind()
+
+
+def share_binding(array: ArrayFacts, binding: Binding) -> None:
+    """Give an array the handle of another one of the same metadata, before it is used."""
+    array._binding = binding

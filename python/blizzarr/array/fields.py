@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from blizzarr.array.binding import bind
 from blizzarr.array.element_bytes import swap_of_bytes
+from blizzarr.array.facts import binding_of
+from blizzarr.array.selector import Lower, lowered
 from blizzarr.errors import SelectionError
-from blizzarr.indexing import Lowered
 from blizzarr.stores import check_writable
 from blizzarr.transfer import as_source, write
 
@@ -53,9 +54,7 @@ def take_fields(records: Any, names: str | Sequence[str]) -> Any:
     return taken.copy() if isinstance(names, str) else repack_fields(taken)
 
 
-def write_field(
-    array: Array, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any, name: str, value: npt.ArrayLike
-) -> None:
+def write_field(array: Array, lower: Lower, key: Any, name: str, value: npt.ArrayLike) -> None:
     """Write to one field of the records that are selected; the others stay, whoever writes these at the same time.
 
     Raises
@@ -66,12 +65,12 @@ def write_field(
     check_writable(array.store, array.path)
     metadata = array.metadata
     dtype, offset = _dtype(metadata.dtype.numpy, name)
-    shape, axes, _ = array._lowered(lower, key)
+    shape, axes, _ = lowered(array, lower, key)
     source = np.array(as_source(value, (*shape, *dtype.shape), dtype.base), order="C")
     if swap_of_bytes(metadata):
         source = source.byteswap()
     raw = np.frombuffer(source.tobytes(), np.uint8).reshape(*shape, dtype.itemsize)
-    write_empty = (array._binding or array._bind()).write_empty
+    write_empty = binding_of(array).write_empty
     binding = replace(bind(array.store, array.path, metadata, by_bytes=True), write_empty=write_empty)
     write(binding, (raw.shape, (*axes, (len(shape), offset, 1)), False), raw)
 

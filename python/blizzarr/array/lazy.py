@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr.array.facts import binding_of
 from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
 from blizzarr.indexing import ArrayMap, Dialect, Form, Lowered, lower_form, selection_of
 from blizzarr.indexing.layout import permute
@@ -187,7 +188,7 @@ class LazyArray:
         """
         array = self._array
         try:
-            binding = array._binding or array._bind()
+            binding = binding_of(array)
             lowered = self._lowered()
             elements: npt.NDArray[Any] = read(binding, lowered, out, binding.order)
         except OutOfBoundsError as error:
@@ -217,9 +218,9 @@ class LazyArray:
 
     def _write(self, value: npt.ArrayLike) -> None:
         array = self._array
-        check_writable(array._store, array._path)
+        check_writable(array.store, array.path)
         try:
-            binding = array._binding or array._bind()
+            binding = binding_of(array)
             write(binding, self._lowered(), value)
         except OutOfBoundsError as error:
             error.array, error.store = array.name, str(array.store)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-from blizzarr.array.array import Array, binding_of
+from blizzarr.array.array import Array
+from blizzarr.array.facts import binding_of, share_binding
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.dtypes import Kind
 from blizzarr.formats import is_doubtful
@@ -38,12 +39,12 @@ class Reopening(NamedTuple):
         """Remember what was read, if it is an array that nothing was warned of."""
         if (
             not isinstance(node, Array)
-            or node._metadata.dtype.kind is Kind.OBJECT
-            or is_doubtful(node._store, node._path, node._metadata)
+            or node.metadata.dtype.kind is Kind.OBJECT
+            or is_doubtful(node.store, node.path, node.metadata)
         ):
             _kept[self.place] = False
             return
-        metadata = node._metadata
+        metadata = node.metadata
         own = metadata.with_attributes(metadata.attributes)
         _kept.keep(self.place, _Opened(self.directory, own, pack(dict(own.attributes)), binding_of(node)))
 
@@ -81,5 +82,5 @@ def reopened(store: Store, path: str) -> Array | Reopening | None:
     metadata.dtype.check_length()
     attributes = metadata.attributes if known.attributes is None else unpack(known.attributes)
     array = Array(store, path, metadata.with_attributes(attributes))
-    array._binding = known.binding
+    share_binding(array, known.binding)
     return array

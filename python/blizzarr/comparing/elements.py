@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.array.array import binding_of
+from blizzarr.array.facts import binding_of
 from blizzarr.comparing.comparison import Difference, Elements
 from blizzarr.comparing.parts import Parts, cut, plan, stored_alike
 from blizzarr.copying.regions import Cell, Region, Regions

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
-from blizzarr.array.array import binding_of
+from blizzarr.array.facts import binding_of
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects

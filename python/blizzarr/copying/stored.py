@@ -13,7 +13,7 @@ from math import prod
 from typing import Final
 
 from blizzarr.array import Array
-from blizzarr.array.array import binding_of
+from blizzarr.array.facts import binding_of
 from blizzarr.array.stored import stored_chunks
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell

@@ -7,8 +7,7 @@ import marshal
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from blizzarr.errors import Problem
-from blizzarr.formats.document import MAX_DEPTH, dump, is_deeper, load
+from blizzarr.formats.document import check_depth, dump, load
 from blizzarr.problems import Notice, Problems
 
 
@@ -28,12 +27,6 @@ def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
         return {}
     check_depth(attributes, "", problems)
     return attributes
-
-
-def check_depth(attributes: Mapping[str, Any], path: str, problems: Problems) -> None:
-    """Add a problem if attributes are nested too deeply."""
-    if is_deeper(attributes, MAX_DEPTH):
-        problems.items.append(Problem(path, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
 
 
 def dump_attributes(

@@ -29,6 +29,7 @@ _SHARE: Final = 32
 """A document may have so many objects and lists, and one more for every so many bytes: each takes 64 bytes or more."""
 MAX_DEPTH: Final = 128
 """The deepest nesting of values in one member of a document."""
+_TOO_DEEP: Final = f"values at most {MAX_DEPTH} levels deep"
 
 JSON_OBJECT: Final = "one JSON object in UTF-8"
 """The description of a valid document as a whole, in errors."""
@@ -105,7 +106,7 @@ def _parse(text: str, decoder: json.JSONDecoder, problems: Problems) -> Any:
     except ValueError:
         problems.items.append(Problem("", "integers of at most 4,300 digits", "a longer one"))
     except RecursionError:
-        problems.items.append(Problem("", f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+        problems.items.append(Problem("", _TOO_DEEP, "deeper ones"))
     return MISSING
 
 
@@ -156,6 +157,14 @@ def _in_attributes(path: str) -> bool:
     # The attributes of other nodes are in consolidated metadata.
     inside = path == "attributes" or path.startswith(("attributes.", "attributes["))
     return inside or ".attributes" in path or ".zattrs" in path
+
+
+def check_depth(value: Any, path: str, problems: Problems) -> bool:
+    """Return whether lists and objects are nested as deep in a JSON value as they may be; if deeper, add a problem."""
+    if is_deeper([value], MAX_DEPTH + 1):
+        problems.items.append(Problem(path, _TOO_DEEP, "deeper ones"))
+        return False
+    return True
 
 
 def is_deeper(value: Any, depth: int) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from blizzarr.codecs import CodecChain, N5Codec, TransposeCodec
 from blizzarr.dtypes import DataType, fill_user
 from blizzarr.dtypes.value_text import value_text
-from blizzarr.formats.attributes import check_depth
+from blizzarr.formats.document import check_depth
 from blizzarr.formats.n5_compression import from_n5, to_n5
 from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape, common_shape

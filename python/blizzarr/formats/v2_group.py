@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from blizzarr.errors import Problem
-from blizzarr.formats.document import MAX_DEPTH, is_deeper
+from blizzarr.formats.document import check_depth
 from blizzarr.model import GroupMeta
 from blizzarr.problems import MISSING, Problems
 
@@ -36,8 +35,7 @@ def other_members(document: Mapping[str, Any], known: frozenset[str], problems: 
         return _NOTHING
     extra = {name: value for name, value in document.items() if name not in known}
     for name, value in extra.items():
-        if is_deeper([value], MAX_DEPTH + 1):
-            problems.items.append(Problem(name, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+        check_depth(value, name, problems)
     return extra
 
 

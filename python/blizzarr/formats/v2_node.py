@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from blizzarr.formats import v2_group
-from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.dimension_names import names_in, with_names
+from blizzarr.formats.document import check_depth
 from blizzarr.formats.format import Node
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_consolidated import place

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
-from blizzarr.errors import Problem
-from blizzarr.formats.document import MAX_DEPTH, is_deeper
+from blizzarr.formats.document import check_depth
 from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys
@@ -176,8 +175,8 @@ def decode_attributes(document: Mapping[str, Any], problems: Problems) -> dict[s
     if type(attributes) is not dict:
         problems.add("attributes", "an object", attributes)
         return {}
-    if any(type(value) in _NESTS for value in attributes.values()) and is_deeper(attributes, MAX_DEPTH):
-        problems.items.append(Problem("attributes", f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+    if any(type(value) in _NESTS for value in attributes.values()):
+        check_depth(attributes, "attributes", problems)
     return attributes
 
 
@@ -193,8 +192,7 @@ def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems
         value = document[name]
         if type(value) is dict and value.get("must_understand") is False:
             extra[name] = value
-            if is_deeper(value, MAX_DEPTH):
-                problems.items.append(Problem(name, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+            check_depth(value, name, problems)
         else:
             problems.add(name, 'no such member, or an object with "must_understand": false', value)
     return extra

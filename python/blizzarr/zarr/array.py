@@ -12,6 +12,7 @@ import numpy.typing as npt
 import blizzarr
 from blizzarr import indexing
 from blizzarr.array.fields import take_fields, write_field
+from blizzarr.array.selector import read_selection, write_selection
 from blizzarr.errors import SelectionError
 from blizzarr.model import ArrayMeta, ChunkGrid
 from blizzarr.zarr.arguments import ArrayConfig
@@ -86,7 +87,7 @@ class Array(Node):
 
     def __init__(self, engine: Any, config: Any = None) -> None:
         if isinstance(engine, AsyncArray):
-            engine, config = engine._sync.engine, engine._sync.config
+            engine, config = engine.node.engine, engine.node.config
         self._config = ArrayConfig.of(config)
         self.engine: blizzarr.Array = engine
         if type(engine) is blizzarr.Array:
@@ -112,10 +113,10 @@ class Array(Node):
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Array:
         """Return the array at a place, with the metadata of a document."""
-        return cls._of_parts(data, store_path)
+        return cls.from_parts(data, store_path)
 
     @classmethod
-    def _of_parts(cls, metadata: Any, store_path: Any, config: Any = None) -> Array:
+    def from_parts(cls, metadata: Any, store_path: Any, config: Any = None) -> Array:
         engine, path = engine_place(store_path)
         parsed = metadata_of(metadata) if isinstance(metadata, ArrayMeta) else metadata
         if isinstance(parsed, Mapping):
@@ -266,7 +267,7 @@ class Array(Node):
             if way == "numpy_style":
                 elements = self.engine[selection]
             else:
-                elements = self.engine._get(self._lower(way), selection, into if is_same else None)
+                elements = read_selection(self.engine, self._lower(way), selection, into if is_same else None)
         except SelectionError as error:
             raise of_way(error, way, selection) from None
         if fields is not None:
@@ -301,7 +302,7 @@ class Array(Node):
         lower, given = self._lower(way), self._given(value)
         try:
             if fields is None:
-                self.engine._set(lower, selection, given)
+                write_selection(self.engine, lower, selection, given)
             else:
                 write_field(self.engine, lower, selection, single_field(fields), given)
         except SelectionError as error:

@@ -36,7 +36,7 @@ _ITERATED: Final = (
 class _View:
     """A view of an array or a group."""
 
-    __slots__ = ("_sync",)
+    __slots__ = ("node",)
 
     kind: ClassVar[Any] = None
     """The class that it is a view of."""
@@ -59,14 +59,14 @@ class _View:
 
     def __init__(self, *args: Any, **named: Any) -> None:
         given = args[0] if len(args) == 1 and not named else None
-        self._sync = given if isinstance(given, self.kind) else self.kind._of_parts(*args, **named)
+        self.node = given if isinstance(given, self.kind) else self.kind.from_parts(*args, **named)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in _CALLED:
-            return awaitable(lambda: getattr(self._sync, name))
-        value = getattr(self._sync, name)
+            return awaitable(lambda: getattr(self.node, name))
+        value = getattr(self.node, name)
         return awaitable(value) if callable(value) and not isinstance(value, type) else as_async(value)
 
     @classmethod
@@ -75,16 +75,16 @@ class _View:
         return cls(cls.kind.from_dict(store_path, data))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _View) and bool(self._sync == other._sync)
+        return isinstance(other, _View) and bool(self.node == other.node)
 
     def __hash__(self) -> int:
-        return hash(self._sync)
+        return hash(self.node)
 
     def __repr__(self) -> str:
-        return repr(self._sync).replace("<", "<Async", 1)
+        return repr(self.node).replace("<", "<Async", 1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._sync,)
+        return type(self), (self.node,)
 
 
 class AsyncArray(_View):
@@ -104,16 +104,16 @@ class AsyncArray(_View):
     @property
     def oindex(self) -> AsyncOIndex:
         """Select orthogonally."""
-        return AsyncOIndex(self._sync.oindex)
+        return AsyncOIndex(self.node.oindex)
 
     @property
     def vindex(self) -> AsyncVIndex:
         """Select points."""
-        return AsyncVIndex(self._sync.vindex)
+        return AsyncVIndex(self.node.vindex)
 
     def with_config(self, config: Any) -> AsyncArray:
         """Return a view of the same array with another configuration."""
-        return type(self)(self._sync.with_config(config))
+        return type(self)(self.node.with_config(config))
 
 
 class AsyncGroup(_View):
@@ -163,7 +163,7 @@ def _awaited(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(model, updated=())
     async def method(self: Any, *args: Any, **named: Any) -> Any:
-        return await awaitable(getattr(self._sync, name))(*args, **named)
+        return await awaitable(getattr(self.node, name))(*args, **named)
 
     return method
 
@@ -173,7 +173,7 @@ def _iterated(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(model, updated=())
     async def method(self: Any, *args: Any, **named: Any) -> AsyncIterator[Any]:
-        function = getattr(self._sync, name)
+        function = getattr(self.node, name)
         for item in await in_thread(lambda: list(function(*args, **named))):
             yield as_async(item)
 
@@ -194,4 +194,4 @@ def as_async(value: Any) -> Any:
 
 def as_sync(value: Any) -> Any:
     """Return what a view is a view of; everything else as it is."""
-    return value._sync if isinstance(value, _View) else value
+    return value.node if isinstance(value, _View) else value

@@ -77,7 +77,7 @@ class Group(Node):
 
     def __init__(self, engine: Any) -> None:
         if isinstance(engine, AsyncGroup):
-            engine, self._shown = engine._sync.engine, (engine._sync.engine.metadata, engine._sync.metadata)
+            engine, self._shown = engine.node.engine, (engine.node.engine.metadata, engine.node.metadata)
         self.engine: blizzarr.Group = engine
 
     @classmethod
@@ -102,10 +102,10 @@ class Group(Node):
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Group:
         """Return the group at a place, with the metadata of a document."""
-        return cls._of_parts(GroupMetadata.from_dict(data), store_path)
+        return cls.from_parts(GroupMetadata.from_dict(data), store_path)
 
     @classmethod
-    def _of_parts(cls, metadata: GroupMetadata, store_path: Any) -> Group:
+    def from_parts(cls, metadata: GroupMetadata, store_path: Any) -> Group:
         engine, path = engine_place(store_path)
         return cls(blizzarr.Group(engine, path, metadata.to_engine()))
 
@@ -285,10 +285,9 @@ class Group(Node):
         try:
             self.engine.refresh()
         except blizzarr.errors.NodeNotFoundError:
-            made = blizzarr.create_group(
+            self.engine = blizzarr.create_group(
                 self.engine.store, path=self.engine.path, zarr_format=self.engine.metadata.format
             )
-            self.engine._adopt(made.metadata)
         return self
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:

@@ -53,22 +53,22 @@ pub struct Interval {
 
 impl Keys {
     /// What a key has a part for of the place of a chunk.
-    pub fn place<'a>(&self, place: &'a [i64]) -> &'a [i64] {
-        &place[..place.len().min(self.axes)]
+    pub fn indices<'a>(&self, indices: &'a [i64]) -> &'a [i64] {
+        &indices[..indices.len().min(self.axes)]
     }
 
-    /// The key of the chunk at `place`, into `key` (cleared first).
-    pub fn write(&self, place: &[i64], key: &mut String) {
+    /// The key of the chunk at `indices`, into `key` (cleared first).
+    pub fn write(&self, indices: &[i64], key: &mut String) {
         key.clear();
         key.push_str(&self.prefix);
-        let place = self.place(place);
-        if place.is_empty() {
+        let indices = self.indices(indices);
+        if indices.is_empty() {
             return key.push_str(&self.scalar);
         }
         key.push_str(&self.head);
         match &self.places {
             Places::Indices => {
-                for (axis, &index) in place.iter().enumerate() {
+                for (axis, &index) in indices.iter().enumerate() {
                     if axis > 0 {
                         key.push_str(&self.separator);
                     }
@@ -76,7 +76,7 @@ impl Keys {
                 }
             }
             Places::Intervals(intervals) => {
-                for (axis, (&index, interval)) in place.iter().zip(intervals).enumerate() {
+                for (axis, (&index, interval)) in indices.iter().zip(intervals).enumerate() {
                     if axis > 0 {
                         key.push_str(&self.separator);
                     }
@@ -86,17 +86,17 @@ impl Keys {
                     push_signed(start.saturating_add(interval.step).min(interval.end), key);
                 }
             }
-            Places::Morton(bits) => key.push_str(&format!("{:016x}", morton(place, bits))),
+            Places::Morton(bits) => key.push_str(&format!("{:016x}", morton(indices, bits))),
         }
     }
 }
 
 /// Bits of the indices in turn, the lowest first; an index that has no more is passed over.
-pub fn morton(place: &[i64], bits: &[u32]) -> u64 {
+pub fn morton(indices: &[i64], bits: &[u32]) -> u64 {
     let most = bits.iter().copied().max().unwrap_or(0);
     let (mut code, mut out) = (0u64, 0);
     for bit in 0..most {
-        for (&index, _) in place.iter().zip(bits).filter(|(_, &bits)| bit < bits) {
+        for (&index, _) in indices.iter().zip(bits).filter(|(_, &bits)| bit < bits) {
             code |= (index as u64 >> bit.min(63) & 1).checked_shl(out).unwrap_or(0);
             out += 1;
         }
@@ -187,10 +187,10 @@ impl Array {
         }
     }
 
-    /// The shape of that part of the chunk at `place` that lies inside of the array.
-    pub fn inside(&self, place: &[i64]) -> Vec<usize> {
-        let Some(sides) = &self.sides else { return clipped(&self.chain.shape, &self.shape, place) };
-        let bounds = sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell));
+    /// The shape of that part of the chunk at `indices` that lies inside of the array.
+    pub fn inside(&self, indices: &[i64]) -> Vec<usize> {
+        let Some(sides) = &self.sides else { return clipped(&self.chain.shape, &self.shape, indices) };
+        let bounds = sides.iter().zip(indices).map(|(side, &cell)| side.bounds(cell));
         bounds
             .zip(&self.shape)
             .map(|((start, size), &bound)| bound.saturating_sub(start as usize).min(size as usize))
@@ -213,18 +213,18 @@ impl Array {
         }
     }
 
-    /// The shape of the chunk at `place`, where not all of them have that of the chain.
-    pub fn shape_at(&self, place: &[i64]) -> Option<Vec<usize>> {
+    /// The shape of the chunk at `indices`, where not all of them have that of the chain.
+    pub fn shape_at(&self, indices: &[i64]) -> Option<Vec<usize>> {
         self.chains.as_ref()?;
         Some(match &self.sides {
-            None => clipped(&self.chain.shape, &self.shape, place),
-            Some(sides) => sides.iter().zip(place).map(|(side, &cell)| side.bounds(cell).1 as usize).collect(),
+            None => clipped(&self.chain.shape, &self.shape, indices),
+            Some(sides) => sides.iter().zip(indices).map(|(side, &cell)| side.bounds(cell).1 as usize).collect(),
         })
     }
 
-    /// The chain of the chunk at `place`.
-    pub fn chain_at(&self, place: &[i64]) -> Result<ChunkChain<'_>> {
-        let (Some(chains), Some(shape)) = (&self.chains, self.shape_at(place)) else {
+    /// The chain of the chunk at `indices`.
+    pub fn chain_at(&self, indices: &[i64]) -> Result<ChunkChain<'_>> {
+        let (Some(chains), Some(shape)) = (&self.chains, self.shape_at(indices)) else {
             return Ok(ChunkChain::Common(&self.chain));
         };
         if shape == self.chain.shape {
@@ -271,9 +271,9 @@ impl Array {
     }
 }
 
-/// The shape of that part of the chunk at `place` that lies inside an array of the shape `bounds`.
-fn clipped(cell: &[usize], bounds: &[usize], place: &[i64]) -> Vec<usize> {
-    let sizes = cell.iter().zip(bounds).zip(place);
+/// The shape of that part of the chunk at `indices` that lies inside an array of the shape `bounds`.
+fn clipped(cell: &[usize], bounds: &[usize], indices: &[i64]) -> Vec<usize> {
+    let sizes = cell.iter().zip(bounds).zip(indices);
     sizes.map(|((&size, &bound), &index)| bound.saturating_sub(size.saturating_mul(index as usize)).min(size)).collect()
 }
 

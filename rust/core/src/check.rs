@@ -68,13 +68,13 @@ impl Findings {
         }
     }
 
-    /// Takes over what was found within inner chunk `place`.
-    pub fn take_inner(&mut self, inner: Findings, place: &[i64]) {
+    /// Takes over what was found within the inner chunk at `indices`.
+    pub fn take_inner(&mut self, inner: Findings, indices: &[i64]) {
         self.chunks += inner.chunks;
         self.left_out += inner.left_out;
         self.sharing += inner.sharing;
         for error in inner.errors {
-            self.add(error.in_inner_chunk(place));
+            self.add(error.in_inner_chunk(indices));
         }
     }
 }
@@ -87,14 +87,14 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
     let threads = options.requesters_for(count, array.chain.length);
     let inside = options.inside(count, threads);
     pool::run(threads, count, options.interrupted, |job, _| {
-        let place = &places[job * rank..(job + 1) * rank];
+        let indices = &places[job * rank..(job + 1) * rank];
         let mut key = String::new();
-        array.keys.write(place, &mut key);
+        array.keys.write(indices, &mut key);
         let mut findings = Findings::default();
         let (checked, told) = noting(|| {
             undisturbed(options.interrupted, || {
                 findings = Findings::default();
-                check_object(array, &key, place, depth, &inside, &mut findings)
+                check_object(array, &key, indices, depth, &inside, &mut findings)
             })
         });
         let length = match checked {
@@ -116,13 +116,13 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
         }
         if let Some(told) = told {
             total.surplus += 1;
-            total.first_surplus.get_or_insert(told.at_chunk(&key, place));
+            total.first_surplus.get_or_insert(told.at_chunk(&key, indices));
         }
         total.findings.chunks += findings.chunks;
         total.findings.left_out += findings.left_out;
-        total.findings.errors.extend(findings.errors.into_iter().map(|error| error.at_chunk(&key, place)));
+        total.findings.errors.extend(findings.errors.into_iter().map(|error| error.at_chunk(&key, indices)));
         if findings.sharing > 0 {
-            total.findings.shared.push((place.into(), findings.sharing));
+            total.findings.shared.push((indices.into(), findings.sharing));
         }
         Ok(())
     })?;
@@ -133,13 +133,13 @@ pub fn check(array: &Array, places: &[i64], depth: Depth, options: &Options<'_>)
 fn check_object(
     array: &Array,
     key: &str,
-    place: &[i64],
+    indices: &[i64],
     depth: Depth,
     options: &Options<'_>,
     findings: &mut Findings,
 ) -> Result<Option<u64>> {
     let Some(reader) = array.store.open(key)? else { return Ok(None) };
-    let chain = array.chain_at(place)?;
+    let chain = array.chain_at(indices)?;
     if let Some(length) = reader.len() {
         return check_cell(&chain, reader.as_ref(), depth, options, findings).map(|()| Some(length));
     }

@@ -51,7 +51,7 @@ pub fn check_shard(
             }
             // The bytes could not be read at all.
             here.add(match named.first() {
-                Some(first) => error.in_inner_chunk(&index.place(first.entry)),
+                Some(first) => error.in_inner_chunk(&index.indices(first.entry)),
                 None => error,
             });
         }
@@ -171,7 +171,7 @@ fn check_same(
             inner.add(error);
         }
         let right = inner.errors.is_empty();
-        findings.take_inner(inner, &index.place(named.entry));
+        findings.take_inner(inner, &index.indices(named.entry));
         if right {
             // The same bytes are right for the others, too.
             findings.chunks += (same.len() - number - 1) as u64;

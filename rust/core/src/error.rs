@@ -99,7 +99,7 @@ impl Error {
 
     /// Of a panic: where in the source.
     pub fn location(&self) -> Option<&str> {
-        self.payload.as_ref()?.downcast_ref::<crate::panics::Place>().map(|place| &*place.0)
+        self.payload.as_ref()?.downcast_ref::<crate::panics::Place>().map(|location| &*location.0)
     }
 
     /// Whether stored bytes are not what they should be.
@@ -124,16 +124,16 @@ impl Error {
     }
 
     /// Names the inner chunk of a shard, unless a deeper place already did.
-    pub fn in_inner_chunk(mut self, place: &[i64]) -> Self {
+    pub fn in_inner_chunk(mut self, indices: &[i64]) -> Self {
         if self.inner.is_none() {
-            self.inner = Some(place.into());
+            self.inner = Some(indices.into());
         }
         self
     }
 
     /// Names the chunk and its key, unless a deeper place already did.
-    pub fn at_chunk(mut self, key: &str, place: &[i64]) -> Self {
-        self.chunk.get_or_insert_with(|| place.into());
+    pub fn at_chunk(mut self, key: &str, indices: &[i64]) -> Self {
+        self.chunk.get_or_insert_with(|| indices.into());
         self.at_key(key)
     }
 

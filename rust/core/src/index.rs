@@ -170,18 +170,18 @@ impl Index {
     pub fn wrong(&self, entry: usize, found: &str) -> Error {
         let [offset, length] = self.pair(entry);
         bad(format!("index entry {entry} of {} (offset {offset}, length {length}) {found}", self.entries.len()))
-            .in_inner_chunk(&self.place(entry))
+            .in_inner_chunk(&self.indices(entry))
     }
 
     /// Where in the grid the inner chunk of this entry is.
-    pub fn place(&self, entry: usize) -> Vec<i64> {
+    pub fn indices(&self, entry: usize) -> Vec<i64> {
         let mut rest = entry;
-        let mut place = vec![0; self.grid.len()];
-        for (index, size) in place.iter_mut().zip(&self.grid).rev() {
+        let mut indices = vec![0; self.grid.len()];
+        for (index, size) in indices.iter_mut().zip(&self.grid).rev() {
             *index = (rest % size) as i64;
             rest /= size;
         }
-        place
+        indices
     }
 
     pub fn set(&mut self, entry: usize, bytes: Option<Range<u64>>) {

@@ -41,8 +41,8 @@ pub fn install() {
             if CATCHING.get() == 0 {
                 return usual(panic);
             }
-            let place = panic.location().map(|place| place.to_string().into_boxed_str());
-            PLACE.with_borrow_mut(|last| *last = place);
+            let location = panic.location().map(|location| location.to_string().into_boxed_str());
+            PLACE.with_borrow_mut(|last| *last = location);
         }));
     });
 }
@@ -54,7 +54,7 @@ fn error(payload: Box<dyn Any + Send>) -> Error {
         _ => "a panic without a message",
     };
     let mut error = Error::new(Kind::Internal, message);
-    error.payload = PLACE.with_borrow_mut(Option::take).map(|place| Box::new(Place(place)) as _);
+    error.payload = PLACE.with_borrow_mut(Option::take).map(|location| Box::new(Place(location)) as _);
     std::mem::forget(payload); // dropping what somebody panicked with could panic again
     error
 }
@@ -68,8 +68,8 @@ mod tests {
         for outcome in [catch(|| panic!("number {}", 7)), catch(|| std::panic::panic_any("number 7"))] {
             let error: Error = outcome.map(|(): ()| ()).unwrap_err();
             assert_eq!((error.kind, &*error.reason), (Kind::Internal, "number 7"));
-            let place = error.location().expect("a place");
-            assert!(place.contains("panics.rs:"), "{place}");
+            let location = error.location().expect("a place");
+            assert!(location.contains("panics.rs:"), "{location}");
         }
         assert_eq!(catch(|| 7).unwrap(), 7);
         let error = catch(|| catch(|| panic!("within")).map(|(): ()| ()).unwrap_err()).unwrap();

@@ -63,9 +63,9 @@ pub fn read_asked(
     let (fetched, missing) = (AtomicBool::new(array.cache.is_none()), AtomicBool::new(false));
     let surplus = Mutex::new(None);
     let done = pool::run(threads, split.count, options.interrupted, |job, _| {
-        let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
-        split.cell(job, &mut place, &mut region);
-        array.keys.write(&place, &mut key);
+        let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+        split.cell(job, &mut indices, &mut region);
+        array.keys.write(&indices, &mut key);
         // A panic in here is of this chunk, too.
         let decode = || {
             undisturbed(options.interrupted, || {
@@ -74,7 +74,7 @@ pub fn read_asked(
                         array,
                         cached,
                         key: &key,
-                        place: &place,
+                        indices: &indices,
                         since,
                         fetched: &fetched,
                         options: &inside,
@@ -83,7 +83,7 @@ pub fn read_asked(
                         return Ok(());
                     }
                 }
-                if !read_chunk(array, &key, &place, &region, target, &inside)? {
+                if !read_chunk(array, &key, &indices, &region, target, &inside)? {
                     missing.store(true, Ordering::Relaxed);
                 }
                 Ok(())
@@ -91,10 +91,10 @@ pub fn read_asked(
         };
         let (done, told) = noting(|| panics::catch(decode).unwrap_or_else(Err));
         if let Some(told) = told {
-            let told = told.at_chunk(&key, array.keys.place(&place));
+            let told = told.at_chunk(&key, array.keys.indices(&indices));
             surplus.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(told);
         }
-        done.map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
+        done.map_err(|error| error.at_chunk(&key, array.keys.indices(&indices)))
     });
     match &array.document {
         Some(document) => {
@@ -124,13 +124,13 @@ pub fn undisturbed<T>(interrupt: Interrupt<'_>, mut read: impl FnMut() -> Result
 fn read_chunk(
     array: &Array,
     key: &str,
-    place: &[i64],
+    indices: &[i64],
     region: &Region,
     target: &Target<'_>,
     options: &Options<'_>,
 ) -> Result<bool> {
     let is_stored = match array.store.open(key)? {
-        Some(reader) => read_cell(&*array.chain_at(place)?, reader.as_ref(), region, target, options)?,
+        Some(reader) => read_cell(&*array.chain_at(indices)?, reader.as_ref(), region, target, options)?,
         None => false,
     };
     if !is_stored {

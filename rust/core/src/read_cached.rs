@@ -35,7 +35,7 @@ pub struct CachedChunk<'a> {
     pub array: &'a Array,
     pub cached: &'a Cached,
     pub key: &'a str,
-    pub place: &'a [i64],
+    pub indices: &'a [i64],
     pub since: u64,
     /// Set when the chunk or its version is requested from the store.
     pub fetched: &'a AtomicBool,
@@ -48,7 +48,7 @@ type RootRead<'a> = (Arc<Object>, Option<Box<dyn Reader + 'a>>);
 impl<'a> CachedChunk<'a> {
     /// Reads a region of the chunk; `false` if the chunk cannot be read through the pool at the moment.
     pub fn read(&self, region: &Region, target: &Target<'_>) -> Result<bool> {
-        let chain = self.array.chain_at(self.place)?;
+        let chain = self.array.chain_at(self.indices)?;
         if let (Serializer::Shard(shard), true) = (&chain.serializer, chain.codecs.is_empty()) {
             let permuted = chain.order.as_ref().map(|order| region.permuted(order));
             return self.read_shard(shard, permuted.as_ref().unwrap_or(region), target);
@@ -62,7 +62,7 @@ impl<'a> CachedChunk<'a> {
     /// The root as it was stored at `since` or later; `read` makes the root of the stored value.
     fn root(&self, since: u64, read: &dyn Fn(&dyn Reader) -> Result<Option<Content>>) -> Result<RootRead<'a>> {
         let (pool, store) = (self.pool(), self.store());
-        let id = self.cached.id(self.place, self.array.shape_at(self.place).as_deref());
+        let id = self.cached.id(self.indices, self.array.shape_at(self.indices).as_deref());
         let mut landing = None;
         let mut waited = false;
         loop {
@@ -288,7 +288,7 @@ impl Inner<'_> {
 
     fn decode(&self, split: &Split, job: &Job, bytes: &dyn Reader) -> Result<()> {
         let content = decoded(&self.shard.inner, bytes, self.chunk.options);
-        let content = content.map_err(|error| error.in_inner_chunk(&self.index.place(job.entry)))?;
+        let content = content.map_err(|error| error.in_inner_chunk(&self.index.indices(job.entry)))?;
         let pool = self.chunk.pool();
         let content = content.unwrap_or(Content::Missing);
         let object = Object { content, version: None, pinned: None, number: pool.number() };

@@ -8,7 +8,7 @@ use crate::chain::{Chain, Serializer};
 pub const RANK: usize = 8;
 
 /// Calls `take` with the bytes of one element, if the pool has it and need not check it.
-pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R) -> Option<R> {
+pub fn element<R>(array: &Array, position: &[usize], take: impl FnOnce(&[u8]) -> R) -> Option<R> {
     let cached = array.cache.as_ref()?;
     let chain = &array.chain;
     if chain.fill.len() != chain.elements.itemsize {
@@ -16,17 +16,17 @@ pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R)
     }
     let since = cached.recheck.since(|| cached.pool.now());
     let mut cell = [0i64; RANK];
-    let cell = cell.get_mut(..place.len())?;
+    let cell = cell.get_mut(..position.len())?;
     let mut rest = [0usize; RANK];
-    let rest = rest.get_mut(..place.len())?;
+    let rest = rest.get_mut(..position.len())?;
     match &array.sides {
         None => {
-            for (axis, (&index, &size)) in place.iter().zip(&chain.shape).enumerate() {
+            for (axis, (&index, &size)) in position.iter().zip(&chain.shape).enumerate() {
                 (cell[axis], rest[axis]) = ((index / size) as i64, index % size);
             }
         }
         Some(sides) => {
-            for (axis, (&index, side)) in place.iter().zip(sides.iter()).enumerate() {
+            for (axis, (&index, side)) in position.iter().zip(sides.iter()).enumerate() {
                 cell[axis] = side.cell(index as i64);
                 rest[axis] = index - side.bounds(cell[axis]).0 as usize;
             }
@@ -62,7 +62,7 @@ pub fn element<R>(array: &Array, place: &[usize], take: impl FnOnce(&[u8]) -> R)
     }
 }
 
-fn one<'a>(chain: &Chain, bytes: &'a [u8], place: &[usize]) -> Option<&'a [u8]> {
-    let offset: usize = place.iter().zip(&chain.strides).map(|(&index, &stride)| index * stride as usize).sum();
+fn one<'a>(chain: &Chain, bytes: &'a [u8], position: &[usize]) -> Option<&'a [u8]> {
+    let offset: usize = position.iter().zip(&chain.strides).map(|(&index, &stride)| index * stride as usize).sum();
     bytes.get(offset..offset + chain.elements.itemsize)
 }

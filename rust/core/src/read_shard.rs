@@ -334,8 +334,8 @@ fn reads_parts(inner: &Chain) -> bool {
 }
 
 /// Position in C order.
-pub fn linear(grid: &[usize], place: &[i64]) -> usize {
-    grid.iter().zip(place).fold(0, |total, (&size, &index)| total * size + index as usize)
+pub fn linear(grid: &[usize], indices: &[i64]) -> usize {
+    grid.iter().zip(indices).fold(0, |total, (&size, &index)| total * size + index as usize)
 }
 
 /// Groups jobs (sorted by offset) into reads of at most `limit` bytes, bridging small gaps.

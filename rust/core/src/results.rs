@@ -51,7 +51,7 @@ impl Memory {
         let reused = {
             let mut kept = KEPT.get().lock().unwrap_or_else(PoisonError::into_inner);
             let fits = |block: &Block| block.length >= rounded && block.length <= rounded + rounded / 4;
-            kept.iter().rposition(fits).map(|place| kept.remove(place))
+            kept.iter().rposition(fits).map(|at| kept.remove(at))
         };
         reused.or_else(|| Block::new(rounded)).map(|block| Memory(Some(block))).ok_or_else(|| out_of_memory(length))
     }

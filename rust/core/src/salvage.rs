@@ -51,23 +51,23 @@ pub struct Allowed {
     pub dry_run: bool,
 }
 
-/// Saves what is intact of the object at `place`; `keep` is given its bytes before they are replaced.
+/// Saves what is intact of the object at `indices`; `keep` is given its bytes before they are replaced.
 pub fn salvage(
     array: &Array,
-    place: &[i64],
+    indices: &[i64],
     allowed: Allowed,
     keep: &dyn Fn(&[u8]) -> Result<()>,
     options: &Options<'_>,
 ) -> Result<Salvaged> {
     let mut key = String::new();
-    array.keys.write(place, &mut key);
-    locked(array, &key, place, allowed, keep, options).map_err(|error| error.at_chunk(&key, place))
+    array.keys.write(indices, &mut key);
+    locked(array, &key, indices, allowed, keep, options).map_err(|error| error.at_chunk(&key, indices))
 }
 
 fn locked(
     array: &Array,
     key: &str,
-    place: &[i64],
+    indices: &[i64],
     allowed: Allowed,
     keep: &dyn Fn(&[u8]) -> Result<()>,
     options: &Options<'_>,
@@ -75,7 +75,7 @@ fn locked(
     let comparing = Comparing::new(array, &[]);
     let locker = array.locker(&comparing, options.interrupted)?;
     let _guard = array.lock(locker.as_ref(), key, &comparing)?;
-    let chain = array.chain_at(place)?;
+    let chain = array.chain_at(indices)?;
     let Some(damaged) = array.store.get(key)? else { return Ok(nothing(Outcome::Gone)) };
     if intact(&chain, &damaged, options)?.is_some() {
         return Ok(nothing(Outcome::Intact));
@@ -167,14 +167,14 @@ fn lay_down(
     let mut kept = 0;
     for entry in 0..shard.count() {
         (options.interrupted)()?;
-        let place = old.place(entry);
+        let indices = old.indices(entry);
         let bytes = match old.get(entry) {
             Ok(None) => continue,
             Ok(Some(bytes)) => damaged.get(bytes.start as usize..bytes.end as usize),
             Err(_) => None,
         };
         let start = (out.len() - first) as u64;
-        within.extend_from_slice(&place);
+        within.extend_from_slice(&indices);
         kept += match bytes {
             Some(bytes) => save_inner(&shard.inner, bytes, within, lost, out, options)?,
             None => {
@@ -182,7 +182,7 @@ fn lay_down(
                 0
             }
         };
-        within.truncate(within.len() - place.len());
+        within.truncate(within.len() - indices.len());
         let end = (out.len() - first) as u64;
         if end > start {
             new.set(entry, Some(start..end));

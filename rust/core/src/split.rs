@@ -99,10 +99,10 @@ impl Split {
         Ok(Split { factors, base: region.base, rank: grid.rank(), count })
     }
 
-    /// Cell number `index`: its place in the grid goes to `place`, what is wanted of it to `region`.
-    pub fn cell(&self, index: usize, place: &mut Vec<i64>, region: &mut Region) {
-        place.clear();
-        place.resize(self.rank, 0);
+    /// Cell number `index`: its indices in the grid go to `indices`, what is wanted of it to `region`.
+    pub fn cell(&self, index: usize, indices: &mut Vec<i64>, region: &mut Region) {
+        indices.clear();
+        indices.resize(self.rank, 0);
         region.base = self.base;
         region.axes.clear();
         region.axes.resize(self.rank, Axis::Strided { start: 0, step: 1, count: 0, stride: 0 });
@@ -113,9 +113,9 @@ impl Split {
             let row = rest % factor.len();
             rest /= factor.len();
             match factor {
-                Factor::Strided(strided) => strided.cell(row, place, region),
-                Factor::Runs(runs) => runs.cell(row, place, region),
-                Factor::Listed(listed) => listed.cell(row, place, region),
+                Factor::Strided(strided) => strided.cell(row, indices, region),
+                Factor::Runs(runs) => runs.cell(row, indices, region),
+                Factor::Listed(listed) => listed.cell(row, indices, region),
             }
         }
         // Factors were visited backwards; groups keep the order of the request (last write wins).
@@ -176,12 +176,12 @@ impl StridedFactor {
         }
     }
 
-    fn cell(&self, row: usize, place: &mut [i64], region: &mut Region) {
+    fn cell(&self, row: usize, indices: &mut [i64], region: &mut Region) {
         let first = self.first(row);
         let end = if row + 1 == self.rows { self.count } else { self.first(row + 1) };
         let position = self.position(first);
         let cell = position / self.size;
-        place[self.axis] = cell;
+        indices[self.axis] = cell;
         region.base += first as isize * self.stride;
         let (start, count) = (position - cell * self.size, end - first);
         region.axes[self.axis] = Axis::Strided { start, step: self.step, count, stride: self.stride };
@@ -211,22 +211,22 @@ impl RunsFactor {
         Ok(RunsFactor { parts, rows })
     }
 
-    fn cell(&self, row: usize, place: &mut [i64], region: &mut Region) {
+    fn cell(&self, row: usize, indices: &mut [i64], region: &mut Region) {
         let part = &self.parts[self.parts.partition_point(|part| part.row <= row) - 1];
-        part.strided.cell(row - part.row, place, region);
-        place[part.strided.axis] += part.first;
+        part.strided.cell(row - part.row, indices, region);
+        indices[part.strided.axis] += part.first;
         region.base += part.number as isize * part.strided.stride;
     }
 }
 
 impl ListedFactor {
-    fn cell(&self, row: usize, place: &mut [i64], region: &mut Region) {
+    fn cell(&self, row: usize, indices: &mut [i64], region: &mut Region) {
         let members = self.axes.len();
         let cells = &self.cells[row * members..(row + 1) * members];
         let group = region.groups.len();
         let mut origin = Vec::with_capacity(members);
         for (member, (&axis, &cell)) in self.axes.iter().zip(cells).enumerate() {
-            place[axis] = cell;
+            indices[axis] = cell;
             region.axes[axis] = Axis::Listed { group, member };
             origin.push(self.origin[member] + self.sides[member].bounds(cell).0);
         }

@@ -17,7 +17,7 @@ pub struct Cells {
 
 /// A cell of one region, by the number of the region and its own number in the division of that.
 struct Touch {
-    place: Vec<i64>,
+    indices: Vec<i64>,
     part: usize,
     cell: usize,
 }
@@ -34,15 +34,15 @@ impl Cells {
             let mut region = Region::default();
             for (part, split) in splits.iter().enumerate() {
                 for cell in 0..split.count {
-                    let mut place = Vec::new();
-                    split.cell(cell, &mut place, &mut region);
-                    scratch::push(&mut touches, Touch { place, part, cell })?;
+                    let mut indices = Vec::new();
+                    split.cell(cell, &mut indices, &mut region);
+                    scratch::push(&mut touches, Touch { indices, part, cell })?;
                 }
             }
             // Stable, so that the last of several regions stays the last.
-            touches.sort_by(|one, other| one.place.cmp(&other.place));
+            touches.sort_by(|one, other| one.indices.cmp(&other.indices));
             let mut first = 0;
-            for same in touches.chunk_by(|one, other| one.place == other.place) {
+            for same in touches.chunk_by(|one, other| one.indices == other.indices) {
                 scratch::push(&mut of_cells, first..first + same.len())?;
                 first += same.len();
             }
@@ -58,11 +58,11 @@ impl Cells {
         }
     }
 
-    /// Cell number `index`: its place in the grid goes to `place`; gives what is wanted of it by which region.
-    pub fn cell(&self, index: usize, place: &mut Vec<i64>) -> Vec<(usize, Region)> {
+    /// Cell number `index`: its indices in the grid go to `indices`; gives what is wanted of it by which region.
+    pub fn cell(&self, index: usize, indices: &mut Vec<i64>) -> Vec<(usize, Region)> {
         let mut wanted = |part: usize, cell: usize| {
             let mut region = Region::default();
-            self.splits[part].cell(cell, place, &mut region);
+            self.splits[part].cell(cell, indices, &mut region);
             (part, region)
         };
         match self.splits.as_slice() {

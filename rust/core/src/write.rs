@@ -96,16 +96,16 @@ fn write_chunks(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>, wa
     let comparing = Comparing::new(array, &regions);
     let locker = array.locker(&comparing, waiting)?;
     pool::run(threads, cells.count(), options.interrupted, |job, _| {
-        let (mut place, mut key) = (Vec::new(), String::new());
-        let wanted = cells.cell(job, &mut place);
+        let (mut indices, mut key) = (Vec::new(), String::new());
+        let wanted = cells.cell(job, &mut indices);
         let wanted: Vec<Part<'_, '_>> = wanted.iter().map(|(part, region)| (region, parts[*part].1)).collect();
-        array.keys.write(&place, &mut key);
+        array.keys.write(&indices, &mut key);
         // A panic in here is of this chunk, too; unwinding has released its lock.
         let done = panics::catch(|| {
             let _guard = array.lock(locker.as_ref(), &key, &comparing)?;
-            write_chunk(array, &key, &place, &wanted, &inside)
+            write_chunk(array, &key, &indices, &wanted, &inside)
         });
-        done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.place(&place)))
+        done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.indices(&indices)))
     })
 }
 
@@ -124,18 +124,18 @@ pub fn erase(array: &Array, places: &[i64], rank: usize, options: &Options<'_>) 
     let locker = array.locker(&comparing, options.interrupted)?;
     let count = places.len().checked_div(rank).unwrap_or(0);
     pool::run(options.requesters_for(count, array.chain.length), count, options.interrupted, |job, _| {
-        let place = &places[job * rank..(job + 1) * rank];
+        let indices = &places[job * rank..(job + 1) * rank];
         let mut key = String::new();
-        array.keys.write(place, &mut key);
+        array.keys.write(indices, &mut key);
         let erased = array.lock(locker.as_ref(), &key, &comparing).and_then(|_guard| array.store.delete(&key));
-        erased.map(drop).map_err(|error| error.at_chunk(&key, array.keys.place(place)))
+        erased.map(drop).map_err(|error| error.at_chunk(&key, array.keys.indices(indices)))
     })
 }
 
 /// Writes a chunk whose lock the caller has.
-fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], options: &Options<'_>) -> Result<()> {
+fn write_chunk(array: &Array, key: &str, indices: &[i64], parts: &[Part<'_, '_>], options: &Options<'_>) -> Result<()> {
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
-    let chain = array.chain_at(place)?;
+    let chain = array.chain_at(indices)?;
     let new = Update { parts, existing: None, options };
     let whole = new.covers(&chain.shape);
     if let Some(store) = array.store.conditional().filter(|_| !whole) {
@@ -143,12 +143,12 @@ fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], 
             let slice = stored.map(Slice);
             let update = Update { existing: slice.as_ref().map(|slice| slice as &dyn Reader), ..new };
             scratch::with_vec(|out| {
-                let encoded = match (encode_chunk(array, place, &update, out)?, version) {
+                let encoded = match (encode_chunk(array, indices, &update, out)?, version) {
                     (Encoded::Fill, None) => return Ok(true),
                     (Encoded::Fill, Some(_)) => {
                         // Nothing deletes a value only if it is of a version. So the fill value is stored.
                         let options = Options { write_empty: true, ..*options };
-                        encode_chunk(array, place, &Update { options: &options, ..update }, out)?
+                        encode_chunk(array, indices, &Update { options: &options, ..update }, out)?
                     }
                     (encoded, _) => encoded,
                 };
@@ -162,7 +162,7 @@ fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], 
     }
     let existing = if whole { None } else { array.store.open(key)? };
     scratch::with_vec(|out| {
-        let bytes = match encode_chunk(array, place, &Update { existing: existing.as_deref(), ..new }, out)? {
+        let bytes = match encode_chunk(array, indices, &Update { existing: existing.as_deref(), ..new }, out)? {
             Encoded::Fill => return array.store.delete(key).map(drop),
             Encoded::Appended => out.as_slice(),
             Encoded::Verbatim(bytes) => bytes,
@@ -175,12 +175,12 @@ fn write_chunk(array: &Array, key: &str, place: &[i64], parts: &[Part<'_, '_>], 
 }
 
 /// Encodes a chunk into `out`, also where what exists is damaged and all that can be seen of it is replaced.
-fn encode_chunk<'a>(array: &Array, place: &[i64], update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
-    let chain = array.chain_at(place)?;
+fn encode_chunk<'a>(array: &Array, indices: &[i64], update: &Update<'a, '_>, out: &mut Vec<u8>) -> Result<Encoded<'a>> {
+    let chain = array.chain_at(indices)?;
     out.clear();
     let encoded = encode_cell(&chain, update, out);
     let damaged = encoded.as_ref().is_err_and(|error| error.is_damage());
-    if damaged && update.covers(&array.inside(place)) {
+    if damaged && update.covers(&array.inside(indices)) {
         out.clear();
         return encode_cell(&chain, &Update { existing: None, ..*update }, out);
     }

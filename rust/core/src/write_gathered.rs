@@ -31,11 +31,11 @@ pub fn write_gathered(
     let split = |(region, _): &(&Region, &Origin<'_>)| array.split(region);
     let splits: Vec<Split> = parts.iter().map(split).collect::<Result<_>>()?;
     let mut shards: BTreeMap<u64, Vec<Job>> = BTreeMap::new();
-    let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+    let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
     for (part, split) in splits.iter().enumerate() {
         for cell in 0..split.count {
-            split.cell(cell, &mut place, &mut region);
-            array.keys.write(&place, &mut key);
+            split.cell(cell, &mut indices, &mut region);
+            array.keys.write(&indices, &mut key);
             let jobs = shards.entry(store.shard_number(&key)?.0).or_default();
             scratch::push(jobs, Job { part, cell })?;
         }
@@ -89,11 +89,11 @@ impl Shard<'_> {
 
     /// The chunks of a shard that are to be replaced, by number; `None` for those that are not to be stored.
     fn changes(&self, shard: &Whole, jobs: &[Job]) -> Result<BTreeMap<u64, Option<Vec<u8>>>> {
-        let (mut place, mut region, mut key) = (Vec::new(), Region::default(), String::new());
+        let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         let mut changes: BTreeMap<u64, Option<Vec<u8>>> = BTreeMap::new();
         for job in jobs {
-            self.splits[job.part].cell(job.cell, &mut place, &mut region);
-            self.array.keys.write(&place, &mut key);
+            self.splits[job.part].cell(job.cell, &mut indices, &mut region);
+            self.array.keys.write(&indices, &mut key);
             let chunk = self.store.shard_number(&key)?.1;
             let found = match changes.get(&chunk) {
                 Some(changed) => changed.as_deref(),
@@ -101,8 +101,8 @@ impl Shard<'_> {
             };
             let found = found.map(Slice);
             let existing = found.as_ref().map(|slice| slice as &dyn Reader);
-            let encoded = self.encoded(&place, (&region, self.parts[job.part].1), existing);
-            changes.insert(chunk, encoded.map_err(|error| error.at_chunk(&key, self.array.keys.place(&place)))?);
+            let encoded = self.encoded(&indices, (&region, self.parts[job.part].1), existing);
+            changes.insert(chunk, encoded.map_err(|error| error.at_chunk(&key, self.array.keys.indices(&indices)))?);
         }
         Ok(changes)
     }
@@ -110,11 +110,11 @@ impl Shard<'_> {
     /// A chunk as it is to be stored; `None` if it is not to be.
     fn encoded(
         &self,
-        place: &[i64],
+        indices: &[i64],
         (region, origin): (&Region, &Origin<'_>),
         existing: Option<&dyn Reader>,
     ) -> Result<Option<Vec<u8>>> {
-        let chain = self.array.chain_at(place)?;
+        let chain = self.array.chain_at(indices)?;
         let existing = if region.covers(&chain.shape) { None } else { existing };
         let mut out = Vec::new();
         let update = Update { parts: &[(region, origin)], existing, options: self.options };

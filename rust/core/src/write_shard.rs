@@ -68,12 +68,12 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
     let cells =
         Cells::new(update.parts.iter().map(|(region, _)| *region), |region| Split::new(region, &shard.inner.shape))?;
     let count = cells.count();
-    let mut place = Vec::new();
+    let mut indices = Vec::new();
     let mut touched: HashMap<usize, usize> = HashMap::new();
     touched.try_reserve(count).map_err(|_| scratch::out_of_memory(count.saturating_mul(16)))?;
     for cell in 0..count {
-        cells.cell(cell, &mut place);
-        touched.insert(linear(&shard.grid, &place), cell);
+        cells.cell(cell, &mut indices);
+        touched.insert(linear(&shard.grid, &indices), cell);
     }
     let threads = update.options.threads_for(count, shard.inner.length);
     let mut writer = Writer::new(shard, update.existing, old, out)?;
@@ -91,10 +91,10 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
     pieces.resize_with(count, || Mutex::new(None));
     let old = &writer.old;
     pool::run(threads, count, update.options.interrupted, |cell, _| {
-        let mut place = Vec::new();
-        cells.cell(cell, &mut place);
+        let mut indices = Vec::new();
+        cells.cell(cell, &mut indices);
         let mut bytes = Vec::new();
-        let encoded = encode_inner(shard, update, &cells, cell, old.get(linear(&shard.grid, &place))?, &mut bytes)?;
+        let encoded = encode_inner(shard, update, &cells, cell, old.get(linear(&shard.grid, &indices))?, &mut bytes)?;
         let piece = match encoded {
             Encoded::Fill => Piece::Fill,
             Encoded::Appended => Piece::Encoded(bytes),
@@ -126,8 +126,8 @@ fn encode_inner<'a>(
     old: Option<Range<u64>>,
     out: &mut Vec<u8>,
 ) -> Result<Encoded<'a>> {
-    let mut place = Vec::new();
-    let wanted = cells.cell(cell, &mut place);
+    let mut indices = Vec::new();
+    let wanted = cells.cell(cell, &mut indices);
     let parts: Vec<Part<'a, '_>> = wanted.iter().map(|(part, region)| (region, update.parts[*part].1)).collect();
     let inner = Update { parts: &parts, ..*update };
     let window = update.existing.zip(old).map(|(whole, bytes)| Window {
@@ -146,7 +146,7 @@ fn encode_inner<'a>(
         }
         encoded => Ok(encoded),
     });
-    encoded.map_err(|error| error.in_inner_chunk(&place))
+    encoded.map_err(|error| error.in_inner_chunk(&indices))
 }
 
 /// Lays a shard down: inner chunks one after the other, and the index before or behind them.

@@ -95,8 +95,8 @@ impl Parts {
     ) -> std::result::Result<(), E> {
         for (span, answer) in self.spans.iter().zip(&self.answers) {
             for &member in &span.members {
-                let place = span.place(wanted[member], answer.length);
-                take(member, place.len(), answer, place)?;
+                let range = span.part(wanted[member], answer.length);
+                take(member, range.len(), answer, range)?;
             }
         }
         Ok(())

@@ -318,8 +318,8 @@ fn unconfirmed(method: &http::Method, asked: &http::Uri, parts: &http::response:
     let answered = parts.extensions.get::<RequestUri>().map(|uri| &uri.0);
     if answered != sent.as_ref() {
         // Most redirects of a change make a GET of it.
-        let place = answered.map_or_else(|| "another place".to_owned(), without_secrets);
-        return Some(format!("it comes from {place}, where the server has sent the request, and confirms nothing"));
+        let origin = answered.map_or_else(|| "another place".to_owned(), without_secrets);
+        return Some(format!("it comes from {origin}, where the server has sent the request, and confirms nothing"));
     }
     // The page to which a proxy sends those who have to log in, say.
     let is_read = !text.is_empty() && parts.headers.contains_key(http::header::LAST_MODIFIED);

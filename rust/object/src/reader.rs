@@ -85,12 +85,12 @@ impl Reader for ObjectReader<'_> {
         if self.pinned().is_some() {
             let wanted = [(0, None)];
             let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
-            parts.each(&wanted, |_, length, answer, place| {
+            parts.each(&wanted, |_, length, answer, range| {
                 if length as u64 > limit {
                     return Err(self.too_long(length as u64, limit));
                 }
                 ranges::reserve(buffer, length as u64).map_err(|error| error.at_key(self.key))?;
-                answer.copy(place, |piece| buffer.extend_from_slice(piece));
+                answer.copy(range, |piece| buffer.extend_from_slice(piece));
                 Ok(())
             })?;
             return Ok(true);
@@ -107,14 +107,14 @@ impl Reader for ObjectReader<'_> {
     fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
         let wanted: Vec<Wanted> = ranges.iter().map(|(start, buffer)| (*start, Some(buffer.len() as u64))).collect();
         let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
-        parts.each(&wanted, |number, length, answer, place| {
+        parts.each(&wanted, |number, length, answer, range| {
             let (start, buffer) = &mut ranges[number];
             if length != buffer.len() {
                 let reason = format!("data ended after {length} of {} bytes at offset {start}", buffer.len());
                 return Err(Error::decode("bytes", reason).at_key(self.key));
             }
             let mut filled = 0;
-            answer.copy(place, |piece| {
+            answer.copy(range, |piece| {
                 buffer[filled..filled + piece.len()].copy_from_slice(piece);
                 filled += piece.len();
             });

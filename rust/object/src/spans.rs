@@ -30,7 +30,7 @@ impl Span {
     }
 
     /// Where a member's range lies in the `found` bytes that the request was answered with, clipped to them.
-    pub fn place(&self, wanted: Wanted, size: usize) -> std::ops::Range<usize> {
+    pub fn part(&self, wanted: Wanted, size: usize) -> std::ops::Range<usize> {
         let clip = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(size);
         let begin = if self.start < 0 {
             size.saturating_sub(clip(wanted.0.unsigned_abs()))
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn members_are_clipped_to_what_was_found() {
         let span = Span { start: 10, length: Some(20), members: vec![] };
-        assert_eq!(span.place((12, Some(4)), 20), 2..6);
-        assert_eq!(span.place((28, Some(4)), 20), 18..20);
-        assert_eq!(span.place((12, None), 5), 2..5);
+        assert_eq!(span.part((12, Some(4)), 20), 2..6);
+        assert_eq!(span.part((28, Some(4)), 20), 18..20);
+        assert_eq!(span.part((12, None), 5), 2..5);
         let suffix = Span { start: -8, length: None, members: vec![] };
-        assert_eq!(suffix.place((-4, Some(2)), 8), 4..6);
-        assert_eq!(suffix.place((-8, None), 3), 0..3);
+        assert_eq!(suffix.part((-4, Some(2)), 8), 4..6);
+        assert_eq!(suffix.part((-8, None), 3), 0..3);
     }
 }

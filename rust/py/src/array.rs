@@ -246,17 +246,17 @@ impl ArrayHandle {
     /// Saves the intact inner chunks of a damaged shard, or removes (if `remove`) what nothing is left of. `keep` is
     /// called with the damaged bytes before they are replaced. Gives what became of it, how many inner chunks are in
     /// the new shard, and the places of those that are not.
-    #[pyo3(signature = (place, keep, remove=false, dry_run=false))]
+    #[pyo3(signature = (indices, keep, remove=false, dry_run=false))]
     fn salvage<'py>(
         &self,
         py: Python<'py>,
-        place: Vec<i64>,
+        indices: Vec<i64>,
         keep: Py<PyAny>,
         remove: bool,
         dry_run: bool,
     ) -> PyResult<(&'static str, u64, Vec<Bound<'py, PyTuple>>)> {
         entry(py, "repair", Some(&self.place), || {
-            if place.len() != self.array.shape.len() {
+            if indices.len() != self.array.shape.len() {
                 return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
             }
             let keep = |bytes: &[u8]| {
@@ -268,7 +268,7 @@ impl ArrayHandle {
             let allowed = Allowed { remove, dry_run };
             let done = py.detach(|| {
                 with_options(Some(&self.array), 1, false, &|options| {
-                    durability::call(|| salvage(&self.array, &place, allowed, &keep, options))
+                    durability::call(|| salvage(&self.array, &indices, allowed, &keep, options))
                 })
             });
             let Salvaged { outcome, kept, lost } = done.map_err(|error| raise(py, error, Some(&self.place)))?;
@@ -279,7 +279,7 @@ impl ArrayHandle {
                 Outcome::Removed => "removed",
                 Outcome::Hopeless => "hopeless",
             };
-            let lost = lost.iter().map(|place| PyTuple::new(py, place)).collect::<PyResult<Vec<_>>>()?;
+            let lost = lost.iter().map(|indices| PyTuple::new(py, indices)).collect::<PyResult<Vec<_>>>()?;
             Ok((outcome, kept, lost))
         })
     }

@@ -148,9 +148,9 @@ impl Scalar {
 /// for keys that are wrong.
 pub fn known<'py>(array: &Array, scalar: &Scalar, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = key.py();
-    let mut place = [0usize; RANK];
+    let mut position = [0usize; RANK];
     let rank = array.shape.len();
-    let Some(place) = place.get_mut(..rank) else { return Ok(None) };
+    let Some(position) = position.get_mut(..rank) else { return Ok(None) };
     let index = |item: &Bound<'_, PyAny>, size: usize| {
         // Not of booleans, which are masks.
         let index: i64 = item.cast_exact::<PyInt>().ok()?.extract().ok()?;
@@ -159,18 +159,18 @@ pub fn known<'py>(array: &Array, scalar: &Scalar, key: &Bound<'py, PyAny>) -> Py
     };
     match key.cast_exact::<PyTuple>() {
         Ok(items) if items.len() == rank => {
-            for ((slot, item), &size) in place.iter_mut().zip(items.iter_borrowed()).zip(&array.shape) {
+            for ((slot, item), &size) in position.iter_mut().zip(items.iter_borrowed()).zip(&array.shape) {
                 let Some(index) = index(&item, size) else { return Ok(None) };
                 *slot = index;
             }
         }
         Err(_) if rank == 1 => {
             let Some(index) = index(key, array.shape[0]) else { return Ok(None) };
-            place[0] = index;
+            position[0] = index;
         }
         _ => return Ok(None),
     }
-    element(array, place, |bytes| scalar.of(py, bytes)).transpose().map(Option::flatten)
+    element(array, position, |bytes| scalar.of(py, bytes)).transpose().map(Option::flatten)
 }
 
 /// Whether there is any cache, or has been: if not, nobody need be told of changes.

@@ -108,9 +108,9 @@ impl ObjectClient {
             |go_on| self.client.get_ranges(key, &ranges, version, go_on),
             |py, parts| {
                 let mut values: Vec<Vec<u8>> = ranges.iter().map(|_| Vec::new()).collect();
-                parts.each(&ranges, |number, length, answer, place| -> PyResult<()> {
+                parts.each(&ranges, |number, length, answer, range| -> PyResult<()> {
                     values[number].reserve_exact(length);
-                    answer.copy(place, |piece| values[number].extend_from_slice(piece));
+                    answer.copy(range, |piece| values[number].extend_from_slice(piece));
                     Ok(())
                 })?;
                 let values = values.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;

@@ -401,7 +401,7 @@ def test_a_handle_made_while_the_shape_changes_does_not_stay(monkeypatch: pytest
         z.refresh()
         return made
 
-    monkeypatch.setattr(sys.modules["blizzarr.array.array"], "bind", slow)
+    monkeypatch.setattr(sys.modules["blizzarr.array.facts"], "bind", slow)
     z[0]
     np.testing.assert_array_equal(z[:], np.arange(7))
 

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import Kind
-from blizzarr.formats.attributes import check_depth
 from blizzarr.formats.dimension_names import names_in
+from blizzarr.formats.document import check_depth
 from blizzarr.formats.draft import chunk_grid, codecs, codecs_zarr_python, data_types, fill_values, transformers
 from blizzarr.formats.draft.codecs import Layout
 from blizzarr.formats.draft.codecs_zarr_python import FILTERS

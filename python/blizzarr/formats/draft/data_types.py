@@ -27,8 +27,7 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
-from blizzarr.errors import Problem
-from blizzarr.formats.document import MAX_DEPTH, is_deeper
+from blizzarr.formats.document import check_depth
 from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.formats.draft.extension_types import family_of, uri_of
 from blizzarr.formats.draft.spelling import Spelling
@@ -79,8 +78,7 @@ def decode(value: Any, path: str, problems: Problems, *, ordered: bool = False) 
     if type(value) is not dict:
         problems.add(path, "the name of a data type, or an object with extension and type", value)
         return None
-    if is_deeper(value, MAX_DEPTH):
-        problems.items.append(Problem(path, f"values at most {MAX_DEPTH} levels deep", "deeper ones"))
+    if not check_depth(value, path, problems):
         return None
     before = len(problems.items)
     uri = value.get("extension", MISSING)

@@ -45,14 +45,14 @@ impl Cached {
         let mut key = String::new();
         keys.write(&vec![1; chain.shape.len()], &mut key);
         let name = store.full_name(&key)?;
-        let place = pool.id(name.bytes().map(u64::from).chain([store.way(), lifetime]));
-        Some(Cached { pool: Arc::clone(pool), recheck, words: [(place >> 64) as u64, place as u64, chain.number] })
+        let hash = pool.id(name.bytes().map(u64::from).chain([store.way(), lifetime]));
+        Some(Cached { pool: Arc::clone(pool), recheck, words: [(hash >> 64) as u64, hash as u64, chain.number] })
     }
 
     /// The number of the root of the chunk at this place, which has this shape if not all have one: the chunk at the same
     /// place had another one before the array grew or was replaced.
-    pub fn id(&self, place: &[i64], shape: Option<&[usize]>) -> Id {
-        let words = self.words.iter().copied().chain(place.iter().map(|&index| index as u64));
+    pub fn id(&self, indices: &[i64], shape: Option<&[usize]>) -> Id {
+        let words = self.words.iter().copied().chain(indices.iter().map(|&index| index as u64));
         match shape {
             None => self.pool.id(words),
             Some(shape) => self.pool.id(words.chain(shape.iter().map(|&size| size as u64))),

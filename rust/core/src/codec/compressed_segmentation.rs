@@ -70,9 +70,9 @@ impl CompressedSegmentation {
 
     /// The block with this number, x fastest.
     fn part(&self, number: usize) -> Part {
-        let place =
+        let position =
             [number / (self.grid[1] * self.grid[2]), number / self.grid[2] % self.grid[1], number % self.grid[2]];
-        let start: [usize; 3] = std::array::from_fn(|axis| place[axis] * self.block[axis]);
+        let start: [usize; 3] = std::array::from_fn(|axis| position[axis] * self.block[axis]);
         Part { start, shape: std::array::from_fn(|axis| self.block[axis].min(self.shape[axis] - start[axis])) }
     }
 

@@ -14,8 +14,8 @@ fn order<T: Element>(one: &T, other: &T) -> Ordering {
 
 /// The element in the middle; of two the one before.
 pub fn middle<T: Element>(block: &mut [T]) -> T {
-    let place = (block.len() - 1) / 2;
-    *block.select_nth_unstable_by(place, order).1
+    let at = (block.len() - 1) / 2;
+    *block.select_nth_unstable_by(at, order).1
 }
 
 /// The element that is there most often, and of several the first in order.
@@ -35,8 +35,8 @@ pub fn commonest<T: Element>(block: &mut [T]) -> T {
 /// The middle of each of `count` blocks, of which the elements at one place lie side by side.
 pub fn middles<T: Element>(blocks: &mut [T], count: usize, made: &mut Vec<T>) {
     sort_side_by_side(blocks, count);
-    let place = (blocks.len() / count - 1) / 2;
-    made.extend_from_slice(&blocks[place * count..(place + 1) * count]);
+    let at = (blocks.len() / count - 1) / 2;
+    made.extend_from_slice(&blocks[at * count..(at + 1) * count]);
 }
 
 /// What is there most often in each of them.

@@ -224,9 +224,9 @@ impl Setting {
         elements
     }
 
-    pub fn one(&self, place: [i64; 2]) -> u8 {
+    pub fn one(&self, indices: [i64; 2]) -> u8 {
         let mut element = [0];
-        read(&self.array, &single(place), &Target::of(&mut element), &OPTIONS).unwrap();
+        read(&self.array, &single(indices), &Target::of(&mut element), &OPTIONS).unwrap();
         element[0]
     }
 

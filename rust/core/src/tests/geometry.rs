@@ -40,15 +40,15 @@ fn a_split_keeps_every_element_and_its_place() {
         let (region, _) = random.region(&shape, 2);
         let mut expected = elements(&region);
         let split = Split::along(&region, sides.as_slice()).unwrap();
-        let (mut place, mut part) = (Vec::new(), Region::default());
+        let (mut indices, mut part) = (Vec::new(), Region::default());
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for number in 0..split.count {
-            split.cell(number, &mut place, &mut part);
-            places.push(place.clone());
+            split.cell(number, &mut indices, &mut part);
+            places.push(indices.clone());
             let inside = elements(&part);
             assert!(region.is_empty() || !inside.is_empty(), "seed {seed}: an empty cell");
             for (mut position, offset) in inside {
-                for ((at, &cell), bounds) in position.iter_mut().zip(&place).zip(&cells) {
+                for ((at, &cell), bounds) in position.iter_mut().zip(&indices).zip(&cells) {
                     let (start, stop) = bounds[cell as usize];
                     *at += start;
                     assert!((start..stop).contains(at), "seed {seed}: outside its cell");
@@ -142,9 +142,9 @@ fn a_packed_region_has_the_same_elements() {
         let cell: Vec<usize> = (0..rank).map(|_| random.range(1, 5)).collect();
         let (region, _) = random.region(&shape, 2);
         let split = Split::new(&region, &cell).unwrap();
-        let (mut place, mut part) = (Vec::new(), Region::default());
+        let (mut indices, mut part) = (Vec::new(), Region::default());
         for number in 0..split.count {
-            split.cell(number, &mut place, &mut part);
+            split.cell(number, &mut indices, &mut part);
             let (mut expected, mut found) = (elements(&part), elements(&part.packed(8).unwrap()));
             let mut offsets: Vec<_> = found.iter().map(|(_, offset)| *offset).collect();
             offsets.sort();
@@ -155,7 +155,7 @@ fn a_packed_region_has_the_same_elements() {
             expected.sort();
             found.sort();
             let positions =
-                |list: &[(Vec<i64>, isize)]| list.iter().map(|(place, _)| place.clone()).collect::<Vec<_>>();
+                |list: &[(Vec<i64>, isize)]| list.iter().map(|(indices, _)| indices.clone()).collect::<Vec<_>>();
             assert_eq!(positions(&found), positions(&expected), "seed {seed}");
         }
     }
@@ -296,11 +296,11 @@ fn points_far_apart_are_split() {
         }],
     };
     let split = Split::new(&region, &[1, 1, 1]).unwrap();
-    let (mut place, mut part) = (Vec::new(), Region::default());
+    let (mut indices, mut part) = (Vec::new(), Region::default());
     let mut found = Vec::new();
     for number in 0..split.count {
-        split.cell(number, &mut place, &mut part);
-        found.push((place.clone(), elements(&part).into_iter().map(|(_, offset)| offset).collect::<Vec<_>>()));
+        split.cell(number, &mut indices, &mut part);
+        found.push((indices.clone(), elements(&part).into_iter().map(|(_, offset)| offset).collect::<Vec<_>>()));
     }
     let expected = vec![
         (vec![0, far, 0], vec![3]),
@@ -349,23 +349,23 @@ fn many_points_are_in_the_cells_that_they_are_in() {
         };
         let mut expected = std::collections::BTreeMap::<Vec<i64>, Vec<isize>>::new();
         for (point, pair) in coords[0].iter().zip(&coords[1]).enumerate().take(last).skip(first) {
-            let place = vec![(pair.0 - origin[0]) / size, (pair.1 - origin[1]) / size];
-            expected.entry(place).or_default().push(point as isize);
+            let indices = vec![(pair.0 - origin[0]) / size, (pair.1 - origin[1]) / size];
+            expected.entry(indices).or_default().push(point as isize);
         }
         let split = Split::new(&region, &[size as usize; 2]).unwrap();
-        let (mut place, mut part) = (Vec::new(), Region::default());
+        let (mut indices, mut part) = (Vec::new(), Region::default());
         let mut found = Vec::new();
         for number in 0..split.count {
-            split.cell(number, &mut place, &mut part);
+            split.cell(number, &mut indices, &mut part);
             let points = &part.groups[0];
             for point in points.range.clone() {
                 let (own, offset) = (points.offsets[point], point);
                 for member in 0..2 {
                     assert_eq!(points.coords[member][offset], coords[member][own as usize]);
-                    assert_eq!(points.origin[member], origin[member] + place[member] * size);
+                    assert_eq!(points.origin[member], origin[member] + indices[member] * size);
                 }
             }
-            found.push((place.clone(), points.offsets[points.range.clone()].to_vec()));
+            found.push((indices.clone(), points.offsets[points.range.clone()].to_vec()));
         }
         assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{extent} {size}");
     }

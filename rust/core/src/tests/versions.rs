@@ -212,8 +212,8 @@ fn all(array: &Array) -> Result<Vec<u8>> {
     read(array, &whole(), &Target::of(&mut elements), &OPTIONS).map(|()| elements)
 }
 
-fn one(array: &Array, place: [i64; 2], value: u8) {
-    write(array, &single(place), &Origin::of(&[value]), &OPTIONS).unwrap();
+fn one(array: &Array, indices: [i64; 2], value: u8) {
+    write(array, &single(indices), &Origin::of(&[value]), &OPTIONS).unwrap();
 }
 
 /// What is stored of an array that has this value everywhere.
@@ -283,7 +283,7 @@ fn who_never_gets_through_is_asked_whether_to_go_on() {
     let stop = || {
         *asked.lock().unwrap() += 1;
         match *asked.lock().unwrap() {
-            30.. => Err(Error::new(Kind::Request, "stop")),
+            12.. => Err(Error::new(Kind::Request, "stop")),
             _ => Ok(()),
         }
     };

@@ -89,9 +89,9 @@ fn splits(header: &Header, src: &[u8], i: usize, start: usize, dst: &mut [u8]) -
         if size == length {
             split.copy_from_slice(data);
         } else if !header.compressor.decompress(data, split)? {
-            let place = format!("block {i} of {}", report::grouped(header.blocks()));
+            let named = format!("block {i} of {}", report::grouped(header.blocks()));
             let name = header.compressor.name();
-            return Err(Error::decode(NAME, format!("{place} is no {name} data of {} bytes", report::grouped(length))));
+            return Err(Error::decode(NAME, format!("{named} is no {name} data of {} bytes", report::grouped(length))));
         }
         rest = behind;
     }

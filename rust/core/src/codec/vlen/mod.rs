@@ -146,12 +146,12 @@ fn too_long(name: &'static str, length: usize) -> Error {
 
 /// The data end within an element, of which `rest` is there.
 fn ended(name: &'static str, index: usize, count: usize, rest: &[u8]) -> Error {
-    let place = format!("element {} of {}", report::grouped(index), report::grouped(count));
+    let element = format!("element {} of {}", report::grouped(index), report::grouped(count));
     let reason = match number(rest) {
-        None => format!("data ended before {place}"),
+        None => format!("data ended before {element}"),
         Some(length) => {
             let (found, length) = (report::grouped(rest.len() - PREFIX), report::grouped(length));
-            format!("data ended after {found} of {length} bytes of {place}")
+            format!("data ended after {found} of {length} bytes of {element}")
         }
     };
     Error::decode(name, reason)

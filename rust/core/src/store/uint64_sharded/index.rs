@@ -76,13 +76,13 @@ fn entries(bytes: &[u8], base: u64, most: u64) -> Result<Vec<Entry>> {
 pub fn encode(entries: &[Entry], gzip: bool, base: u64, dst: &mut Vec<u8>) -> Result<()> {
     let mut rows = Vec::new();
     scratch::reserve(&mut rows, entries.len().saturating_mul(ROW))?;
-    let before = |place: usize| place.checked_sub(1).map(|place| entries[place]);
-    for (place, entry) in entries.iter().enumerate() {
-        let step = entry.chunk.wrapping_sub(before(place).map_or(0, |entry| entry.chunk));
+    let before = |row: usize| row.checked_sub(1).map(|row| entries[row]);
+    for (row, entry) in entries.iter().enumerate() {
+        let step = entry.chunk.wrapping_sub(before(row).map_or(0, |entry| entry.chunk));
         rows.extend_from_slice(&step.to_le_bytes());
     }
-    for (place, entry) in entries.iter().enumerate() {
-        let step = entry.start.wrapping_sub(before(place).map_or(base, |entry| entry.end));
+    for (row, entry) in entries.iter().enumerate() {
+        let step = entry.start.wrapping_sub(before(row).map_or(base, |entry| entry.end));
         rows.extend_from_slice(&step.to_le_bytes());
     }
     entries.iter().for_each(|entry| rows.extend_from_slice(&(entry.end - entry.start).to_le_bytes()));
@@ -94,8 +94,8 @@ pub fn encode(entries: &[Entry], gzip: bool, base: u64, dst: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-fn number(bytes: &[u8], place: usize) -> u64 {
-    let at = place * 8;
+fn number(bytes: &[u8], index: usize) -> u64 {
+    let at = index * 8;
     bytes[at..at + 8].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
