@@ -20,7 +20,7 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
         "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
         "numcodecs.": "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it",
-        "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr, which registers its codecs for v3; "
+        "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr, which registers it for v3; "
         "v2 documents need imagecodecs.numcodecs.register_codecs()",
         "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
         "zarrs.": _ZARRS.format(point="codec"),
