@@ -1,13 +1,15 @@
 """The table of who reads which name, in ``docs/formats.md``: `python -m tests.interop.names`.
 
-For each data type, codec and chunk key encoding, blizzarr writes a small array, which each peer reads. A name counts as
-read if the elements are the same to the bit as those that blizzarr reads. The results are kept in ``names.json``, for
+For each data type, codec, chunk grid and chunk key encoding, blizzarr writes a small array, which each peer reads, and
+then writes to another place, where blizzarr reads it. A name counts as read or written if the elements are the same to
+the bit as those that blizzarr reads. The results are kept in ``names.json``, for
 machines that lack a peer; `tests/interop/test_names_of_others.py` compares the page with them.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -63,6 +65,7 @@ KEYS: Final[dict[str, Any]] = {
     "v2": "v2",
     "zarrs.default_suffix": {"name": "zarrs.default_suffix", "configuration": {"suffix": ".bin"}},
 }
+GRIDS: Final[dict[str, Any]] = {"regular": (3, 4), "rectilinear": [[1, 3, 2], [2, 2]]}
 _TEXT: Final = ("categorize", "vlen-array", "vlen-utf8", "zarrs.vlen", "zarrs.vlen_v2")
 
 
@@ -97,6 +100,8 @@ def arrays() -> Iterator[tuple[str, str, dict[str, Any]]]:
         else:
             given[("filters", "serializer", "compressors")[stage]] = codec
         yield "Codecs", name, given
+    for name, chunks in GRIDS.items():
+        yield "Chunk grids", name, {"dtype": "uint16", "chunks": chunks, "compressors": None}
     for name, keys in KEYS.items():
         yield "Chunk key encodings", name, {"dtype": "uint16", "chunk_key_encoding": keys, "compressors": None}
 
@@ -117,7 +122,7 @@ def data_of(array: blizzarr.Array) -> Any:
 
 
 def results(place: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """For each kind and name, whether each peer reads it; the peers that are not here are left out."""
+    """For each kind and name, what each peer does with it; the peers that are not here are left out."""
     readers = [(peer, READERS[peer.name]) for peer in PEERS if peer.name in READERS]
     found: dict[str, dict[str, dict[str, str]]] = {}
     for number, (kind, name, given) in enumerate(arrays()):
@@ -126,20 +131,35 @@ def results(place: Path) -> dict[str, dict[str, dict[str, str]]]:
         array = blizzarr.create_array(place / path, shape=SHAPE, **{"chunks": (3, 4), **given})
         array[...] = data_of(array)
         for peer, column in readers:
-            row[column] = _read(peer, place, path, array)
+            row[column] = "no"
+            if _reads(peer, place, path, array):
+                row[column] = "yes" if _writes(peer, place, path, array) else "reads"
     return found
 
 
-def _read(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> str:
-    """``"yes"`` if a peer reads the elements of an array, else ``"no"``."""
+def _reads(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
+    """Whether a peer reads the elements of an array."""
     try:
         if peer.name == "zarrista":
-            return "yes" if _is_same_in_zarrista(place, path, array[...]) else "no"
+            return _is_same_in_zarrista(place, path, array[...])
         answer = peer.call("read", {"root": str(place), "path": path})
     except Exception:
         # What a peer raises for what it does not know is its own affair.
-        return "no"
-    return "yes" if answer["values"] == pack(array[...]) else "no"
+        return False
+    return bool(answer["values"] == pack(array[...]))
+
+
+def _writes(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
+    """Whether blizzarr reads what a peer writes in place of an array that it has read."""
+    other = f"{path}-{peer.name}"
+    (place / other).mkdir()
+    shutil.copy(place / path / "zarr.json", place / other)
+    try:
+        peer.call("rewrite", {"root": str(place), "source": path, "path": other})
+    except Exception:
+        return False
+    assert [found for found in (place / other).rglob("*") if found.is_file()] != [place / other / "zarr.json"]
+    return pack(blizzarr.open_array(place / other)[...]) == pack(array[...])
 
 
 def _is_same_in_zarrista(place: Path, path: str, ours: Any) -> bool:
@@ -162,7 +182,7 @@ def _bytes(element: Any) -> bytes:
 
 
 def table(found: dict[str, dict[str, dict[str, str]]]) -> str:
-    """The results as tables, one for each kind; names that all of them read are in one row."""
+    """The results as tables, one for each kind; names with the same results are in one row."""
     columns = list(READERS.values())
     lines: list[str] = []
     for kind, rows in found.items():

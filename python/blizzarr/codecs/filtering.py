@@ -26,7 +26,7 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
     Those of numcodecs that follow each other run in one step, with the serializer if it comes next.
     """
     steps: list[Step] = [("bytes", 0)]
-    groups = [(kind, list(group)) for kind, group in groupby(filters, lambda item: isinstance(item[0], ArrayFilter))]
+    groups = [(kind, list(group)) for kind, group in groupby(filters, _needs_numcodecs)]
     joins = isinstance(serializer, BytesCodec | ArraySerializer)
     for position, (of_numcodecs, group) in enumerate(groups):
         if of_numcodecs:
@@ -36,7 +36,14 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
             steps.append(("python", FilterRun(run, _NATIVE, group[0][1])))
             continue
         for codec, chunk in group:
-            steps += [_turned(codec, chunk)] if isinstance(codec, TransposeCodec) else codec.steps(chunk)
+            if isinstance(codec, TransposeCodec):
+                steps.append(_turned(codec, chunk))
+            elif isinstance(codec, ArrayFilter):
+                step = codec.engine_step(chunk)
+                assert step is not None, "it does not need numcodecs"
+                steps.append(step)
+            else:
+                steps += codec.steps(chunk)
     if isinstance(serializer, ArraySerializer):
         return [*steps, ("python", FilterRun([], serializer, last))]
     for step in serializer.steps(last):
@@ -49,6 +56,11 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
         elif step[1]:
             steps.append(("swap", step[1]))
     return steps
+
+
+def _needs_numcodecs(item: tuple[Codec, Chunk]) -> bool:
+    codec, chunk = item
+    return isinstance(codec, ArrayFilter) and codec.engine_step(chunk) is None
 
 
 def _turned(codec: TransposeCodec, chunk: Chunk) -> Step:

@@ -56,6 +56,13 @@ def read(message: Message) -> Message:
     )
 
 
+def rewrite(message: Message) -> Message:
+    """Write what is at `source` to `path`, where the document of the same array is."""
+    source = _open({**message, "path": message["source"]}, "zarr3")
+    _open(message, "zarr3").write(source.read().result()).result()
+    return {}
+
+
 def _read_v2(message: Message, dtype: np.dtype[Any]) -> Message:
     for name in dtype.names or (None,):
         array = _open(message, "zarr", field=name)

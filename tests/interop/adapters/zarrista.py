@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,24 @@ def read(message: Message) -> Message:
         attributes=array.attrs,
         names=array.dimension_names,
     )
+
+
+def rewrite(message: Message) -> Message:
+    """Write what is at `source` to `path`, where the document of the same array is."""
+    store = FilesystemStore(message["root"])
+    tensor = zarrista.Array.open(store, f"/{message['source']}").retrieve_array_subset(...)
+    zarrista.Array.open(store, f"/{message['path']}").store_array_subset(..., _bytes_of(tensor))
+    return {}
+
+
+def _bytes_of(tensor: Any) -> Any:
+    """Return a tensor as what can be stored: it takes back none that DLPack does not know."""
+    if hasattr(tensor, "mask"):
+        return zarrista.ArrayBytes(tensor.data.buffer(), mask=tensor.mask.buffer())
+    if hasattr(tensor, "buffer"):
+        return bytes(tensor.buffer())
+    parts = [part.encode() if isinstance(part, str) else bytes(part) for part in tensor.to_numpy().ravel().tolist()]
+    return zarrista.ArrayBytes(b"".join(parts), offsets=[0, *accumulate(map(len, parts))])
 
 
 def read_group(message: Message) -> Message:

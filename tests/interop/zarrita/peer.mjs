@@ -120,6 +120,13 @@ const verbs = {
       dimension_names: isV2(message, message.path) ? null : (array.dimensionNames ?? null),
     };
   },
+  // Writes what is at `source` to `path`, where the document of the same array is.
+  async rewrite(message) {
+    const source = await open(message, message.source, "array");
+    const target = await open(message, message.path, "array");
+    await zarr.set(target, source.shape.map(() => null), await zarr.get(source));
+    return {};
+  },
   async write_group(message) {
     if (message.consolidated) throw new Error("writes no consolidated metadata");
     for (const [path, node] of Object.entries(message.nodes)) {

@@ -11,6 +11,7 @@ import pytest
 
 from blizzarr.codecs.configs import chain_from_configs
 from blizzarr.dtypes import DataType
+from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
 from support.one_chunk import decoded, encoded
 
@@ -68,4 +69,11 @@ def test_as_numcodecs_has_it(config: dict[str, Any], option: str, values: list[A
             continue
         if len(expected) == count:
             assert np.array_equal(decoded(chain, stored, kind, (count,)).view("u1"), expected.view("u1")), chosen
-            assert np.asarray(codec.decode(encoded(chain, data, kind))).tobytes() == expected.astype(dtype).tobytes()
+            try:
+                ours = encoded(chain, data, kind)
+            except CodecError:
+                # What numcodecs loses is refused.
+                assert chosen["id"] in ("delta", "fixedscaleoffset")
+                assert not np.allclose(expected.astype("f8"), data.astype("f8"), atol=1)
+                continue
+            assert np.asarray(codec.decode(ours)).tobytes() == expected.astype(dtype).tobytes()

@@ -7,6 +7,7 @@ that it is given; the serializer after the last filter converts them to the stor
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
@@ -115,6 +116,20 @@ class ArrayFilter(NumcodecsCodec):
 
     def step(self, chunk: Chunk) -> Step:
         raise AssertionError("filters run within a step for all of them")
+
+    def engine_step(self, chunk: Chunk) -> Step | None:
+        """Return the step of the engine for elements in memory; None if numcodecs has to run."""
+        if chunk.dtype is None or sys.byteorder == "big":
+            return None
+        taken = self.decoded_type(memory_type(chunk.dtype))
+        types = taken, self.encoded_type(taken)
+        if any(dtype.kind not in "iuf" or not dtype.isnative for dtype in types):
+            return None
+        return self.native(*(dtype.str[1:] for dtype in types))
+
+    def native(self, taken: str, made: str) -> Step | None:
+        """Return the step of the engine for types of numbers like ``"i4"``; None if numcodecs has to run."""
+        return None
 
 
 def _parsed(dtype: np.dtype[Any]) -> DataType | None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.codecs.codec import Chunk, Option, integer
+from blizzarr.codecs.codec import Chunk, Option, Step, integer
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
 from blizzarr.codecs.numcodecs.element_type import type_option
 from blizzarr.errors import CodecError
@@ -53,6 +53,9 @@ class BitRoundCodec(ArrayFilter):
     in_place: ClassVar[bool] = True
 
     keepbits: int
+
+    def native(self, taken: str, made: str) -> Step | None:
+        return ("bitround", int(taken[1:]), _MANTISSA[f"<{taken}"], self.keepbits)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:
@@ -133,6 +136,9 @@ class DeltaCodec(ArrayFilter):
     dtype: str | None = None
     astype: str | None = None
 
+    def native(self, taken: str, made: str) -> Step | None:
+        return None if "f" in taken + made else ("delta", taken, made)
+
 
 def _is_number(value: Any) -> bool:
     """Return whether a value is a finite number; an integer must not be beyond the range of floating point."""
@@ -165,6 +171,12 @@ class FixedScaleOffsetCodec(ArrayFilter):
     scale: float
     dtype: str | None = None
     astype: str | None = None
+
+    def native(self, taken: str, made: str) -> Step | None:
+        numbers = float(self.offset), float(self.scale)
+        if taken not in ("f4", "f8") or made == "f2" or numbers != (self.offset, self.scale):
+            return None
+        return ("fixedscaleoffset", taken, made, *map(repr, numbers))
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,17 +92,30 @@ impl BytesToBytes for Bitround {
         dst.resize(before + src.len(), 0);
         // The size is a constant in each loop.
         macro_rules! each {
-            ($size:literal) => {
-                for (src, dst) in src.chunks_exact($size).zip(dst[before..].chunks_exact_mut($size)) {
-                    put(Bitround { bytes: $size, ..*self }.rounded(bits(src)), dst);
+            ($type:ty) => {{
+                const SIZE: usize = size_of::<$type>();
+                let elements = src.chunks_exact(SIZE).zip(dst[before..].chunks_exact_mut(SIZE));
+                let Some(dropped) = self.mantissa.checked_sub(self.keepbits).filter(|&bits| bits > 0) else {
+                    elements.for_each(|(src, dst)| put(Bitround { bytes: SIZE, ..*self }.rounded(bits(src)), dst));
+                    return Ok(());
+                };
+                // As `rounded`, without a branch.
+                let (half, sign) = ((1 << (dropped - 1)) - 1, <$type>::MAX >> 1);
+                let infinity = sign >> self.mantissa << self.mantissa;
+                for (src, dst) in elements {
+                    let value = <$type>::from_ne_bytes(src.try_into().unwrap_or_default());
+                    let sum = value.wrapping_add(half + (value >> dropped & 1));
+                    let kept = if sum < value { value } else { sum } >> dropped << dropped;
+                    let made = if value & sign > infinity { value } else { kept };
+                    dst.copy_from_slice(&made.to_ne_bytes());
                 }
-            };
+            }};
         }
         match self.bytes {
-            1 => each!(1),
-            2 => each!(2),
-            4 => each!(4),
-            _ => each!(8),
+            1 => each!(u8),
+            2 => each!(u16),
+            4 => each!(u32),
+            _ => each!(u64),
         }
         Ok(())
     }

@@ -9,6 +9,8 @@ use crate::error::{Direction, Error, Result};
 const NAME: &str = "cast_value";
 /// So many elements are loaded before they are stored, each in a loop of its own.
 const BLOCK: usize = 256;
+/// Added to a number far below 2^51, it leaves no bits for fractions.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// Calls the macro `each` with the type of this machine that has a format; `other` is for formats that none has, and for
 /// integers of 64 bits, which float64 does not have.
@@ -34,6 +36,20 @@ enum OutOfRange {
     Refuse,
     Clamp,
     Wrap,
+}
+
+/// An integer from a float64 that is one, or the float32 that is nearest.
+macro_rules! store_as {
+    (f32, $value:expr) => {
+        $value as f32
+    };
+    (f64, $value:expr) => {
+        $value
+    };
+    // The lowest bits of the sum are those of the integer.
+    ($type:ident, $value:expr) => {
+        ($value + WHOLE).to_bits() as $type
+    };
 }
 
 /// One direction: from one format to the other.
@@ -105,6 +121,9 @@ impl Cast {
 
     fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let (taken, made) = (self.from.bytes(), self.to.bytes());
+        if self.map.is_empty() && self.is_exact() && self.run_exactly(src, dst) {
+            return Ok(());
+        }
         if self.map.is_empty() && self.from.fits_float64() {
             let mut block = [0.0; BLOCK];
             for (number, (src, dst)) in src.chunks(BLOCK * taken).zip(dst.chunks_mut(BLOCK * made)).enumerate() {
@@ -117,6 +136,45 @@ impl Cast {
             return Ok(());
         }
         self.run_slowly(0, src, dst)
+    }
+
+    /// Whether the other format is floating point that has every value.
+    fn is_exact(&self) -> bool {
+        match (self.from, self.to) {
+            (Format::Signed(bits) | Format::Unsigned(bits), Format::Float(_)) => {
+                (bits <= 24 && self.to.bits() == 32) || (bits <= 32 && self.to.bits() == 64)
+            }
+            (Format::Float(_), Format::Float(_)) => (self.from.bits(), self.to.bits()) == (32, 64),
+            _ => false,
+        }
+    }
+
+    /// Casts elements whose values the other format has; `false` if this machine has no type for one of the formats.
+    fn run_exactly(&self, src: &[u8], dst: &mut [u8]) -> bool {
+        macro_rules! cast {
+            ($from:ty, $to:ty) => {{
+                let elements = src.chunks_exact(size_of::<$from>()).zip(dst.chunks_exact_mut(size_of::<$to>()));
+                for (src, dst) in elements {
+                    let value = <$from>::from_ne_bytes(src.try_into().unwrap_or_default());
+                    dst.copy_from_slice(&(value as $to).to_ne_bytes());
+                }
+            }};
+        }
+        macro_rules! to_float32 {
+            ($from:ty) => {
+                cast!($from, f32)
+            };
+        }
+        macro_rules! to_float64 {
+            ($from:ty) => {
+                cast!($from, f64)
+            };
+        }
+        match self.to.bits() {
+            32 => by_type!(self.from, to_float32, return false),
+            _ => by_type!(self.from, to_float64, return false),
+        }
+        true
     }
 
     /// One element after the other, with all rules; `first` is the index of the first one.
@@ -181,7 +239,11 @@ impl Cast {
     fn store(&self, values: &mut [f64], dst: &mut [u8]) -> bool {
         let rounding = self.rounding;
         if self.to.is_integer() && !self.from.is_integer() {
-            values.iter_mut().for_each(|value| *value = rounding.whole(*value));
+            // Beyond, nothing fits, and there are no fractions any more further on.
+            if !values.iter().fold(true, |all, &value| all & (value.abs() < 1e12)) {
+                return false;
+            }
+            round(rounding, values);
         } else if !self.to.is_integer() && rounding != Rounding::NearestEven && self.to.bits() == 32 {
             // What the type has needs no rounding, such as integers that are read.
             if values.iter().any(|&value| f64::from(value as f32) != value) {
@@ -189,19 +251,39 @@ impl Cast {
             }
         }
         macro_rules! each {
-            ($type:ty) => {{
+            ($type:ident) => {{
                 // Comparisons with NaN are false.
-                let fits = |value: f64| value >= <$type>::MIN as f64 && value <= <$type>::MAX as f64;
+                let fits = |value: f64| (value >= <$type>::MIN as f64) & (value <= <$type>::MAX as f64);
                 if !values.iter().fold(true, |all, &value| all & fits(value)) {
                     return false;
                 }
                 for (value, bytes) in values.iter().zip(dst.chunks_exact_mut(size_of::<$type>())) {
-                    bytes.copy_from_slice(&(*value as $type).to_ne_bytes());
+                    bytes.copy_from_slice(&store_as!($type, *value).to_ne_bytes());
                 }
             }};
         }
         by_type!(self.to, each, return false);
         true
+    }
+}
+
+/// Replaces numbers, all far below 2^51, by the integers they round to: like [`Rounding::whole`], which without the
+/// instructions of newer processors takes a call for each.
+fn round(rounding: Rounding, values: &mut [f64]) {
+    // The sum with 1.5 * 2^52 has no fraction, and is rounded to the nearest one, or the even one of two.
+    let nearest = |value: f64| (value + WHOLE) - WHOLE;
+    let one = |condition: bool| f64::from(u8::from(condition));
+    let below = |value: f64| nearest(value) - one(nearest(value) > value);
+    match rounding {
+        Rounding::NearestEven => values.iter_mut().for_each(|value| *value = nearest(*value)),
+        Rounding::TowardsNegative => values.iter_mut().for_each(|value| *value = below(*value)),
+        Rounding::TowardsPositive => values.iter_mut().for_each(|value| *value = -below(-*value)),
+        Rounding::TowardsZero => values.iter_mut().for_each(|value| *value = below(value.abs()).copysign(*value)),
+        Rounding::NearestAway => values.iter_mut().for_each(|value| {
+            let size = value.abs();
+            let whole = below(size);
+            *value = (whole + one(size - whole >= 0.5)).copysign(*value);
+        }),
     }
 }
 

@@ -7,7 +7,9 @@ pub mod cast_value;
 pub mod compressed_segmentation;
 pub mod crc32c;
 mod deflate;
+pub mod delta;
 pub mod element;
+pub mod fixed_scale_offset;
 pub mod foreign;
 pub mod function;
 pub mod gzip;
@@ -50,6 +52,10 @@ pub fn prepare(name: &str, options: &[Value]) -> Result<Option<Box<dyn BytesToBy
         }
         ("cast_value", options) => Box::new(cast_value::CastValue::new(options)?),
         ("crc32c", []) => Box::new(crc32c::Crc32c::new()),
+        ("delta", [Text(elements), Text(differences)]) => Box::new(delta::Delta::new(elements, differences)?),
+        ("fixedscaleoffset", [Text(elements), Text(stored), Text(offset), Text(scale)]) => {
+            Box::new(fixed_scale_offset::FixedScaleOffset::new(elements, stored, offset, scale)?)
+        }
         ("gzip", [Integer(level)]) => Box::new(gzip::Gzip::new(*level)?),
         ("lz4", [Integer(acceleration)]) => Box::new(lz4::Lz4::new(*acceleration)?),
         ("packbits", [Integer(width), Integer(first), Integer(last), Flag(signed), Text(padding)]) => {

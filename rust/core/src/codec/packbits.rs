@@ -7,6 +7,8 @@ use super::{report, room, BytesToBytes};
 use crate::error::{Direction, Error, Result};
 
 const NAME: &str = "packbits";
+/// Each byte is 1.
+const ONES: u64 = u64::MAX / 255;
 
 /// Where the number of padding bits is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +58,8 @@ impl Packbits {
     }
 
     fn pack(&self, src: &[u8], dst: &mut [u8]) {
-        if (self.kept, self.bytes) == (1, 1) {
-            for (elements, byte) in src.chunks(8).zip(dst) {
-                *byte = elements.iter().rev().fold(0, |byte, element| byte << 1 | (element >> self.first & 1));
-            }
-            return;
-        }
+        let whole = if self.bytes == 1 { self.pack_bytes(src, dst) } else { 0 };
+        let (src, dst) = (&src[whole * 8 / self.kept as usize..], &mut dst[whole..]);
         let mask = u64::MAX >> (64 - self.kept);
         let (mut waiting, mut count) = (0_u128, 0_u32);
         let mut packed = dst.iter_mut();
@@ -81,15 +79,72 @@ impl Packbits {
         }
     }
 
-    fn unpack(&self, src: &[u8], dst: &mut [u8]) {
-        if (self.kept, self.bytes, self.signed) == (1, 1, false) {
-            for (elements, byte) in dst.chunks_mut(8).zip(src) {
-                for (position, element) in elements.iter_mut().enumerate() {
-                    *element = (byte >> position & 1) << self.first;
+    /// Packs elements of one byte where a whole number of them fills a byte, and gives the number of bytes that are full;
+    /// 0 for others.
+    fn pack_bytes(&self, src: &[u8], dst: &mut [u8]) -> usize {
+        let first = self.first;
+        match self.kept {
+            1 => {
+                for (elements, byte) in src.chunks_exact(8).zip(dst) {
+                    let ones = u64::from_le_bytes(elements.try_into().unwrap_or_default()) >> first & ONES;
+                    // Adds up each one at its place in the highest byte; nothing is carried.
+                    *byte = (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
                 }
+                src.len() / 8
             }
-            return;
+            2 => {
+                for (four, byte) in src.chunks_exact(4).zip(dst) {
+                    let bits = |position: usize| (four[position] >> first & 3) << (2 * position);
+                    *byte = bits(0) | bits(1) | bits(2) | bits(3);
+                }
+                src.len() / 4
+            }
+            4 => {
+                for (two, byte) in src.chunks_exact(2).zip(dst) {
+                    *byte = (two[0] >> first & 15) | (two[1] >> first & 15) << 4;
+                }
+                src.len() / 2
+            }
+            _ => 0,
         }
+    }
+
+    /// The reverse of `pack_bytes`; gives the number of bytes that were unpacked.
+    fn unpack_bytes(&self, src: &[u8], dst: &mut [u8]) -> usize {
+        let first = self.first;
+        match self.kept {
+            1 => {
+                for (elements, byte) in dst.chunks_exact_mut(8).zip(src) {
+                    // The bit of each byte in it, then whether that is there.
+                    let bits = (u64::from(*byte) * ONES) & 0x8040_2010_0804_0201;
+                    let ones = (bits + 0x7f * ONES) >> 7 & ONES;
+                    elements.copy_from_slice(&(ones << first).to_le_bytes());
+                }
+                dst.len() / 8
+            }
+            2 => {
+                for (four, byte) in dst.chunks_exact_mut(4).zip(src) {
+                    four.iter_mut()
+                        .enumerate()
+                        .for_each(|(position, one)| *one = (byte >> (2 * position) & 3) << first);
+                }
+                dst.len() / 4
+            }
+            4 => {
+                for (two, byte) in dst.chunks_exact_mut(2).zip(src) {
+                    (two[0], two[1]) = ((byte & 15) << first, (byte >> 4) << first);
+                }
+                dst.len() / 2
+            }
+            _ => 0,
+        }
+    }
+
+    fn unpack(&self, src: &[u8], dst: &mut [u8]) {
+        // A sign with no bits above it to be spread over is a bit like any other.
+        let is_plain = self.bytes == 1 && (!self.signed || self.first + self.kept == self.width);
+        let whole = if is_plain { self.unpack_bytes(src, dst) } else { 0 };
+        let (src, dst) = (&src[whole..], &mut dst[whole * 8 / self.kept as usize..]);
         let mask = u64::MAX >> (64 - self.kept);
         let (mut waiting, mut count) = (0_u128, 0_u32);
         let mut packed = src.iter();
