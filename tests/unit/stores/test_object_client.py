@@ -61,7 +61,41 @@ def test_as_many_requests_as_the_server_answers_well(server: FaultyServer) -> No
     array = blizzarr.open_array(server.store(), mode="r")
     slow = Slow(server, 0.1)
     assert np.array_equal(array[:], VALUES)
-    assert 48 < slow.most <= 256
+    assert 64 < slow.most <= 256
+
+
+def test_what_was_learnt_of_a_server_holds_for_another_array(server: FaultyServer) -> None:
+    """It asked for fewer requests, and so gets half as many, whoever makes them."""
+    server.fault = times(1, 503)
+    assert blizzarr.open_array(server.store(), mode="r")[0] == 1
+    another = blizzarr.open_array(server.store(retry_config={"max_retries": 2}), mode="r")
+    slow = Slow(server, 0.1)
+    assert np.array_equal(another[:62], VALUES[:62])
+    assert slow.most < 40
+
+
+def test_many_values_are_requested_at_once(server: FaultyServer) -> None:
+    slow = Slow(server, 0.05)
+    keys = ["c/3", "missing", *(f"c/{number}" for number in range(40))]
+    found = server.store().get_many(keys)
+    assert found == [b"\4\0", None, *(VALUES[number].tobytes() for number in range(40))]
+    assert slow.most > 15
+
+
+def test_one_of_many_values_that_cannot_be_read(server: FaultyServer) -> None:
+    server.fault = lambda method, path: 403 if path.endswith("c/7") else None
+    with pytest.raises(StoreError) as caught:
+        server.store().get_many([f"c/{number}" for number in range(10)])
+    assert (caught.value.key, caught.value.direction) == ("c/7", "read")
+
+
+def test_many_values_of_a_derived_store(server: FaultyServer) -> None:
+    class Loud(ObjectStore):
+        def get(self, key: str) -> Any:
+            return key.encode()
+
+    store = server.store()
+    assert Loud(store._settings).get_many(["a", "b"]) == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("most", [1, 5])
