@@ -289,8 +289,12 @@ def faulty_server() -> Iterator[FaultyServer]:
             gone = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in re.findall("<Key>(.*?)</Key>", body))
             self.answer(200, f"<DeleteResult>{gone}</DeleteResult>".encode(), Content_Type="application/xml")
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        # The system lets connections beyond the usual 5 wait for a second.
+        request_queue_size = 256
+        daemon_threads = True
+
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"

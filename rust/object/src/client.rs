@@ -180,6 +180,14 @@ impl Client {
         )
     }
 
+    /// Many whole values, of requests that are made at once; `None` for each that there is not.
+    pub fn get_many(&self, keys: Vec<String>, go_on: GoOn<'_>) -> Result<Vec<Option<Answer>>> {
+        self.run("", go_on, Duration::ZERO, move |store, _| async move {
+            let whole = Span::WHOLE;
+            try_join_all(keys.iter().map(|key| store.get(key, &whole, u64::MAX))).await
+        })
+    }
+
     /// Parts of one version of a value, `version` if that is given; `None` if there is no value.
     pub fn get_ranges(
         &self,

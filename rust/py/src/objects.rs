@@ -10,7 +10,7 @@ use blizzarr_core::interrupt::{ending, Interrupt};
 use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{ranges, Conditional, Locker, Reader, Store};
 use blizzarr_core::{fork, pool};
-use blizzarr_object::client::Client;
+use blizzarr_object::client::{Answer, Client};
 use blizzarr_object::reader::ObjectReader;
 use blizzarr_object::settings::{Provided, Provider, Settings};
 use blizzarr_object::spans::Wanted;
@@ -84,12 +84,22 @@ impl ObjectClient {
             py,
             false,
             |go_on| self.client.get(key, u64::MAX, go_on),
-            |py, answer| {
-                let mut whole = Vec::with_capacity(answer.length);
-                answer.copy(0..answer.length, |piece| whole.extend_from_slice(piece));
-                Ok((handed(py, &whole)?, answer.version.to_string()))
-            },
+            |py, answer| Ok((whole(py, &answer)?, answer.version.to_string())),
         )
+    }
+
+    /// Many values, requested at once; `None` for each that there is not.
+    fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
+        let found = self.run(
+            py,
+            false,
+            |go_on| self.client.get_many(keys, go_on).map(Some),
+            |py, answers| {
+                let values = answers.iter().map(|answer| answer.as_ref().map(|answer| whole(py, answer)).transpose());
+                PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
+            },
+        )?;
+        found.ok_or_else(|| PyValueError::new_err("many requests have an answer"))
     }
 
     /// Parts of one version of the value, `version` if that is given, and the version; `None` if there is no value.
@@ -162,6 +172,13 @@ impl ObjectClient {
     fn delete(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<()> {
         self.change(py, |go_on| self.client.delete(keys, go_on))
     }
+}
+
+/// A whole value, for Python.
+fn whole<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyBytes>> {
+    let mut whole = Vec::with_capacity(answer.length);
+    answer.copy(0..answer.length, |piece| whole.extend_from_slice(piece));
+    handed(py, &whole)
 }
 
 /// What is wrong with what a user has configured.

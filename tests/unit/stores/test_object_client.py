@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, ClassVar
 
@@ -22,7 +21,6 @@ import blizzarr
 from blizzarr.config import config
 from blizzarr.errors import StoreError
 from blizzarr.stores import ObjectStore
-from blizzarr.stores.aws_profiles import profile_of
 from support.faulty_server import FaultyServer, faulty_server, times
 from support.object_servers import new_bucket, s3_server
 
@@ -61,7 +59,41 @@ def test_as_many_requests_as_the_server_answers_well(server: FaultyServer) -> No
     array = blizzarr.open_array(server.store(), mode="r")
     slow = Slow(server, 0.1)
     assert np.array_equal(array[:], VALUES)
-    assert 48 < slow.most <= 256
+    assert 64 < slow.most <= 256
+
+
+def test_what_was_learnt_of_a_server_holds_for_another_array(server: FaultyServer) -> None:
+    """It asked for fewer requests, and so gets half as many, whoever makes them."""
+    server.fault = times(1, 503)
+    assert blizzarr.open_array(server.store(), mode="r")[0] == 1
+    another = blizzarr.open_array(server.store(retry_config={"max_retries": 2}), mode="r")
+    slow = Slow(server, 0.1)
+    assert np.array_equal(another[:62], VALUES[:62])
+    assert slow.most < 40
+
+
+def test_many_values_are_requested_at_once(server: FaultyServer) -> None:
+    slow = Slow(server, 0.05)
+    keys = ["c/3", "missing", *(f"c/{number}" for number in range(40))]
+    found = server.store().get_many(keys)
+    assert found == [b"\4\0", None, *(VALUES[number].tobytes() for number in range(40))]
+    assert slow.most > 15
+
+
+def test_one_of_many_values_that_cannot_be_read(server: FaultyServer) -> None:
+    server.fault = lambda method, path: 403 if path.endswith("c/7") else None
+    with pytest.raises(StoreError) as caught:
+        server.store().get_many([f"c/{number}" for number in range(10)])
+    assert (caught.value.key, caught.value.direction) == ("c/7", "read")
+
+
+def test_many_values_of_a_derived_store(server: FaultyServer) -> None:
+    class Loud(ObjectStore):
+        def get(self, key: str) -> Any:
+            return key.encode()
+
+    store = server.store()
+    assert Loud(store._settings).get_many(["a", "b"]) == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("most", [1, 5])
@@ -316,53 +348,3 @@ def test_advice_is_given_once_where_credentials_are_refused(
     with pytest.raises(StoreError, match="no credentials were found") as caught:
         store.get("a")
     assert str(caught.value).count("skip_signature=True") == 1
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with a file of credentials, and none in the environment."""
-    names = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "PROFILE", "REGION", "DEFAULT_REGION", "SKIP_SIGNATURE"]
-    for name in names:
-        monkeypatch.delenv(f"AWS_{name}", raising=False)
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    (tmp_path / "credentials").write_text(
-        "[default]\naws_access_key_id = me\naws_secret_access_key = mine\n"
-        "[lab]\naws_access_key_id = lab\naws_secret_access_key = labs\n"
-    )
-    (tmp_path / "config").write_text(
-        "[default]\nregion = eu-central-1\n[profile lab]\nregion = x\n[profile other]\ncredential_process = ./nobody\n"
-    )
-    return tmp_path
-
-
-def test_keys_in_a_file(home: Path, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = {"access_key_id": "me", "secret_access_key": "mine"}
-    assert profile_of({}).options == {"region": "eu-central-1", **keys}
-    assert profile_of({"region": "y"}).options == keys
-    assert profile_of({"access_key_id": "a"}) == profile_of({"skip_signature": "true"}) == ({}, None)
-    store = ObjectStore.from_url(f"s3://{new_bucket(s3)}/a", endpoint=s3)
-    store.set("b", b"value")
-    assert bytes(store.get("b") or b"") == b"value"
-    monkeypatch.setenv("AWS_PROFILE", "lab")
-    assert profile_of({}).options == {"region": "x", "access_key_id": "lab", "secret_access_key": "labs"}
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "y")
-    assert profile_of({}).options == {"access_key_id": "lab", "secret_access_key": "labs"}
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "env")
-    assert profile_of({}) == ({}, None)
-
-
-def test_a_program_that_provides_credentials(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("botocore")
-    program = home / "provide.py"
-    program.write_text(
-        "import json; print(json.dumps({'Version': 1, 'AccessKeyId': 'p', 'SecretAccessKey': 's', "
-        "'Expiration': '2099-01-01T00:00:00Z'}))"
-    )
-    (home / "config").write_text(f"[profile other]\ncredential_process = {sys.executable} {program}\n")
-    monkeypatch.setenv("AWS_PROFILE", "other")
-    profile = profile_of({})
-    assert profile.provider is not None
-    found = profile.provider()
-    assert (found["access_key_id"], found["secret_access_key"]) == ("p", "s")
-    assert found["expires_at"] == datetime(2099, 1, 1, tzinfo=UTC)
