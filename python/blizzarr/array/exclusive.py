@@ -2,6 +2,7 @@
 
 Threads of this process exclude each other for every store. Processes exclude each other in local directories, by a
 lock on the directory of the array's document, which the system releases when its holder dies; nothing is left behind.
+On Windows, which locks no directories, local ones are as other stores.
 If a format keeps the documents of several arrays in one directory, processes change one of them at a time. For other
 stores the change of the document is conditional, so that one of two processes gets a `ConflictError`.
 """
@@ -23,6 +24,8 @@ from blizzarr.stores.place import place_of
 
 _locks = NamedLocks("changing the shape of an array")
 
+LOCKS_DIRECTORIES = sys.platform != "win32"
+
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
 """The errors of file systems that cannot lock a directory. EBADF is that of NFS, which only locks writable files."""
 
@@ -40,7 +43,7 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
         # By path alone, since two stores may be handles of one place.
         return _locks.sole(path).held((place_of(store), path), array=f"/{path}", store=store)
     prefix = key.rpartition("/")[0]
-    if store.locking != "required" or sys.platform == "win32":
+    if store.locking != "required" or not LOCKS_DIRECTORIES:
         identity = _identity(store, prefix)
         return _locks.sole(identity).held((identity, key), array=f"/{path}", store=store)
     return _Directory(store, path, prefix)

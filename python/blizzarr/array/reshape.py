@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from blizzarr.array.document import check_same, find_same
 from blizzarr.array.erase import erase_outside
-from blizzarr.array.exclusive import exclusive
+from blizzarr.array.exclusive import LOCKS_DIRECTORIES, exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
@@ -121,8 +121,8 @@ def append(
     """Write elements at the end of `axis`, as it is stored now, and make the array that much longer.
 
     With `at`, they must begin there: if the array ends with these elements already, it is left as it is; in object
-    stores, fill values at their places are what an interrupted append left, and are replaced. `adopt` is as for
-    `reshape`.
+    stores, and on Windows, fill values at their places are what an interrupted append left, and are replaced. `adopt`
+    is as for `reshape`.
 
     Raise `ValueError` if there is no such axis, or the shape of the data does not fit. Raise `ConflictError` if another
     array is stored there, or one that contradicts `at`.
@@ -138,7 +138,8 @@ def append(
     if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
-    grows_first = hasattr(store, "set_if_version")
+    # Where no lock keeps other processes from writing to the same place.
+    grows_first = hasattr(store, "set_if_version") or not LOCKS_DIRECTORIES
     key = lock_key(path, metadata)
     with exclusive(store, path, key):
         while True:

@@ -11,7 +11,7 @@ from blizzarr.stores.regular import open_regular
 
 try:
     import fcntl
-except ModuleNotFoundError:  # not on Windows, where the system itself refuses a second writer
+except ModuleNotFoundError:  # on Windows, where one writer at a time is up to the user, as the docs say
     fcntl = None  # type: ignore[assignment]
 
 

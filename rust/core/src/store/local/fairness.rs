@@ -33,13 +33,14 @@ use crate::interrupt::{Interrupt, Patience};
 
 #[cfg(all(test, shuttle))]
 mod model;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, any(target_os = "linux", windows)))]
 mod tests;
 
 /// First byte and number of bytes.
 pub type Range = (i64, i64);
 
-const PARTS: i64 = 1 << 62;
+// On Windows all of this is moved behind the end of the file.
+const PARTS: i64 = 1 << if cfg!(windows) { 60 } else { 62 };
 const WHOLE: Range = (0, PARTS + 1);
 /// All bytes for signs; a length of 0 means: without end.
 const SIGNS: Range = (PARTS + 1, 0);
@@ -180,7 +181,5 @@ fn is_held(cause: &io::Error) -> bool {
     matches!(cause.raw_os_error(), Some(libc::EAGAIN | libc::EACCES))
 }
 
-#[cfg(not(unix))]
-fn is_held(_cause: &io::Error) -> bool {
-    false
-}
+#[cfg(windows)]
+use super::by_handle::is_held;

@@ -17,7 +17,7 @@
 //! - `times`: which version of a value a file is;
 //! - `list`: which keys there are;
 //! - `look`: what callers look at by themselves;
-//! - `lock`: one writer per chunk, among threads and processes.
+//! - `lock`: one writer per chunk, among threads and processes, by way of `process_lock` and, on Windows, `by_handle`.
 //!
 //! Symbolic links are followed where they are directories on the way; a value that is a link is read through it, but
 //! replaced and deleted as a link. Names that are not keys (temporary ones, other encodings) are not listed.
@@ -26,6 +26,8 @@
 
 #[cfg(target_os = "linux")]
 mod beneath;
+#[cfg(windows)]
+mod by_handle;
 mod fairness;
 mod flush;
 mod link;

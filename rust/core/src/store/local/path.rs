@@ -62,6 +62,9 @@ pub fn name(path: &Path) -> String {
 const FILE_IN_THE_WAY: i32 = libc::ENOTDIR;
 #[cfg(not(unix))]
 const FILE_IN_THE_WAY: i32 = 267;
+/// What Windows may say instead, of a name with a star in it: those of keys have none.
+#[cfg(not(unix))]
+const INVALID_NAME: i32 = 123;
 
 pub fn file_in_the_way() -> io::Error {
     io::Error::from_raw_os_error(FILE_IN_THE_WAY)
@@ -69,6 +72,10 @@ pub fn file_in_the_way() -> io::Error {
 
 /// Whether there is nothing below this path: it does not exist, or a file is there.
 pub fn has_nothing_below(cause: &io::Error) -> bool {
+    #[cfg(not(unix))]
+    if cause.raw_os_error() == Some(INVALID_NAME) {
+        return true;
+    }
     cause.kind() == ErrorKind::NotFound || cause.raw_os_error() == Some(FILE_IN_THE_WAY)
 }
 

@@ -1,6 +1,6 @@
 //! Locks that processes exclude each other by: on a byte of an open file, dropped by the system when their holder dies.
 //!
-//! They belong to the open file (`F_OFD_SETLK`), not to the process, so that nothing else that closes the same file
+//! They belong to the open file (`F_OFD_SETLK`; on Windows `LockFileEx`), not to the process, so that nothing else that closes the same file
 //! releases them. They are tried for, again and again, rather than waited for: a system call that waits cannot be told to
 //! stop (Ctrl-C may come just before it), and other threads than the main one are not told at all. Who goes first is
 //! decided in [`fairness`].
@@ -167,10 +167,8 @@ pub fn is_unsupported(cause: &io::Error) -> bool {
     [libc::ENOLCK, libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS, libc::EINVAL].contains(&number)
 }
 
-#[cfg(not(unix))]
-pub fn is_unsupported(_cause: &io::Error) -> bool {
-    false
-}
+#[cfg(windows)]
+pub use system::is_unsupported;
 
 #[cfg(unix)]
 fn open(place: Place<'_>) -> io::Result<(File, Document)> {
@@ -189,20 +187,18 @@ pub fn look_up(place: Place<'_>) -> io::Result<(Document, Option<Version>)> {
     Ok(((metadata.dev(), metadata.ino()), Times::new(&metadata).version(metadata.len())))
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn open(place: Place<'_>) -> io::Result<(File, Document)> {
-    Ok((place.open(Access::ReadWrite)?, look_up(place)?.0))
+    let file = place.open(Access::ReadWrite)?;
+    let identity = system::identity(&file)?;
+    Ok((file, identity))
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub fn look_up(place: Place<'_>) -> io::Result<(Document, Option<Version>)> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-
-    // Within one process a path is as good as an inode; two that collide merely wait for each other.
-    let mut hasher = DefaultHasher::new();
-    place.entry(|path| std::fs::canonicalize(path))?.hash(&mut hasher);
-    let metadata = place.metadata()?;
-    Ok(((0, hasher.finish()), Times::new(&metadata).version(metadata.len())))
+    let file = place.open(Access::Read)?;
+    let metadata = file.metadata()?;
+    Ok((system::identity(&file)?, Times::new(&metadata).version(metadata.len())))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
@@ -253,8 +249,11 @@ mod system {
     }
 }
 
+#[cfg(windows)]
+use super::by_handle as system;
+
 /// This system has no locks that belong to an open file: only threads exclude each other.
-#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows)))]
 mod system {
     use super::{io, File, Range};
 

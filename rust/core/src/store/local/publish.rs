@@ -33,7 +33,16 @@ pub enum Existing {
 const ATTEMPTS: usize = 100;
 
 /// Up to this length in bytes, what is written takes less time than a link.
+#[cfg(target_os = "linux")]
 const SMALL: usize = 64 << 10;
+
+#[cfg(windows)]
+const ACCESS_DENIED: i32 = 5;
+#[cfg(windows)]
+const SHARING_VIOLATION: i32 = 32;
+/// How long others may have a value open that is to be replaced.
+#[cfg(windows)]
+const SHARED: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Where `/proc` is missing and links by descriptor are not permitted, a link fails as if the directory were missing.
 #[cfg(target_os = "linux")]
@@ -141,7 +150,7 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
     temporary::mark_alive(&file);
     let written = write_parts(&mut file, parts).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
     let outcome = written.and_then(|()| close(file)).and_then(|()| match existing {
-        Existing::Replace | Existing::ReplaceSeen => fs::rename(&temporary, path).map(|()| true),
+        Existing::Replace | Existing::ReplaceSeen => rename(&temporary, path).map(|()| true),
         Existing::Keep => match fs::hard_link(&temporary, path) {
             // It has its name; a leftover of ours, if this fails, is swept later.
             Ok(()) => {
@@ -157,6 +166,21 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
         let _ = fs::remove_file(&temporary);
     }
     outcome
+}
+
+/// On Windows, programs that keep others from replacing what they have open (as Python's `open` does) are waited for.
+fn rename(temporary: &Path, path: &Path) -> io::Result<()> {
+    #[cfg(windows)]
+    {
+        let mut patience = crate::interrupt::Patience::new();
+        while patience.waited() < SHARED {
+            match fs::rename(temporary, path) {
+                Err(cause) if matches!(cause.raw_os_error(), Some(ACCESS_DENIED | SHARING_VIOLATION)) => patience.nap(),
+                outcome => return outcome,
+            }
+        }
+    }
+    fs::rename(temporary, path)
 }
 
 /// Network file systems may report only now that a write has failed.

@@ -83,8 +83,7 @@ fn lock(file: &File) -> io::Result<()> {
     }
 }
 
-/// Here an open file cannot be removed or renamed anyway; what is closed is dead.
-#[cfg(not(unix))]
-fn lock(_file: &File) -> io::Result<()> {
-    Ok(())
+#[cfg(windows)]
+fn lock(file: &File) -> io::Result<()> {
+    super::by_handle::lock_exclusive(file, (0, 1))
 }

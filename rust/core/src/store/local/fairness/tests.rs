@@ -1,5 +1,7 @@
 //! With files and locks of the system; [`super::model`] has the schedules.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -113,4 +115,34 @@ fn a_writer_who_has_waited_for_a_chunk_goes_before_the_one_who_comes_back_at_onc
     });
     // One more for each pause of its thread, on a busy machine.
     assert!(writes <= 5, "{writes} writes went first");
+}
+
+#[test]
+fn a_lock_goes_with_the_process_that_has_it() {
+    const LOCKED: &str = "BLIZZARR_TEST_LOCKED";
+    if let Some(path) = std::env::var_os(LOCKED) {
+        let document = OpenDocument::open(Place::of(path.as_ref())).expect("open").0;
+        lock(&document, Scope::Part(1), false);
+        println!("\nlocked");
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let scratch = Scratch::new();
+    let [document] = open(&scratch);
+    let name = concat!(module_path!(), "::a_lock_goes_with_the_process_that_has_it");
+    let mut other = Command::new(std::env::current_exe().expect("this program"))
+        .args([name.split_once("::").expect("a crate").1, "--exact", "--nocapture"])
+        .env(LOCKED, scratch.0.join("zarr.json"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let said = BufReader::new(other.stdout.take().expect("its output"));
+    assert!(said.lines().any(|line| line.expect("text") == "locked"));
+    with_little_patience(&document, Scope::Part(1), false).expect_err("another process has it");
+    with_little_patience(&document, Scope::Part(2), false).expect("nobody has it");
+    document.unlock(range(Scope::Part(2)));
+    with_little_patience(&document, Scope::Whole, false).expect_err("another process has a part of it");
+    other.kill().expect("killed");
+    other.wait().expect("ended");
+    lock(&document, Scope::Whole, false);
 }
