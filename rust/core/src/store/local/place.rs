@@ -52,6 +52,19 @@ pub struct Place<'a> {
     path: &'a Path,
 }
 
+/// What was above a chunk when it was looked at: a directory that was there, and the one below it, if that was missing.
+struct Ancestors {
+    there: PathBuf,
+    missing: Option<PathBuf>,
+    when: Instant,
+}
+
+impl Ancestors {
+    fn have(&self, path: &Path) -> bool {
+        path == self.there || self.missing.as_ref().is_some_and(|missing| path.starts_with(missing))
+    }
+}
+
 /// A place to be come back to.
 pub struct OwnedPlace {
     within: Option<Arc<Beneath>>,
@@ -145,22 +158,25 @@ impl<'a> Place<'a> {
     /// Whether this directory is missing because it is a link to nothing, or in one, as where a disk is not mounted.
     /// The answer may be a millisecond old, so that it costs little where many chunks are missing.
     pub fn is_behind_broken_link(self) -> bool {
-        thread_local!(static SOUND: RefCell<Option<(PathBuf, Instant)>> = const { RefCell::new(None) });
-        let is_sound = |(known, when): &(PathBuf, Instant)| known == self.path && when.elapsed() < A_MOMENT;
-        if self.within.is_none() && SOUND.with_borrow(|sound| sound.as_ref().is_some_and(is_sound)) {
+        thread_local!(static KNOWN: RefCell<Option<Ancestors>> = const { RefCell::new(None) });
+        let known = KNOWN.take().filter(|known| self.within.is_none() && known.when.elapsed() < A_MOMENT);
+        let is_known = |path: &Path| known.as_ref().filter(|known| known.have(path)).map(|known| known.when);
+        if is_known(self.path).is_some() {
+            KNOWN.set(known);
             return false;
         }
-        let mut place = self;
-        while !place.path.as_os_str().is_empty() {
-            match (place.is_broken_link(), place.path.parent()) {
-                (Ok(None), Some(_)) => place = place.parent(),
-                (Ok(Some(true)), _) => return true,
-                _ => break,
+        let (mut place, mut missing) = (self, None);
+        let when = loop {
+            if let Some(when) = is_known(place.path) {
+                break when;
             }
-        }
-        if self.within.is_none() {
-            SOUND.set(Some((self.path.to_owned(), Instant::now())));
-        }
+            match (place.is_broken_link(), place.path.parent()) {
+                (Ok(None), Some(_)) => (missing, place) = (Some(place.path.to_owned()), place.parent()),
+                (Ok(Some(true)), _) => return true,
+                _ => break Instant::now(),
+            }
+        };
+        KNOWN.set(self.within.is_none().then(|| Ancestors { there: place.path.to_owned(), missing, when }));
         false
     }
 
