@@ -191,6 +191,34 @@ def test_wrong_bytes_are_refused() -> None:
     assert array[:].tolist() == [1, 2]
 
 
+def test_more_bytes_than_are_read_are_not_stored() -> None:
+    """Reading takes four times a chunk, and 64 KiB, unless the codec says that it makes more."""
+
+    class Label(BytesBytesCodec):
+        name = "test.label"
+
+        def encode(self, decoded: bytes) -> bytes:
+            return bytes(1 << 17) + decoded
+
+        def decode(self, encoded: bytes, max_size: int) -> bytes:
+            return encoded[1 << 17 :]
+
+    class Sized(Label):
+        name = "test.sized"
+
+        def encoded_size(self, decoded: int) -> int:
+            return (1 << 17) + decoded
+
+    for codec in (Label, Sized):
+        blizzarr.register_codec(codec)
+    array = blizzarr.create_array({}, shape=4, chunks=2, dtype="int16", compressors="test.label")
+    with pytest.raises(CodecError, match=r"cannot encode .*test\.label: expected at most 65,552 bytes, found 131,076"):
+        array[:] = 1
+    assert array[:].tolist() == [0] * 4
+    array = blizzarr.create_array({}, data=[1, 2], compressors="test.sized")
+    assert array[:].tolist() == [1, 2]
+
+
 def test_options_are_checked() -> None:
     """Options are the fields of the class, with their types; those of a document that are wrong are problems."""
     blizzarr.register_codec(Halves)
