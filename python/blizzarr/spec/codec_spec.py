@@ -35,8 +35,9 @@ class DriverCodec:
     def merged(self, other: Self) -> Self:
         """Return the codec with the constraints of both."""
         merged = self.given | other.given
-        for name in self.given.keys() & other.given.keys():
-            merged[name] = self.merged_member(name, self.given[name], other.given[name])
+        for name, value in self.given.items():
+            if name in other.given:
+                merged[name] = self.merged_member(name, value, other.given[name])
         return type(self)(**merged)
 
     def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
