@@ -11,6 +11,7 @@ const NAME: &str = "scale_offset";
 /// The `scale_offset` codec with its options checked.
 #[derive(Debug)]
 pub struct ScaleOffset {
+    data_type: Box<str>,
     format: Format,
     offset: Number,
     scale: Number,
@@ -28,7 +29,7 @@ impl ScaleOffset {
         if scale == Number::Integer(0) {
             return Err(report::option(NAME, "scale", "an integer that is not 0", 0));
         }
-        Ok(ScaleOffset { format, offset, scale })
+        Ok(ScaleOffset { data_type: data_type.into(), format, offset, scale })
     }
 
     fn run(&self, src: &[u8], dst: &mut [u8], direction: Direction) -> Result<()> {
@@ -55,7 +56,7 @@ impl ScaleOffset {
                 for (index, (src, dst)) in src.chunks_exact(size).zip(dst.chunks_exact_mut(size)).enumerate() {
                     let number = self.format.load(bits(src));
                     let made = if encodes { self.encoded(number) } else { self.decoded(number) };
-                    put(made.ok_or_else(|| refused(direction, index, number))?, dst);
+                    put(made.ok_or_else(|| self.refused(direction, index, number))?, dst);
                 }
             }
         }
@@ -108,16 +109,22 @@ impl ScaleOffset {
             Stored::Impossible => None,
         }
     }
-}
 
-fn refused(direction: Direction, index: usize, number: Number) -> Error {
-    let rule = match direction {
-        Direction::Encode => "(x - offset) * scale",
-        Direction::Decode => "x / scale + offset",
-    };
-    let index = report::grouped(index);
-    let reason = format!("expected x for which the data type has {rule}, found {number} as element {index} of a chunk");
-    Error { direction: Some(direction), ..Error::decode(NAME, reason) }
+    fn refused(&self, direction: Direction, index: usize, number: Number) -> Error {
+        let rule = match direction {
+            Direction::Encode => "(x - offset) * scale",
+            Direction::Decode => "x / scale + offset",
+        };
+        let cause = match (direction, number, self.scale) {
+            (Direction::Decode, Number::Integer(value), Number::Integer(scale)) if value % scale != 0 => {
+                "x / scale has a non-zero remainder".into()
+            }
+            _ => format!("it is outside the range of dtype {}", self.data_type),
+        };
+        let index = report::grouped(index);
+        let reason = format!("expected x with {rule}, found {number} as element {index} of a chunk: {cause}");
+        Error { direction: Some(direction), ..Error::decode(NAME, reason) }
+    }
 }
 
 impl BytesToBytes for ScaleOffset {
