@@ -65,8 +65,8 @@ class N5DefaultCodec(Codec):
     def resolve(self, chunk: Chunk) -> Self:
         listed: Any = self.codecs
         if listed is None:
-            assert chunk.shape is not None
-            listed = [TransposeCodec(tuple(range(len(chunk.shape)))[::-1]), BytesCodec("big")]
+            # Without a shape, a filter before it does not fit, and whoever checks the chain says so.
+            listed = [TransposeCodec(tuple(range(len(chunk.shape or ())))[::-1]), BytesCodec("big")]
         return replace(self, codecs=chains.resolve(listed, chunk))
 
     def after(self, chunk: Chunk) -> Chunk:

@@ -77,7 +77,14 @@ class ArrayTable:
         self._native = _native.ElementTable(codec.name, empty, self._stored_type.itemsize)
 
     def put(self, elements: npt.NDArray[Any], /) -> bytes:
-        return self._native.put([self._codec.encoded(element) for element in elements.tolist()])
+        stored, encoded = self._stored_type, self._codec.encoded
+        # Most need no conversion, which takes three times as long.
+        return self._native.put(
+            [
+                one.tobytes() if type(one) is np.ndarray and one.dtype == stored and one.ndim == 1 else encoded(one)
+                for one in elements.tolist()
+            ]
+        )
 
     def take(self, tokens: Any, out: Any, /) -> None:
         self._native.take(tokens, out)

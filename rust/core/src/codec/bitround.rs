@@ -82,6 +82,11 @@ impl BytesToBytes for Bitround {
         room::of_size(NAME, src.len(), limit, dst, |dst| self.decode_exact(src, dst))
     }
 
+    /// Each element is encoded by itself.
+    fn source_may_change(&self) -> bool {
+        true
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         if src.len() % self.bytes != 0 {
             let reason = format!("expected a multiple of {} bytes, found {}", self.bytes, report::grouped(src.len()));

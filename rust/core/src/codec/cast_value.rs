@@ -235,14 +235,11 @@ impl Cast {
         });
     }
 
-    /// Stores numbers that all lie within the range; `false` when one does not, or there is no fast way.
+    /// Stores numbers that all lie within the range; `false` when one does not, or there is no fast way: then what is
+    /// stored means nothing.
     fn store(&self, values: &mut [f64], dst: &mut [u8]) -> bool {
         let rounding = self.rounding;
         if self.to.is_integer() && !self.from.is_integer() {
-            // Beyond, nothing fits, and there are no fractions any more further on.
-            if !values.iter().fold(true, |all, &value| all & (value.abs() < 1e12)) {
-                return false;
-            }
             round(rounding, values);
         } else if !self.to.is_integer() && rounding != Rounding::NearestEven && self.to.bits() == 32 {
             // What the type has needs no rounding, such as integers that are read.
@@ -254,20 +251,19 @@ impl Cast {
             ($type:ident) => {{
                 // Comparisons with NaN are false.
                 let fits = |value: f64| (value >= <$type>::MIN as f64) & (value <= <$type>::MAX as f64);
-                if !values.iter().fold(true, |all, &value| all & fits(value)) {
-                    return false;
-                }
+                let mut all = true;
                 for (value, bytes) in values.iter().zip(dst.chunks_exact_mut(size_of::<$type>())) {
+                    all &= fits(*value);
                     bytes.copy_from_slice(&store_as!($type, *value).to_ne_bytes());
                 }
+                all
             }};
         }
-        by_type!(self.to, each, return false);
-        true
+        by_type!(self.to, each, false)
     }
 }
 
-/// Replaces numbers, all far below 2^51, by the integers they round to: like [`Rounding::whole`], which without the
+/// Replaces numbers by the integers they round to, those from 2^51 on by others as large, which 32 bits do not have: like [`Rounding::whole`], which without the
 /// instructions of newer processors takes a call for each.
 fn round(rounding: Rounding, values: &mut [f64]) {
     // The sum with 1.5 * 2^52 has no fraction, and is rounded to the nearest one, or the even one of two.
@@ -315,6 +311,11 @@ impl BytesToBytes for CastValue {
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
         let size = self.decoding.length(src.len()).unwrap_or(src.len());
         room::of_size(NAME, size, limit, dst, |dst| self.decode_exact(src, dst))
+    }
+
+    /// Each element is encoded by itself.
+    fn source_may_change(&self) -> bool {
+        true
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {

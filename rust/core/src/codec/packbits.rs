@@ -9,6 +9,20 @@ use crate::error::{Direction, Error, Result};
 const NAME: &str = "packbits";
 /// Each byte is 1.
 const ONES: u64 = u64::MAX / 255;
+/// The bits of each byte, each in a byte of its own, the lowest first.
+const SPREAD: [u64; 256] = spread();
+
+const fn spread() -> [u64; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        // The bit of each byte in it, then whether that is there.
+        let bits = (byte as u64 * ONES) & 0x8040_2010_0804_0201;
+        table[byte] = (bits + 0x7f * ONES) >> 7 & ONES;
+        byte += 1;
+    }
+    table
+}
 
 /// Where the number of padding bits is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,10 +129,7 @@ impl Packbits {
         match self.kept {
             1 => {
                 for (elements, byte) in dst.chunks_exact_mut(8).zip(src) {
-                    // The bit of each byte in it, then whether that is there.
-                    let bits = (u64::from(*byte) * ONES) & 0x8040_2010_0804_0201;
-                    let ones = (bits + 0x7f * ONES) >> 7 & ONES;
-                    elements.copy_from_slice(&(ones << first).to_le_bytes());
+                    elements.copy_from_slice(&(SPREAD[usize::from(*byte)] << first).to_le_bytes());
                 }
                 dst.len() / 8
             }
@@ -209,6 +220,11 @@ impl BytesToBytes for Packbits {
         let packed = src.len().saturating_sub(stated);
         let size = (packed * 8 / self.kept as usize).saturating_mul(self.bytes);
         room::of_size(NAME, size, limit, dst, |dst| self.decode_exact(src, dst))
+    }
+
+    /// Each element is encoded by itself.
+    fn source_may_change(&self) -> bool {
+        true
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {

@@ -152,6 +152,11 @@ impl BytesToBytes for ScaleOffset {
         room::of_size(NAME, src.len(), limit, dst, |dst| self.decode_exact(src, dst))
     }
 
+    /// Each element is encoded by itself.
+    fn source_may_change(&self) -> bool {
+        true
+    }
+
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let before = dst.len();
         room::reserve(NAME, Direction::Encode, dst, src.len())?;

@@ -135,3 +135,27 @@ fn casts_to_float32_round_as_asked_whether_or_not_they_must() {
         }
     }
 }
+
+/// Every rounding mode of whole blocks, as of single numbers: halves, both zeros, and numbers that no integer is.
+#[test]
+fn blocks_are_cast_as_single_numbers_are() {
+    let modes = ["nearest-even", "nearest-away", "towards-zero", "towards-positive", "towards-negative"];
+    let usual: Vec<f64> =
+        (-600..600).map(|number| f64::from(number) / 8.0).chain([-0.0, 1e-300, 0.49999999999999994]).collect();
+    let odd = [f64::NAN, f64::INFINITY, 1e300, -1e18, 4503599627370497.0, 2251799813685249.5, 2147483647.5, -129.0];
+    for (mode, to) in modes.iter().flat_map(|mode| ["int8", "uint8", "int16", "int32", "uint32"].map(|to| (mode, to))) {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let options = |map: &str| [text("float64"), text(to), text(mode), text("clamp"), text(map), text("")];
+        // A map for a number that is not there: then all of them are cast one by one.
+        let fast = CastValue::new(&options("")).unwrap();
+        let slow = CastValue::new(&options("40b3880000000000:01")).unwrap();
+        for values in [usual.clone(), usual.iter().map(|value| value.abs()).collect()] {
+            for extra in odd.iter().map(Some).chain([None]) {
+                let values: Vec<u8> = values.iter().chain(extra).flat_map(|value| value.to_ne_bytes()).collect();
+                let (mut one, mut other) = (Vec::new(), Vec::new());
+                assert_eq!(fast.encode(&values, &mut one).is_ok(), slow.encode(&values, &mut other).is_ok());
+                assert!(one == other || extra.is_some_and(|value| value.is_nan()), "{mode} {to} {extra:?}");
+            }
+        }
+    }
+}

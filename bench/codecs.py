@@ -1,0 +1,187 @@
+"""Each native codec beside the bare library: `python -m bench.codecs [NAME ...]`, which writes `results/codecs.md`.
+
+One chunk of about 4 MiB in a file, read into memory that is there, and written. The library (numcodecs, or the
+expression of NumPy) reads the same file and decodes it; or it encodes the elements and writes a file as long. Both run
+in turns, and the least processor time of each counts: the baseline is of one thread.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numcodecs.blosc
+import numpy as np
+
+import blizzarr
+
+RESULTS = Path(__file__).parent / "results" / "codecs.md"
+COUNT = 1 << 20
+ROUNDS = 15
+Task = Callable[[], Any]
+Row = tuple[str, Any, dict[str, Any], Task, Task]
+"""The name, the elements, the arguments of the array; how the library encodes them, and decodes what it encoded."""
+
+
+def numbers() -> Iterator[Row]:
+    """Codecs that NumPy has as an expression."""
+    noise = np.random.default_rng(0).normal(size=COUNT)
+    floats = (1000 * np.sin(np.linspace(0, 50, COUNT)) + noise).astype("f4")
+    doubles, flags = floats[: COUNT // 2].astype("f8"), noise > 0.5
+    out, wide, spare = np.empty_like(floats), np.empty_like(doubles), np.empty_like(floats)
+    v3: dict[str, Any] = {"compressors": None}
+    swapped = floats.astype(">f4")
+    big = {"name": "bytes", "configuration": {"endian": "big"}}
+    yield "bytes", floats, v3, floats.tobytes, lambda: np.copyto(out, floats)
+    yield "bytes, big-endian", floats, {**v3, "serializer": big}, floats.byteswap, lambda: np.copyto(out, swapped)
+    bits = np.packbits(flags, bitorder="little")
+    options = {**v3, "serializer": "packbits"}
+    yield (
+        *("packbits of booleans", flags, options, lambda: np.packbits(flags, bitorder="little")),
+        lambda: np.unpackbits(bits, bitorder="little"),
+    )
+    offset, scale = np.float32(5), np.float32(2)
+    codec: Any = {"name": "scale_offset", "configuration": {"offset": 5, "scale": 2}}
+    yield (
+        *("scale_offset of float32", floats, {**v3, "filters": [codec]}),
+        lambda: np.multiply(np.subtract(floats, offset, out=spare), scale, out=spare),
+        lambda: np.add(np.divide(floats, scale, out=out), offset, out=out),
+    )
+    codec = {"name": "cast_value", "configuration": {"data_type": "int16", "out_of_range": "clamp"}}
+    short = np.rint(floats).astype("i2")
+    yield (
+        *("cast_value of float32 to int16", floats, {**v3, "filters": [codec]}),
+        lambda: np.clip(np.rint(floats, out=spare), -32768, 32767, out=spare).astype("i2"),
+        lambda: np.copyto(out, short),
+    )
+    codec = {"name": "cast_value", "configuration": {"data_type": "float32"}}
+    narrow = doubles.astype("f4")
+    yield (
+        *("cast_value of float64 to float32", doubles, {**v3, "filters": [codec]}),
+        *(lambda: doubles.astype("f4"), lambda: np.copyto(wide, narrow)),
+    )
+    codec = {"name": "bitround", "configuration": {"keepbits": 10}}
+    rounding = numcodecs.BitRound(10)
+    yield (
+        *("bitround of float32", floats, {**v3, "filters": [codec]}),
+        *(lambda: rounding.encode(floats), lambda: np.copyto(out, floats)),
+    )
+    yield from of_numcodecs("shuffle", numcodecs.Shuffle(4), floats, is_filter=True)
+    whole = np.round(floats * 10).astype("i4")
+    yield from of_numcodecs("delta of int32", numcodecs.Delta("<i4"), whole, is_filter=True)
+    fixed = numcodecs.FixedScaleOffset(offset=1, scale=10, dtype="<f8", astype="<i4")
+    yield from of_numcodecs("fixedscaleoffset of float64", fixed, doubles, is_filter=True)
+    compressors = {
+        "zlib, level 1": numcodecs.Zlib(1),
+        "gzip, level 5": numcodecs.GZip(5),
+        "lz4": numcodecs.LZ4(),
+        "zstd, level 3": numcodecs.Zstd(3),
+        "blosc of lz4": numcodecs.Blosc("lz4", 5, 1),
+        "blosc of zstd with bits": numcodecs.Blosc("zstd", 1, 2),
+    }
+    for name, compressor in compressors.items():
+        yield from of_numcodecs(name, compressor, whole)
+
+
+def of_numcodecs(name: str, codec: Any, data: Any, is_filter: bool = False) -> Iterator[Row]:
+    """A codec of version 2, in numcodecs."""
+    out, encoded = np.empty_like(data), codec.encode(data)
+    encoded = encoded if isinstance(encoded, np.ndarray) else bytearray(encoded)
+    given = {"filters": [codec], "compressors": None} if is_filter else {"compressors": codec}
+    yield name, data, {**given, "zarr_format": 2}, lambda: codec.encode(data), lambda: codec.decode(encoded, out)
+
+
+def objects() -> Iterator[Row]:
+    """Elements of variable length: 100,000 different ones."""
+    texts = np.array([f"station-{number}" for number in np.random.default_rng(0).integers(0, 10**6, 100_000)], object)
+    ragged = np.empty(len(texts), object)
+    ragged[:] = [np.arange(number % 9, dtype="i4") for number in range(len(texts))]
+    rows: list[tuple[str, Any, Any, Any]] = [
+        ("vlen-utf8", numcodecs.VLenUTF8(), texts, {"dtype": "string"}),
+        ("vlen-utf8 as StringDType", numcodecs.VLenUTF8(), texts, {"dtype": "string"}),
+        ("vlen-bytes", numcodecs.VLenBytes(), np.array([text.encode() for text in texts], object), {"dtype": "bytes"}),
+    ]
+    for name, codec, data, given in rows:
+        encoded = codec.encode(data)
+        ours = data.astype(np.dtypes.StringDType()) if "StringDType" in name else data
+        yield (
+            *(name, ours, {**given, "compressors": None}, lambda codec=codec, data=data: codec.encode(data)),
+            lambda codec=codec, encoded=encoded, data=data: codec.decode(encoded, np.empty(len(data), object)),
+        )
+    codec = numcodecs.VLenArray("<i4")
+    given = {"dtype": object, "filters": [codec], "compressors": None, "zarr_format": 2}
+    encoded = codec.encode(ragged)
+    decode = lambda: codec.decode(encoded, np.empty(len(ragged), object))  # noqa: E731
+    yield "vlen-array of int32", ragged, given, lambda: codec.encode(ragged), decode
+
+
+def measure(row: Row, place: Path) -> list[float]:
+    """The milliseconds of our reading and the library's, and of our writing and the library's."""
+    _, data, given, encode, decode = row
+    array = blizzarr.create_array(place, shape=data.shape, chunks=data.shape, **{"dtype": data.dtype, **given})
+    array[...] = data
+    chunk = max((path for path in place.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    stored = bytearray(chunk.stat().st_size)
+    other = place / "other"
+    out = None if data.dtype == object else np.empty_like(data)
+
+    def read() -> Any:
+        return array.get_basic_selection(..., out=out)
+
+    def read_bare() -> Any:
+        with open(chunk, "rb", buffering=0) as file:
+            file.readinto(stored)
+        return decode()
+
+    def write() -> None:
+        array[...] = data
+
+    def write_bare() -> None:
+        encode()
+        with open(other, "wb", buffering=0) as file:
+            file.write(stored)
+        os.replace(other, place / "written")
+
+    tasks: list[Task] = [read, read_bare, write, write_bare]
+    times: list[list[float]] = [[] for _ in tasks]
+    for _ in range(ROUNDS):
+        for task, found in zip(tasks, times, strict=True):
+            gc.collect()
+            gc.disable()
+            start = time.process_time()
+            kept = task()
+            found.append(1000 * (time.process_time() - start))
+            gc.enable()
+            del kept
+    return [min(found) for found in times]
+
+
+def main(names: list[str]) -> None:
+    numcodecs.blosc.use_threads = False
+    lines = ["| codec | read, ms | library, ms | | write, ms | library, ms | |", "|---|---|---|---|---|---|---|"]
+    for row in (*numbers(), *objects()):
+        if names and not any(name in row[0] for name in names):
+            continue
+        place = Path(tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+        try:
+            ours, bare, writes, bare_writes = measure(row, place)
+        finally:
+            shutil.rmtree(place)
+        reading, writing = f"{ours:.2f} | {bare:.2f} | {ours / bare:.2f}x", f"{writes:.2f} | {bare_writes:.2f}"
+        lines.append(f"| {row[0]} | {reading} | {writing} | {writes / bare_writes:.2f}x |")
+        print(lines[-1], flush=True)
+    if not names:
+        versions = f"numcodecs {numcodecs.__version__}, NumPy {np.__version__}"
+        RESULTS.write_text(f"# Native codecs beside the bare library\n\n{versions}.\n\n" + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
