@@ -95,8 +95,13 @@ class ObjectSettings:
         ValueError
             If the store cannot be opened with these settings.
         UnsupportedOperationError
-            If a profile in ``~/.aws`` needs botocore, which is not installed.
+            If a profile in ``~/.aws`` needs botocore, which is not installed, or the engine was built without clients.
         """
+        if not hasattr(_native, "ObjectClient"):
+            raise UnsupportedOperationError(
+                "expected an engine with clients for object stores and HTTP, found one that was built for local files "
+                "only, as `make demo` does; build the whole one with `make .venv/built`"
+            )
         options, provider = self.options, self.provider
         if self.protocol == "s3" and provider is None:
             profile = profile_of(options)

@@ -17,6 +17,10 @@ mod elements;
 mod ending;
 mod errors;
 mod foreign;
+#[cfg(feature = "remote")]
+mod objects;
+#[cfg(not(feature = "remote"))]
+#[path = "no_objects.rs"]
 mod objects;
 mod reducing;
 mod request;
@@ -141,6 +145,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stores::PyLocalStore>()?;
     module.add_class::<stores::PyMemoryStore>()?;
     module.add_class::<stores::PyRenamedStore>()?;
+    #[cfg(feature = "remote")]
     module.add_class::<objects::ObjectClient>()?;
     module.add_function(wrap_pyfunction!(objects::object_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;

@@ -13,12 +13,15 @@ use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{hashed, many, Guard, ListableStore, Store};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyList};
+#[cfg(feature = "remote")]
+use pyo3::types::PyBool;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::buffer::Buffer;
 use crate::ending::{self, call};
 use crate::errors::{entry, foreign, handed, raise};
 use crate::foreign::PythonStore;
+#[cfg(feature = "remote")]
 use crate::objects::{ObjectClient, RemoteStore};
 use crate::signals::watching_signals;
 
@@ -404,14 +407,14 @@ pub fn store_of(
     };
     let python = PythonStore::new(object, place, locks);
     // Of other libraries' stores an attribute of this name is something else.
-    let client = object.getattr_opt("object_client").ok().flatten();
-    match client.as_ref().and_then(|client| client.cast::<ObjectClient>().ok()) {
-        Some(found) => {
+    #[cfg(feature = "remote")]
+    if let Some(client) = object.getattr_opt("object_client").ok().flatten() {
+        if let Ok(found) = client.cast::<ObjectClient>() {
             let writable = object.getattr("read_only").is_ok_and(|only| only.is(PyBool::new(object.py(), false)));
-            Ok(Arc::new(RemoteStore::new(found.get().client.clone(), python, writable)))
+            return Ok(Arc::new(RemoteStore::new(found.get().client.clone(), python, writable)));
         }
-        None => Ok(Arc::new(python)),
     }
+    Ok(Arc::new(python))
 }
 
 fn native(object: &Bound<'_, PyAny>) -> Option<Arc<dyn Store>> {
