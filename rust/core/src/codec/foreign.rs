@@ -66,6 +66,11 @@ pub(super) fn interned(name: &str) -> &'static str {
     kept
 }
 
+/// Four times the data is more than a compressor loses and less than a bomb gains.
+fn most_of(decoded: usize) -> usize {
+    decoded.saturating_mul(4).saturating_add(64 * 1024)
+}
+
 impl BytesToBytes for Foreign {
     fn name(&self) -> &'static str {
         self.name
@@ -73,8 +78,7 @@ impl BytesToBytes for Foreign {
 
     fn max_encoded_len(&self, decoded: usize) -> usize {
         match self.codec.encoded_len(decoded) {
-            // Four times the data is more than a compressor loses and less than a bomb gains.
-            Length::Unknown => decoded.saturating_mul(4).saturating_add(64 * 1024),
+            Length::Unknown => most_of(decoded),
             Length::AtMost(length) | Length::Exactly(length) => length,
         }
     }
@@ -119,6 +123,11 @@ impl BytesToBytes for Foreign {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let encoded = self.codec.encode(src, &mut |made| {
+            // Nobody could read it again.
+            if made.len() > most_of(src.len()) && made.len() > self.max_encoded_len(src.len()) {
+                let most = self.max_encoded_len(src.len());
+                return Err(report::too_large(self.name, Direction::Encode, made.len(), most));
+            }
             room::reserve(self.name, Direction::Encode, dst, made.len())?;
             dst.extend_from_slice(made);
             Ok(())

@@ -84,7 +84,8 @@ fn fault_74_what_is_not_a_file_is_an_error_and_never_missing() {
 fn fault_74_what_a_directory_lacks_that_is_a_link_to_nothing_is_not_missing() {
     let scratch = Scratch::new();
     let beneath = LocalOptions { links: Links::WithinRoot, ..LocalOptions::default() };
-    for (number, store) in [scratch.store(), LocalStore::with(&scratch.0, beneath).expect("a store")].iter().enumerate() {
+    for (number, store) in [scratch.store(), LocalStore::with(&scratch.0, beneath).expect("a store")].iter().enumerate()
+    {
         let (a, b) = (format!("a{number}"), format!("b{number}"));
         store.set(&format!("{a}/c/0"), &[b"x"]).expect("set");
         symlink("nowhere", scratch.0.join(&a).join("d")).expect("link");
