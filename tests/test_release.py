@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +42,19 @@ def test_there_is_one_version() -> None:
     assert blizzarr.__version__ == VERSION
     assert re.findall(r'^  version: "(.*)"$', RECIPE, re.MULTILINE) == [VERSION]
     assert (ROOT / "CHANGELOG.md").read_text().partition("\n## ")[2].startswith(f"{VERSION} (")
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
+def test_the_oldest_rust_is_said() -> None:
+    """Cargo.toml, README.md and the page about installing name a release of Rust that all dependencies compile with."""
+    command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform=x86_64-unknown-linux-gnu"]
+    packages = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)["packages"]
+    oldest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    release = tuple(map(int, oldest.split(".")))
+    needed = {package["name"]: tuple(map(int, (package["rust_version"] or "1").split("."))) for package in packages}
+    assert {name: needs for name, needs in needed.items() if needs[:2] > release} == {}
+    assert f"Rust {oldest} or newer" in (ROOT / "README.md").read_text()
+    assert f"({oldest} or newer)" in (ROOT / "docs/install.md").read_text()
 
 
 def test_the_recipe_needs_what_the_package_needs() -> None:
