@@ -242,7 +242,7 @@ OF_OTHERS = {
     *("xarray/writing.py", "zarr/storage/store_path.py"),
 }
 # Rooms whose classes still share names with an underscore: those of TensorStore's interface.
-SHARING = {"neuroglancer", "spec", "tensorstore", "views"}
+SHARING = {"neuroglancer", "spec", "tensorstore"}
 
 
 def private_names(tree: ast.AST) -> tuple[set[str], set[str]]:

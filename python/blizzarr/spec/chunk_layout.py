@@ -30,7 +30,7 @@ from blizzarr.spec.grid import (
 )
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.pretty import pretty
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, domain_of
 from blizzarr.views.values import MAX_RANK, to_index
 
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
@@ -155,7 +155,7 @@ class ChunkLayout:
                 with prefixed(f"Incompatible grid origin/chunk shape for dimension {dim}"):
                     bounds = sized(origin, side)
             dims.append((Interval(*bounds), ""))
-        return IndexDomain._of(Form.of_dims(dims))
+        return domain_of(Form.of_dims(dims))
 
     @property
     def write_chunk_template(self) -> IndexDomain:

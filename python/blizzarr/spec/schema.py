@@ -30,7 +30,8 @@ from blizzarr.spec.through_view import (
     units_of_view,
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json, domain_of, form_of
+from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
 
 _units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
@@ -210,7 +211,7 @@ class Schema(Indexable):
 
     def _set_domain(self, domain: IndexDomain) -> None:
         self._set_rank(domain.rank, "domain")
-        merged = domain if self._domain is None else self._domain._merge(domain)
+        merged = domain if self._domain is None else merged_domain(self._domain, domain)
         if self._fill is not None:
             with prefixed("domain is incompatible with fill_value"):
                 check_broadcast(self._fill.shape, merged.shape)
@@ -221,7 +222,7 @@ class Schema(Indexable):
         self._set_rank(rank, "shape")
         if all(0 <= size < INF for size in shape):
             never = (False,) * rank
-            domain = IndexDomain._of(Form((0,) * rank, shape, never, never, ("",) * rank))
+            domain = domain_of(Form((0,) * rank, shape, never, never, ("",) * rank))
         else:
             domain = IndexDomain(shape=shape)
         self._set_domain(domain)
@@ -283,7 +284,7 @@ class Schema(Indexable):
                     "Cannot apply dimension expression to schema constraints of unknown rank with non-scalar fill_value"
                 )
             return None
-        return IndexTransform._identity(IndexDomain(self._rank) if self._domain is None else self._domain)
+        return IndexTransform(IndexDomain(self._rank) if self._domain is None else self._domain)
 
     def _with_transform(self, transform: IndexTransform) -> Schema:
         """Return the schema of a view.
@@ -293,7 +294,7 @@ class Schema(Indexable):
         >>> view.domain, view.chunk_layout.read_chunk.shape, view.dimension_units
         ({ [0, 10) }, (2,), (Unit(2, "s"),))
         """
-        view = transform._form
+        view = form_of(transform)
         if self._rank not in (-1, len(view.maps)):
             raise SpecError(
                 f"Cannot transform schema of rank {self._rank} by index transform of rank "
@@ -423,7 +424,7 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     >>> schema_of_base(Schema(shape=[3, 4]), IndexTransform(input_rank=2).T[d[:].translate_by[0, 5]]).domain
     { [-5, -1), [0, 3) }
     """
-    view = transform._form
+    view = form_of(transform)
     if schema.rank not in (None, transform.input_rank):
         raise SpecError(
             f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "

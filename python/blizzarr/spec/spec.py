@@ -27,7 +27,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unbinding import same, unbind
 from blizzarr.spec.unit import Unit
-from blizzarr.views import Indexable, IndexDomain, IndexTransform
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 
 
 class Spec(Indexable):
@@ -121,7 +121,7 @@ class Spec(Indexable):
     def chunk_layout(self) -> ChunkLayout:
         """The chunk layout, as far as it is known."""
         layout: ChunkLayout = self._driver.fact(self._node, "chunk_layout")
-        return layout if self._node.transform is None else layout_of_view(layout, self._node.transform._form)
+        return layout if self._node.transform is None else layout_of_view(layout, form_of(self._node.transform))
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -136,7 +136,7 @@ class Spec(Indexable):
         if fill is None:
             return None
         if self._node.transform is not None:
-            fill = fill_of_view(fill, self._node.transform._form, self._node.schema.domain)
+            fill = fill_of_view(fill, form_of(self._node.transform), self._node.schema.domain)
         # Other specs may have the same one.
         fill = fill.view()
         fill.flags.writeable = False
@@ -149,7 +149,7 @@ class Spec(Indexable):
         if rank is None:
             return None
         units = self._driver.fact(self._node, "dimension_units") or (None,) * rank
-        return units if self._node.transform is None else units_of_view(units, self._node.transform._form)
+        return units if self._node.transform is None else units_of_view(units, form_of(self._node.transform))
 
     @property
     def kvstore(self) -> KvStoreSpec | None:

@@ -22,7 +22,7 @@ from blizzarr.spec.schema import UNCONSTRAINED, Schema
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
-from blizzarr.views import IndexTransform, transform_from_json
+from blizzarr.views import IndexTransform, form_of, transform_from_json, transform_of
 
 
 def spec_from_json(value: Any) -> SpecNode:
@@ -119,8 +119,8 @@ def derived(node: SpecNode) -> SpecNode:
     domain = DRIVERS[node.driver].fact(node, "domain")
     if domain is None:
         return node
-    form = domain._form
-    return node.altered(transform=IndexTransform._of(form._replace(maps=identity_maps(form.rank))))
+    form = form_of(domain)
+    return node.altered(transform=transform_of(form._replace(maps=identity_maps(form.rank))))
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:

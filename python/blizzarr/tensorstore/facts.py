@@ -28,29 +28,25 @@ from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, fo
 class StoreFacts(Indexable):
     """The properties of a view of a driver."""
 
-    __slots__ = ("__weakref__", "_bare", "_driver")
+    __slots__ = ("__weakref__", "_driver", "_form")
 
     _driver: Driver
-    _bare: Form
+    _form: Form
 
     @classmethod
     def _made(cls, driver: Driver, form: Form) -> Self:
         """Return the store of a driver and a form."""
         store = cls.__new__(cls)
         store._driver = driver
-        store._bare = form
+        store._form = form
         return store
-
-    @property
-    def _form(self) -> Form:
-        return self._bare
 
     def _with_form(self, form: Form) -> Self:
         return self._made(self._driver, form)
 
     @property
     def _transform(self) -> IndexTransform:
-        return transform_of(self._bare)
+        return transform_of(self._form)
 
     def _with_transform(self, transform: IndexTransform) -> Self:
         return self._made(self._driver, form_of(transform))
@@ -58,17 +54,17 @@ class StoreFacts(Indexable):
     @property
     def domain(self) -> IndexDomain:
         """The domain of the view: its indices."""
-        return domain_of(self._bare.domain)
+        return domain_of(self._form.domain)
 
     @property
     def rank(self) -> int:
         """The number of dimensions."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def ndim(self) -> int:
         """The number of dimensions, under NumPy's name."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def dtype(self) -> DType:
@@ -100,7 +96,7 @@ class StoreFacts(Indexable):
         >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
         ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
         """
-        return layout_of_view(self._driver.schema.chunk_layout, self._bare)
+        return layout_of_view(self._driver.schema.chunk_layout, self._form)
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -111,12 +107,12 @@ class StoreFacts(Indexable):
     def fill_value(self) -> npt.NDArray[Any] | None:
         """The value of elements that were never written; None if there is no such value."""
         fill = self._driver.schema.fill_value
-        return None if fill is None else fill_of_view(fill, self._bare, self._driver.domain)
+        return None if fill is None else fill_of_view(fill, self._form, self._driver.domain)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
         """The unit of each dimension, None where it is not known."""
-        return units_of_view(self._driver.schema.dimension_units or (), self._bare)
+        return units_of_view(self._driver.schema.dimension_units or (), self._form)
 
     @property
     def schema(self) -> Schema:
@@ -134,7 +130,7 @@ class StoreFacts(Indexable):
     @property
     def base(self) -> Self | None:
         """The store that this one was made from, if it was made from exactly one other store."""
-        base = self._driver.base(self._bare)
+        base = self._driver.base(self._form)
         return None if base is None else self._made(*base)
 
     @property
@@ -183,7 +179,7 @@ class StoreFacts(Indexable):
           },
         })
         """
-        node = self._driver.spec_of(self._bare, bool(minimal_spec))
+        node = self._driver.spec_of(self._form, bool(minimal_spec))
         if not retain_context and not unbind_context:
             node = strip(node)
         spec = Spec._of(node)

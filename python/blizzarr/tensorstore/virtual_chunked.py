@@ -18,7 +18,7 @@ from blizzarr.tensorstore.opening import OPENERS
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, form_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -103,7 +103,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
     codec_shape = grid_of(asked, "codec").shape
     if any(codec_shape.values[dim] for dim in codec_shape.hard):
         raise SpecError("codec_chunk_shape not supported")
-    bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+    bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
     with prefixed("Failed to compute chunk grid"):
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
             merge_grid(asked, "read", grid_of(asked, "write"))

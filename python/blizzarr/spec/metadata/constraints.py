@@ -41,7 +41,8 @@ from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
 from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, merge_units
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, domain_of, form_of
+from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK
 
 
@@ -209,7 +210,7 @@ class Constraints(MetadataConstraints):
             return schema.domain
         within = () if field is None else field.shape
         if schema.domain is None and self.shape is not None:
-            return IndexDomain._of(resizable(self.shape, self.labels, within))
+            return domain_of(resizable(self.shape, self.labels, within))
         sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
         sizes[full - len(within) :] = within
         labels = None if self.labels is None else [*self.labels, *("",) * full][:full]
@@ -217,9 +218,9 @@ class Constraints(MetadataConstraints):
         domain = IndexDomain(shape=sizes, labels=labels, implicit_upper_bounds=implicit)
         if schema.domain is not None:
             with prefixed("Mismatch between metadata and schema"):
-                domain = schema.domain._merge(domain)
-        form = domain._form._replace(implicit_lower=(False,) * full, implicit_upper=tuple(implicit))
-        return IndexDomain._of(form)
+                domain = merged_domain(schema.domain, domain)
+        form = form_of(domain)._replace(implicit_lower=(False,) * full, implicit_upper=tuple(implicit))
+        return domain_of(form)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         field = self.field(options)
@@ -367,7 +368,7 @@ class Constraints(MetadataConstraints):
         return Schema._of(
             field.dtype,
             rank,
-            IndexDomain._of(resizable(shape, self.labels, field.shape)),
+            domain_of(resizable(shape, self.labels, field.shape)),
             layout,
             (*units, *(None,) * len(field.shape)) if units else (),
             self.codec(nothing, options),
@@ -430,7 +431,7 @@ class Constraints(MetadataConstraints):
         if domain is None or any(low == -INF for low in domain.origin) or any(up > INF for up in domain.exclusive_max):
             raise SpecError("domain must be specified")
         rank = domain.rank - len(field.shape)
-        bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+        bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
         order, (write, read), fill, units, codec = all_of(
             lambda: self.order(self.chunk_layout(schema, options), rank),
             lambda: self.choose_chunks(self.chunk_layout(schema, options), bounds, rank),
