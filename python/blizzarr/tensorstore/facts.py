@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy.typing as npt
 
@@ -15,41 +15,27 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.schema import Schema, schema_of
+from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, form_of, transform_of
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, transform_of
 
 
 class StoreFacts(Indexable):
-    """The properties of a view of a driver."""
+    """The properties of a view of a driver, which are those of `TensorStore`, its only subclass."""
 
-    __slots__ = ("__weakref__", "_driver", "_form")
+    __slots__ = ()
 
     _driver: Driver
     _form: Form
 
-    @classmethod
-    def _made(cls, driver: Driver, form: Form) -> Self:
-        """Return the store of a driver and a form."""
-        store = cls.__new__(cls)
-        store._driver = driver
-        store._form = form
-        return store
-
-    def _with_form(self, form: Form) -> Self:
-        return self._made(self._driver, form)
-
     @property
     def _transform(self) -> IndexTransform:
         return transform_of(self._form)
-
-    def _with_transform(self, transform: IndexTransform) -> Self:
-        return self._made(self._driver, form_of(transform))
 
     @property
     def domain(self) -> IndexDomain:
@@ -120,18 +106,12 @@ class StoreFacts(Indexable):
         fill = self.fill_value
         if fill is not None:
             fill = unbroadcast(fill)
-        return Schema._of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
+        return schema_of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:
         """The key-value store that the elements are in; None if there is none."""
         return self._driver.kvstore
-
-    @property
-    def base(self) -> Self | None:
-        """The store that this one was made from, if it was made from exactly one other store."""
-        base = self._driver.base(self._form)
-        return None if base is None else self._made(*base)
 
     @property
     def url(self) -> str:
@@ -182,7 +162,7 @@ class StoreFacts(Indexable):
         node = self._driver.spec_of(self._form, bool(minimal_spec))
         if not retain_context and not unbind_context:
             node = strip(node)
-        spec = Spec._of(node)
+        spec = spec_of(node)
         if unbind_context:
             spec.update(unbind_context=True)
         if changes:

@@ -29,7 +29,7 @@ from blizzarr.futures import (
     write_futures,
 )
 from blizzarr.indexing.form import Form
-from blizzarr.spec.dtype import DTypeLike, as_dtype
+from blizzarr.spec.dtype import DTypeLike, as_dtype, element_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec import Spec
 from blizzarr.tensorstore.casting import cast_driver
@@ -72,7 +72,7 @@ class TensorStore(StoreFacts):
            [4, 0, 6]])
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_driver", "_form")
 
     StorageStatistics = Statistics
 
@@ -82,7 +82,19 @@ class TensorStore(StoreFacts):
     # Views
 
     def _with_driver(self, driver: Driver) -> TensorStore:
-        return self._made(driver, self._form)
+        return store_of(driver, self._form)
+
+    def _with_form(self, form: Form) -> TensorStore:
+        return store_of(self._driver, form)
+
+    def _with_transform(self, transform: IndexTransform) -> TensorStore:
+        return store_of(self._driver, form_of(transform))
+
+    @property
+    def base(self) -> TensorStore | None:
+        """The store that this one was made from, if it was made from exactly one other store."""
+        base = self._driver.base(self._form)
+        return None if base is None else store_of(*base)
 
     def __getitem__(self, key: Any) -> TensorStore:
         """Return a view; see `blizzarr.views.Indexable`."""
@@ -146,7 +158,7 @@ class TensorStore(StoreFacts):
             raise NotReadableError("Source does not support reading.")
         form = driver.current(self._form)
         if order == "F" and len(form.lower) > 1:
-            return driver.read(form, np.empty(form.shape, driver.dtype._element_dtype, "F"), batch)
+            return driver.read(form, np.empty(form.shape, element_dtype(driver.dtype), "F"), batch)
         return driver.read(form, None, batch)
 
     def write(
@@ -259,7 +271,7 @@ class TensorStore(StoreFacts):
         return at_once(work) if self._driver.is_near else submit(work)
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
-        return self._made(*resolved_view(self._driver, self._form, fix_resizable_bounds))
+        return store_of(*resolved_view(self._driver, self._form, fix_resizable_bounds))
 
     def resize(
         self,
@@ -300,7 +312,7 @@ class TensorStore(StoreFacts):
             if not self.writable:
                 raise NotWritableError("Destination does not support writing.")
             driver = self._driver.resize(self._form, lower, upper, modes)
-            return self._made(driver, with_bounds_of(driver, self._form))
+            return store_of(driver, with_bounds_of(driver, self._form))
 
         quick = self._driver.is_quick_to_resize(self._form, upper)
         return _RESIZING.submit(self._in_transaction(work)) if quick else submit(self._in_transaction(work))

@@ -8,7 +8,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in, origin_in
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -110,7 +110,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
         shape = choose_shape(grid_of(asked, "read"), bounds)
     # The usual origin is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
-    given = asked._origin.values or (None,) * domain.rank
+    given = origin_in(asked) or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
     return ChunkLayout(
         grid_origin=origin, chunk_shape=list(shape), inner_order=list(order_in(asked) or range(domain.rank))

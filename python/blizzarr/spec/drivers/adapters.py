@@ -13,7 +13,7 @@ from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec import spec_of
 from blizzarr.spec.spec_json import spec_from_json, spec_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.unit import common_units
@@ -181,7 +181,7 @@ class StackSpec(Driver):
         """Return the smallest domain that contains all layers, and the units that they agree on, unless given."""
         given = super().fact(node, name)
         if name == "dimension_units":
-            return common_units(given, (Spec._of(layer).dimension_units for layer in node.bases))
+            return common_units(given, (spec_of(layer).dimension_units for layer in node.bases))
         domains = [_domain(layer) for layer in node.bases]
         if name != "domain" or given is not None or not domains or any(domain is None for domain in domains):
             return given

@@ -38,7 +38,7 @@ from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fill, choice, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
-from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
+from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of, is_unconstrained, schema_of, set_dtype, set_rank
 from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, merge_units
 from blizzarr.views import IndexDomain, domain_of, form_of
@@ -192,8 +192,8 @@ class Constraints(MetadataConstraints):
         field = self.field(options)
         with prefixed('Error parsing object member "metadata"'):
             all_of(
-                lambda: None if field is None else schema._set_dtype(field.dtype),
-                lambda: schema._set_rank(-1 if (full := self._ranks(schema, field).full) is None else full),
+                lambda: None if field is None else set_dtype(schema, field.dtype),
+                lambda: set_rank(schema, -1 if (full := self._ranks(schema, field).full) is None else full),
             )
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
@@ -273,7 +273,7 @@ class Constraints(MetadataConstraints):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints; the error has every member that differs."""
-        is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset)
+        is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or is_unconstrained(schema))
         # Units that are none are an error in any case.
         if is_free and not (self.has_units and "dimension_units" in meta.attributes):
             return
@@ -360,12 +360,12 @@ class Constraints(MetadataConstraints):
         field, nothing = self.field(options), Schema()
         assert field is not None, "metadata of an array are complete"
         rank = self.rank + len(field.shape)
-        nothing._set_rank(rank)
+        set_rank(nothing, rank)
         layout = self.chunk_layout(nothing, options)
         finalize(layout)
         units, shape = self.units, self.shape
         assert shape is not None, "metadata of an array are complete"
-        return Schema._of(
+        return schema_of(
             field.dtype,
             rank,
             domain_of(resizable(shape, self.labels, field.shape)),
