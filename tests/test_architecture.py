@@ -241,8 +241,6 @@ OF_OTHERS = {
     *("dask/writing.py", "stores/impossible_keys.py", "stores/zarr_python.py", "stores/zarr_python_store.py"),
     *("xarray/writing.py", "zarr/storage/store_path.py"),
 }
-# Rooms whose classes still share names with an underscore: those of TensorStore's interface.
-SHARING = {"neuroglancer", "spec", "tensorstore", "views"}
 
 
 def private_names(tree: ast.AST) -> tuple[set[str], set[str]]:
@@ -268,7 +266,7 @@ def test_private_names_are_used_where_they_are_defined() -> None:
     names = {module: private_names(ast.parse((PACKAGE / module).read_text())) for module in MODULES}
     everywhere = set().union(*(defines for defines, _ in names.values()))
     for module, (defines, uses) in names.items():
-        if module not in OF_OTHERS and module.split("/")[0] not in SHARING:
+        if module not in OF_OTHERS:
             assert not uses & everywhere - defines, module
 
 

@@ -13,6 +13,7 @@ import tensorstore as ts
 import blizzarr.tensorstore as bts
 from blizzarr.errors import LimitError
 from blizzarr.indexing.interval import Bounds
+from blizzarr.spec.chunk_layout import grid_of
 from blizzarr.spec.layout_solver import choose_read_write_shapes
 from property.test_tensorstore_creation import gist, ours, theirs
 from unit.spec.oracle import outcome
@@ -126,7 +127,9 @@ def grids(library: Any, random: Random) -> Any:
         made = ts.open(spec, create=True, context=ts.Context(), dtype=ts.uint8, shape=shape, chunk_layout=asked)
         found = made.result().chunk_layout
         return [found.read_chunk.shape, found.write_chunk.shape]
-    return choose_read_write_shapes(asked._grids["read"], asked._grids["write"], [Bounds(0, side) for side in shape])
+    return choose_read_write_shapes(
+        grid_of(asked, "read"), grid_of(asked, "write"), [Bounds(0, side) for side in shape]
+    )
 
 
 @pytest.mark.parametrize("block", range(10))

@@ -19,11 +19,12 @@ from blizzarr.neuroglancer.format import Choice
 from blizzarr.neuroglancer.info import Scale, Triple, Volume
 from blizzarr.neuroglancer.sharding import check_is_sharded
 from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, units_shown
+from blizzarr.views.domain import merged_domain
 
 
 def stored_scale(scale: Scale, chunk: Triple | None) -> ScaleConstraints:
@@ -146,12 +147,12 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         domain = domain_of(stored, volume.num_channels, Schema())
         if schema.domain is not None:
             with prefixed("domain from metadata does not match domain in schema"):
-                domain._merge(schema.domain)
+                merged_domain(domain, schema.domain)
         layout = schema.chunk_layout
         if layout.rank != -1:
             with prefixed("chunk layout from metadata does not match chunk layout in schema"):
                 merged: ChunkLayout = layout_with(layout, domain, stored)
-            if scale.encoding != "compressed_segmentation" and merged._grids["codec"].shape.hard:
+            if scale.encoding != "compressed_segmentation" and grid_of(merged, "codec").shape.hard:
                 raise SpecError(f"codec_chunk_shape not supported by {scale.encoding} encoding")
         if schema.fill_value is not None:
             raise SpecError("fill_value not supported by neuroglancer_precomputed format")

@@ -16,8 +16,9 @@ from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, un
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
 from blizzarr.neuroglancer.sharding import check_key_bits
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
+from blizzarr.spec.codec_spec import parts_of
 from blizzarr.spec.layout_solver import choose_shape
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, merge_schema
 from blizzarr.spec.status import raised_as
 from blizzarr.views import IndexDomain
 
@@ -58,13 +59,13 @@ def new_document(
         raise SpecError("domain must be specified")
     schema = schema.copy()
     if stored is not None:
-        schema._merge(Schema(dtype=stored.data_type))
+        merge_schema(schema, Schema(dtype=stored.data_type))
     if schema.dtype is None:
         raise SpecError("dtype must be specified")
     dtype, channels = check_dtype(schema.dtype), domain.shape[3]
     kind = multiscale.kind or ("segmentation" if dtype.name in ("uint32", "uint64") else "image")
     resolution = tuple(1.0 if unit is None else unit.multiplier for unit in units_of(wanted, schema)[:3])
-    codec = codec_of(wanted, schema)._value.given
+    codec = parts_of(codec_of(wanted, schema))[1].given
     encoding = codec.get("encoding", "raw")
     chunk, block = _chunks(layout, domain, encoding)
     sharding = wanted.sharding

@@ -18,6 +18,7 @@ from blizzarr.spec.codec_spec import CodecSpec, driver_codec, merged_codec
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import DimensionUnits, Unit, merge_units, units_shown
 from blizzarr.views import IndexDomain
+from blizzarr.views.domain import merged_domain
 
 DRIVER: Final = "neuroglancer_precomputed"
 LABELS: Final = ("x", "y", "z", "channel")
@@ -46,7 +47,7 @@ def domain_of(scale: ScaleConstraints, channels: int | None, schema: Schema) -> 
     if schema.domain is None:
         return domain
     with prefixed('Error applying domain constraints from "multiscale_metadata" and "scale_metadata"'):
-        return schema.domain._merge(domain)
+        return merged_domain(schema.domain, domain)
 
 
 def layout_with(

@@ -21,7 +21,7 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, merge_schema
 from blizzarr.spec.unit import DimensionUnits, Unit, units_shown
 from blizzarr.views import IndexDomain
 
@@ -73,9 +73,9 @@ class VolumeConstraints(MetadataConstraints):
         return members
 
     def constrain(self, schema: Schema, options: Options) -> None:
-        schema._merge(Schema(rank=RANK))
+        merge_schema(schema, Schema(rank=RANK))
         if self.multiscale.dtype is not None:
-            schema._merge(Schema(dtype=self.multiscale.dtype))
+            merge_schema(schema, Schema(dtype=self.multiscale.dtype))
 
     def selection(self, schema: Schema) -> str:
         """Return, as text, everything that determines which scale is selected."""

@@ -6,7 +6,7 @@ from blizzarr.errors import UnsupportedOperationError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import shifted
 from blizzarr.neuroglancer.volume_place import VolumePlace
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
@@ -36,7 +36,7 @@ class VolumeDriver(StoredArrayDriver):
         schema = super().schema
         back = tuple((dim, first, 1) for dim, first in enumerate(self.outside.lower))
         layout = layout_of_view(schema.chunk_layout, form_of(self.domain)._replace(maps=back))
-        return Schema._of(self.dtype, self.rank, None, layout, schema.dimension_units or (), schema.codec)
+        return schema_of(self.dtype, self.rank, None, layout, schema.dimension_units or (), schema.codec)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return how much of a view is stored, by listing the chunks unless they are in shards."""

@@ -23,14 +23,16 @@ from blizzarr.spec.grid import (
     Rule,
     Vector,
     check_rank,
+    constraints_on,
     grid_from_json,
     grid_json,
+    grid_with,
     shape_json,
     vector_json,
 )
 from blizzarr.spec.grid import Grid as GridClass
 from blizzarr.spec.pretty import pretty
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, domain_of
 from blizzarr.views.values import MAX_RANK, to_index
 
 _order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
@@ -132,17 +134,17 @@ class ChunkLayout:
     @property
     def write_chunk(self) -> GridClass:
         """The constraints on the chunks that are written as a whole."""
-        return GridClass._of(self._rank, self._grids["write"])
+        return grid_with(self._rank, self._grids["write"])
 
     @property
     def read_chunk(self) -> GridClass:
         """The constraints on the chunks that can be read individually."""
-        return GridClass._of(self._rank, self._grids["read"])
+        return grid_with(self._rank, self._grids["read"])
 
     @property
     def codec_chunk(self) -> GridClass:
         """The constraints on the blocks that the codec works on."""
-        return GridClass._of(self._rank, self._grids["codec"])
+        return grid_with(self._rank, self._grids["codec"])
 
     def _template(self, usage: str) -> IndexDomain:
         if self._rank == -1:
@@ -155,7 +157,7 @@ class ChunkLayout:
                 with prefixed(f"Incompatible grid origin/chunk shape for dimension {dim}"):
                     bounds = sized(origin, side)
             dims.append((Interval(*bounds), ""))
-        return IndexDomain._of(Form.of_dims(dims))
+        return domain_of(Form.of_dims(dims))
 
     @property
     def write_chunk_template(self) -> IndexDomain:
@@ -302,6 +304,11 @@ def order_in(layout: ChunkLayout) -> tuple[int, ...] | None:
     return layout._inner_order
 
 
+def origin_in(layout: ChunkLayout) -> tuple[int | None, ...]:
+    """Return the origin of the grids, whether hard or soft; empty while the number of dimensions is not known."""
+    return layout._origin.values
+
+
 def grid_of(layout: ChunkLayout, usage: str) -> GridConstraints:
     """Return the constraints on the grid for one use."""
     return layout._grids[usage]
@@ -410,7 +417,7 @@ def _apply_origin(hard: bool, layout: ChunkLayout, origin: tuple[int | None, ...
 def _apply_grid(member: str, layout: ChunkLayout, grid: GridClass) -> None:
     for usage in USAGES:
         names = tuple(name for name in GRID_MEMBERS if usage in _usages(member, name))
-        merge_grid(layout, usage, grid._constraints, names)
+        merge_grid(layout, usage, constraints_on(grid), names)
 
 
 def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, value: Any) -> None:

@@ -45,13 +45,6 @@ class ContextSpec:
                 raise SpecError(f"Invalid context resource identifier: {quote(key)}")
             self._resources[key] = resource_spec(kind_of(key), value, key)
 
-    @classmethod
-    def _of(cls, resources: dict[str, ResourceSpec]) -> ContextSpec:
-        """The spec of these resources."""
-        spec = cls({})
-        spec._resources.update(sorted(resources.items()))
-        return spec
-
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The resources as JSON.
 
@@ -66,10 +59,17 @@ class ContextSpec:
         return pretty(self.to_json(), "Context.Spec(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContextSpec._of, (self._resources,)
+        return context_spec_of, (self._resources,)
 
 
 ContextSpec.__qualname__ = "Context.Spec"
+
+
+def context_spec_of(resources: dict[str, ResourceSpec]) -> ContextSpec:
+    """Return the spec of a context that has these resources."""
+    spec = ContextSpec({})
+    spec._resources.update(sorted(resources.items()))
+    return spec
 
 
 def specs_in(context: ContextSpec | None) -> dict[str, ResourceSpec]:

@@ -96,16 +96,6 @@ class DType:
         return dtype
 
     @property
-    def _element_dtype(self) -> np.dtype[Any]:
-        """The NumPy data type of one element: `numpy_dtype`, but with length 1 for texts and bytes of length 0.
-
-        >>> DType("char")._element_dtype, DType("byte")._element_dtype, DType("int8")._element_dtype
-        (dtype('S1'), dtype('V1'), dtype('int8'))
-        """
-        dtype = self.numpy_dtype
-        return dtype if dtype.itemsize else np.dtype(f"{dtype.char}1")
-
-    @property
     def type(self) -> type:
         """The Python type of an element.
 
@@ -178,6 +168,16 @@ def as_dtype(value: DTypeLike) -> DType:
     dtype("int4")
     """
     return value if isinstance(value, DType) else DTYPES[_name_of(value)]
+
+
+def element_dtype(dtype: DType) -> np.dtype[Any]:
+    """Return the NumPy data type of one element: `numpy_dtype`, but with length 1 for texts and bytes of length 0.
+
+    >>> element_dtype(DType("char")), element_dtype(DType("byte")), element_dtype(DType("int8"))
+    (dtype('S1'), dtype('V1'), dtype('int8'))
+    """
+    numpy_dtype = dtype.numpy_dtype
+    return numpy_dtype if numpy_dtype.itemsize else np.dtype(f"{numpy_dtype.char}1")
 
 
 def dtype_json(value: Any) -> DType:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import gcd, isfinite
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN
@@ -238,13 +238,6 @@ class Grid:
             grid_from_json(Members(plain(json)), self._set)
         apply_arguments(Grid.__init__, self, _ARGUMENTS, constraints)
 
-    @classmethod
-    def _of(cls, rank: int, constraints: GridConstraints) -> Self:
-        """A grid with these constraints."""
-        grid = cls()
-        grid._rank, grid._constraints = rank, constraints
-        return grid
-
     def update(self, **constraints: Any) -> None:
         """Add constraints: ``rank``, ``shape``, ``aspect_ratio``, ``elements``, ``grid``.
 
@@ -324,6 +317,18 @@ class Grid:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Grid, (self.to_json(),)
+
+
+def grid_with(rank: int, constraints: GridConstraints) -> Grid:
+    """Return the grid with these constraints."""
+    grid = Grid()
+    grid._rank, grid._constraints = rank, constraints
+    return grid
+
+
+def constraints_on(grid: Grid) -> GridConstraints:
+    """Return the constraints on a grid."""
+    return grid._constraints
 
 
 def _setter(name: str, hard: bool) -> Any:

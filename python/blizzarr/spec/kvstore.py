@@ -6,15 +6,15 @@ import builtins
 import math
 import time
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
 from blizzarr.futures import Future, at_once, failed, submit
 from blizzarr.spec import kvstore_values as values
 from blizzarr.spec.context import Context, bind
 from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges
-from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json
-from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, text_of
+from blizzarr.spec.kvstore_json import kvstore_json
+from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, at_node, kvstore_node, kvstore_spec_of, text_of
 from blizzarr.spec.kvstore_values import bytes_of
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.pretty import pretty
@@ -52,17 +52,8 @@ class KvStore(KvPath):
     def __init__(self) -> None:
         raise TypeError("cannot create 'KvStore' instances; open one with KvStore.open")
 
-    @classmethod
-    def _of(cls, node: KvNode, transaction: Transaction | None = None) -> Self:
-        """Return the store of a bound node."""
-        store = cls.__new__(cls)
-        store._node = node
-        store._transaction = transaction
-        store._access = None
-        return store
-
-    def _with_node(self, node: KvNode) -> Self:
-        return self._of(node, self._transaction)
+    def _with_node(self, node: KvNode) -> KvStore:
+        return bound_kvstore(node, self._transaction)
 
     @staticmethod
     def open(
@@ -84,12 +75,12 @@ class KvStore(KvPath):
         >>> KvStore.open({"driver": "memory", "path": "abc/"}).result().spec()
         KvStore.Spec({'driver': 'memory', 'path': 'abc/'})
         """
-        node = spec._node if isinstance(spec, KvStoreSpec) else kvstore_from_json(spec)
+        node = kvstore_node(spec)
         if context is not None and not isinstance(context, Context):
             raise TypeError(f"Invalid context: expected Context, found {type(context).__name__}")
 
         def opened() -> KvStore:
-            store = KvStore._of(bind(node, Context() if context is None else context), transaction)
+            store = bound_kvstore(bind(node, Context() if context is None else context), transaction)
             store._opened()
             return store
 
@@ -116,7 +107,7 @@ class KvStore(KvPath):
         """
         if self._transaction is not None and not is_committed(self._transaction):
             raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
-        return KvStore._of(self._node, transaction)
+        return bound_kvstore(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:
         """Return the spec that opens this store again.
@@ -129,8 +120,8 @@ class KvStore(KvPath):
             Put the resources that the store uses into the spec.
         """
         if unbind_context:
-            return KvStoreSpec._of(unbind(self._node))
-        return KvStoreSpec._of(self._node if retain_context else strip(self._node))
+            return kvstore_spec_of(unbind(self._node))
+        return kvstore_spec_of(self._node if retain_context else strip(self._node))
 
     def __repr__(self) -> str:
         return pretty(kvstore_json(unbind(self._node)), "KvStore(", ")")
@@ -138,7 +129,7 @@ class KvStore(KvPath):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._transaction is not None:
             raise SpecError("Cannot serialize bound transaction")
-        return KvStore._of, (self._node,)
+        return bound_kvstore, (self._node,)
 
     # Input and output
 
@@ -287,6 +278,14 @@ class KvStore(KvPath):
         # An empty generation is no condition.
         generation = self._keys_of().write(key, value, known or None)
         return values.TimestampedStorageGeneration(UNKNOWN if generation is None else generation, time.time())
+
+
+def bound_kvstore(node: KvNode, transaction: Transaction | None = None) -> KvStore:
+    """Return the store of a node whose resources are bound."""
+    store = at_node(KvStore, node)
+    store._transaction = transaction
+    store._access = None
+    return store
 
 
 def _ends_of(keys: values.KeyRange) -> tuple[str, str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from blizzarr.spec.context import Context, bind
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.unbinding import same, strip, unbind
+
+P = TypeVar("P", bound="KvPath")
 
 
 class KvPath:
@@ -74,17 +76,10 @@ class KvStoreSpec(KvPath):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, json: Any) -> None:
-        self._node = json._node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
+        self._node = kvstore_node(json)
 
-    @classmethod
-    def _of(cls, node: KvNode) -> Self:
-        """Return the spec of a node."""
-        spec = cls.__new__(cls)
-        spec._node = node
-        return spec
-
-    def _with_node(self, node: KvNode) -> Self:
-        return self._of(node)
+    def _with_node(self, node: KvNode) -> KvStoreSpec:
+        return kvstore_spec_of(node)
 
     def update(
         self, *, unbind_context: bool | None = None, strip_context: bool | None = None, context: Context | None = None
@@ -131,14 +126,31 @@ class KvStoreSpec(KvPath):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self._node,)
+        return kvstore_spec_of, (self._node,)
 
 
 KvStoreSpec.__qualname__ = "KvStore.Spec"
 
 
-def _unpickled(node: KvNode) -> KvStoreSpec:
-    return KvStoreSpec._of(node)
+def kvstore_spec_of(node: KvNode) -> KvStoreSpec:
+    """Return the spec of a node."""
+    return at_node(KvStoreSpec, node)
+
+
+def at_node(kind: type[P], node: KvNode) -> P:
+    """Return a store or a spec, as `kind` says, of a node."""
+    made = object.__new__(kind)
+    made._node = node
+    return made
+
+
+def kvstore_node(json: Any) -> KvNode:
+    """Return the node of a spec, which may be given as JSON or as a URL.
+
+    >>> kvstore_node(KvStoreSpec("memory://a")).path, kvstore_node("memory://a").path
+    ('a', 'a')
+    """
+    return json._node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
 
 
 def text_of(value: Any) -> str:

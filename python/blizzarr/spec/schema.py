@@ -30,7 +30,8 @@ from blizzarr.spec.through_view import (
     units_of_view,
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json, domain_of, form_of
+from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
 
 _units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
@@ -90,24 +91,6 @@ class Schema(Indexable):
         """
         apply_arguments(Schema.update, self, SCHEMA_ARGUMENTS, constraints)
 
-    @classmethod
-    def _of(
-        cls,
-        dtype: DType | None,
-        rank: int | None,
-        domain: IndexDomain | None = None,
-        layout: ChunkLayout = _NO_LAYOUT,
-        units: DimensionUnits = (),
-        codec: CodecSpec | None = None,
-        fill: np.ndarray[Any, Any] | None = None,
-    ) -> Self:
-        """Return constraints from parts that are known to be consistent; the fill value is of the data type."""
-        schema = cls.__new__(cls)
-        schema._rank, schema._dtype, schema._domain = -1 if rank is None else rank, dtype, domain
-        schema._layout, schema._units, schema._codec = layout, units, codec
-        schema._fill, schema._fill_dtype = fill, None if fill is None else dtype
-        return schema
-
     def copy(self) -> Self:
         """Return an independent copy."""
         schema = type(self).__new__(type(self))
@@ -129,13 +112,6 @@ class Schema(Indexable):
         return None if self._rank == -1 else self._rank
 
     ndim = rank
-
-    @property
-    def _is_unset(self) -> bool:
-        """True if there is no constraint."""
-        if self._rank != -1 or self._dtype is not None or self._domain is not None:
-            return False
-        return self._codec is None and self._fill is None and is_unset(self._layout)
 
     @property
     def dtype(self) -> DType | None:
@@ -187,30 +163,9 @@ class Schema(Indexable):
 
     # Constraints, one by one.
 
-    def _set_rank(self, rank: int, named: str = "rank") -> None:
-        if rank == -1 and named == "rank":
-            return
-        if not 0 <= rank <= MAX_RANK:
-            raise SpecError(f"Rank {rank} is outside valid range [0, {MAX_RANK}]")
-        if self._rank not in (-1, rank):
-            raise SpecError(
-                f"Rank specified by {named} ({rank}) does not match existing rank specified by schema ({self._rank})"
-            )
-        if self._fill is not None and self._fill.ndim > rank:
-            raise SpecError(
-                f"Rank specified by {named} ({rank}) is incompatible with existing fill_value of shape "
-                f"{braces(self._fill.shape)}"
-            )
-        self._rank = rank
-
-    def _set_dtype(self, dtype: DType) -> None:
-        if self._dtype is not None and self._dtype != dtype:
-            raise SpecError(f"Specified dtype ({dtype.name}) does not match existing value ({self._dtype.name})")
-        self._dtype = dtype
-
     def _set_domain(self, domain: IndexDomain) -> None:
-        self._set_rank(domain.rank, "domain")
-        merged = domain if self._domain is None else self._domain._merge(domain)
+        set_rank(self, domain.rank, "domain")
+        merged = domain if self._domain is None else merged_domain(self._domain, domain)
         if self._fill is not None:
             with prefixed("domain is incompatible with fill_value"):
                 check_broadcast(self._fill.shape, merged.shape)
@@ -218,10 +173,10 @@ class Schema(Indexable):
 
     def _set_shape(self, shape: tuple[int, ...]) -> None:
         rank = len(shape)
-        self._set_rank(rank, "shape")
+        set_rank(self, rank, "shape")
         if all(0 <= size < INF for size in shape):
             never = (False,) * rank
-            domain = IndexDomain._of(Form((0,) * rank, shape, never, never, ("",) * rank))
+            domain = domain_of(Form((0,) * rank, shape, never, never, ("",) * rank))
         else:
             domain = IndexDomain(shape=shape)
         self._set_domain(domain)
@@ -232,7 +187,7 @@ class Schema(Indexable):
         merged = copy(self._layout)
         merge_layout(merged, layout)
         if merged.rank != -1:
-            self._set_rank(merged.rank, "chunk_layout")
+            set_rank(self, merged.rank, "chunk_layout")
         self._layout = merged
 
     def _set_codec(self, codec: CodecSpec) -> None:
@@ -256,22 +211,8 @@ class Schema(Indexable):
 
     def _set_units(self, units: DimensionUnits) -> None:
         if units:
-            self._set_rank(len(units), "dimension_units")
+            set_rank(self, len(units), "dimension_units")
             self._units = merge_units(self._units, units)
-
-    def _merge(self, other: Schema) -> None:
-        """Add all constraints of another schema."""
-        self._set_rank(other._rank)
-        if other._dtype is not None:
-            self._set_dtype(other._dtype)
-        if other._domain is not None:
-            self._set_domain(other._domain)
-        self._set_layout(other._layout)
-        if other._fill is not None and other._fill_dtype is not None:
-            self._set_fill_array(other._fill, other._fill_dtype)
-        if other._codec is not None:
-            self._set_codec(other._codec)
-        self._set_units(other._units)
 
     # Views.
 
@@ -283,7 +224,7 @@ class Schema(Indexable):
                     "Cannot apply dimension expression to schema constraints of unknown rank with non-scalar fill_value"
                 )
             return None
-        return IndexTransform._identity(IndexDomain(self._rank) if self._domain is None else self._domain)
+        return IndexTransform(IndexDomain(self._rank) if self._domain is None else self._domain)
 
     def _with_transform(self, transform: IndexTransform) -> Schema:
         """Return the schema of a view.
@@ -293,7 +234,7 @@ class Schema(Indexable):
         >>> view.domain, view.chunk_layout.read_chunk.shape, view.dimension_units
         ({ [0, 10) }, (2,), (Unit(2, "s"),))
         """
-        view = transform._form
+        view = form_of(transform)
         if self._rank not in (-1, len(view.maps)):
             raise SpecError(
                 f"Cannot transform schema of rank {self._rank} by index transform of rank "
@@ -395,16 +336,89 @@ def _units(values: Iterable[Any]) -> DimensionUnits:
     return tuple(None if value is None else as_unit(value) for value in values)
 
 
+# The constraints of a schema for the rest of the package; the class itself has TensorStore's names only.
+
+
+def schema_of(
+    dtype: DType | None,
+    rank: int | None,
+    domain: IndexDomain | None = None,
+    layout: ChunkLayout = _NO_LAYOUT,
+    units: DimensionUnits = (),
+    codec: CodecSpec | None = None,
+    fill: np.ndarray[Any, Any] | None = None,
+) -> Schema:
+    """Return constraints from parts that are known to be consistent; the fill value is of the data type."""
+    schema = object.__new__(Schema)
+    schema._rank, schema._dtype, schema._domain = -1 if rank is None else rank, dtype, domain
+    schema._layout, schema._units, schema._codec = layout, units, codec
+    schema._fill, schema._fill_dtype = fill, None if fill is None else dtype
+    return schema
+
+
+def is_unconstrained(schema: Schema) -> bool:
+    """Return whether there is no constraint."""
+    if schema._rank != -1 or schema._dtype is not None or schema._domain is not None:
+        return False
+    return schema._codec is None and schema._fill is None and is_unset(schema._layout)
+
+
+def set_rank(schema: Schema, rank: int, named: str = "rank") -> None:
+    """Set the number of dimensions, to which `named` leads; -1 has no effect."""
+    if rank == -1 and named == "rank":
+        return
+    if not 0 <= rank <= MAX_RANK:
+        raise SpecError(f"Rank {rank} is outside valid range [0, {MAX_RANK}]")
+    if schema._rank not in (-1, rank):
+        raise SpecError(
+            f"Rank specified by {named} ({rank}) does not match existing rank specified by schema ({schema._rank})"
+        )
+    if schema._fill is not None and schema._fill.ndim > rank:
+        raise SpecError(
+            f"Rank specified by {named} ({rank}) is incompatible with existing fill_value of shape "
+            f"{braces(schema._fill.shape)}"
+        )
+    schema._rank = rank
+
+
+def set_dtype(schema: Schema, dtype: DType) -> None:
+    """Set the data type."""
+    if schema._dtype is not None and schema._dtype != dtype:
+        raise SpecError(f"Specified dtype ({dtype.name}) does not match existing value ({schema._dtype.name})")
+    schema._dtype = dtype
+
+
+def merge_schema(schema: Schema, other: Schema) -> None:
+    """Add all constraints of another schema.
+
+    >>> schema = Schema(rank=2)
+    >>> merge_schema(schema, Schema(dtype="int8"))
+    >>> schema
+    Schema({'dtype': 'int8', 'rank': 2})
+    """
+    set_rank(schema, other._rank)
+    if other._dtype is not None:
+        set_dtype(schema, other._dtype)
+    if other._domain is not None:
+        schema._set_domain(other._domain)
+    schema._set_layout(other._layout)
+    if other._fill is not None and other._fill_dtype is not None:
+        schema._set_fill_array(other._fill, other._fill_dtype)
+    if other._codec is not None:
+        schema._set_codec(other._codec)
+    schema._set_units(other._units)
+
+
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(to_index, Schema._set_rank),
-    "dtype": Argument(as_dtype, Schema._set_dtype),
+    "rank": Argument(to_index, set_rank),
+    "dtype": Argument(as_dtype, set_dtype),
     "domain": Argument(instance_of(IndexDomain), Schema._set_domain),
     "shape": Argument(_shape, Schema._set_shape),
     "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout),
     "codec": Argument(instance_of(CodecSpec), Schema._set_codec),
     "fill_value": Argument(lambda value: value, Schema._set_fill),
     "dimension_units": Argument(_units, Schema._set_units),
-    "schema": Argument(instance_of(Schema), Schema._merge),
+    "schema": Argument(instance_of(Schema), merge_schema),
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""
 
@@ -423,7 +437,7 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     >>> schema_of_base(Schema(shape=[3, 4]), IndexTransform(input_rank=2).T[d[:].translate_by[0, 5]]).domain
     { [-5, -1), [0, 3) }
     """
-    view = transform._form
+    view = form_of(transform)
     if schema.rank not in (None, transform.input_rank):
         raise SpecError(
             f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "
@@ -432,10 +446,10 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     base = Schema(rank=transform.output_rank)
     if schema.dtype is not None:
         base.update(dtype=schema.dtype)
-    base._merge(Schema(chunk_layout=layout_of_base(schema.chunk_layout, view)))
+    merge_schema(base, Schema(chunk_layout=layout_of_base(schema.chunk_layout, view)))
     if schema.domain is not None:
         with prefixed("Error transforming domain"):
-            base._merge(Schema(domain=domain_of_base(schema.domain, view)))
+            merge_schema(base, Schema(domain=domain_of_base(schema.domain, view)))
     if schema.fill_value is not None:
         with prefixed("Error transforming fill_value"):
             fill = fill_of_base(schema.fill_value, view)
@@ -445,7 +459,7 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     units = schema.dimension_units
     if units is not None and any(unit is not None for unit in units):
         with prefixed("Error transforming dimension_units"):
-            base._merge(Schema(dimension_units=units_of_base(units, view)))
+            merge_schema(base, Schema(dimension_units=units_of_base(units, view)))
     return base
 
 

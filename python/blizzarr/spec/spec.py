@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Never, Self
+from typing import Any, Final, Never
 
 import numpy as np
 
@@ -17,17 +17,17 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context
+from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context, kvstore_node, kvstore_spec_of
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.recheck import recheck_argument
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, schema_of_base
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unbinding import same, unbind
 from blizzarr.spec.unit import Unit
-from blizzarr.views import Indexable, IndexDomain, IndexTransform
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 
 
 class Spec(Indexable):
@@ -58,14 +58,7 @@ class Spec(Indexable):
             raise TypeError(
                 f"Spec() takes JSON alone, create=True and the like are for Spec.update() and open(); {hint}"
             )
-        self._node = json._node if isinstance(json, Spec) else spec_from_json(json)
-
-    @classmethod
-    def _of(cls, node: SpecNode) -> Self:
-        """Return the spec of a node."""
-        spec = cls.__new__(cls)
-        spec._node = node
-        return spec
+        self._node = node_of(json)
 
     def update(self, **changes: Any) -> None:
         """Change the spec in place, or constrain it further.
@@ -121,7 +114,7 @@ class Spec(Indexable):
     def chunk_layout(self) -> ChunkLayout:
         """The chunk layout, as far as it is known."""
         layout: ChunkLayout = self._driver.fact(self._node, "chunk_layout")
-        return layout if self._node.transform is None else layout_of_view(layout, self._node.transform._form)
+        return layout if self._node.transform is None else layout_of_view(layout, form_of(self._node.transform))
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -136,7 +129,7 @@ class Spec(Indexable):
         if fill is None:
             return None
         if self._node.transform is not None:
-            fill = fill_of_view(fill, self._node.transform._form, self._node.schema.domain)
+            fill = fill_of_view(fill, form_of(self._node.transform), self._node.schema.domain)
         # Other specs may have the same one.
         fill = fill.view()
         fill.flags.writeable = False
@@ -149,19 +142,19 @@ class Spec(Indexable):
         if rank is None:
             return None
         units = self._driver.fact(self._node, "dimension_units") or (None,) * rank
-        return units if self._node.transform is None else units_of_view(units, self._node.transform._form)
+        return units if self._node.transform is None else units_of_view(units, form_of(self._node.transform))
 
     @property
     def kvstore(self) -> KvStoreSpec | None:
         """The store, if there is one."""
         node = self._driver.kvstore(self._node)
-        return None if node is None else KvStoreSpec._of(node)
+        return None if node is None else kvstore_spec_of(node)
 
     @property
     def base(self) -> Spec | None:
         """The spec of the array that this one is made from, if there is one."""
         node = self._driver.base(self._node)
-        return None if node is None else Spec._of(node)
+        return None if node is None else spec_of(node)
 
     @property
     def schema(self) -> Schema:
@@ -197,7 +190,7 @@ class Spec(Indexable):
 
     def copy(self) -> Spec:
         """An independent copy of the spec."""
-        return Spec._of(self._node)
+        return spec_of(self._node)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spec):
@@ -218,7 +211,7 @@ class Spec(Indexable):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Spec._of, (self._node,)
+        return spec_of, (self._node,)
 
     @property
     def _driver(self) -> Driver:
@@ -233,7 +226,23 @@ class Spec(Indexable):
         return IndexTransform(input_rank=self._node.schema.rank)
 
     def _with_transform(self, transform: IndexTransform) -> Spec:
-        return Spec._of(self._node.altered(transform=transform))
+        return spec_of(self._node.altered(transform=transform))
+
+
+def spec_of(node: SpecNode) -> Spec:
+    """Return the spec of a node."""
+    spec = object.__new__(Spec)
+    spec._node = node
+    return spec
+
+
+def node_of(json: Any) -> SpecNode:
+    """Return the node of a spec, which may be given as JSON or as a URL.
+
+    >>> node_of(Spec({"driver": "zarr3"})).driver, node_of("memory://a|zarr3:").driver
+    ('zarr3', 'zarr3')
+    """
+    return json._node if isinstance(json, Spec) else spec_from_json(json)
 
 
 def _mode(name: str) -> Argument:
@@ -273,7 +282,7 @@ CHANGES: Final[dict[str, Argument]] = {
     "unbind_context": _set("unbind_context"),
     "strip_context": _set("strip_context"),
     "context": _set("context", instance_of(Context)),
-    "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", spec._node)),
+    "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),
     "minimal_spec": _set("minimal_spec"),
     "recheck_cached_metadata": _bounds("recheck_cached_metadata", "recheck_cached_metadata"),
     "recheck_cached_data": _bounds("recheck_cached_data", "recheck_cached_data"),
@@ -301,7 +310,7 @@ def changed(node: SpecNode, change: Change, default: Context | None = None) -> S
     """Return the node with a change; resources that are not bound then are bound to its context, or to the default."""
     node = changed_context(node, change.unbind_context, change.strip_context, None)
     had_none = node.transform is None and change.schema.domain is not None
-    if node.transform is not None and not change.schema._is_unset:
+    if node.transform is not None and not is_unconstrained(change.schema):
         change = replace(change, schema=schema_of_base(change.schema, node.transform))
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:

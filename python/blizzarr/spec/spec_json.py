@@ -18,11 +18,11 @@ from blizzarr.spec.json_pointer import as_pointer
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
 from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_part
 from blizzarr.spec.resources import resources_json
-from blizzarr.spec.schema import UNCONSTRAINED, Schema
+from blizzarr.spec.schema import UNCONSTRAINED, Schema, set_dtype, set_rank
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
 from blizzarr.stores.credentials import credentials_in, raise_from
-from blizzarr.views import IndexTransform, transform_from_json
+from blizzarr.views import IndexTransform, form_of, transform_from_json, transform_of
 
 
 def spec_from_json(value: Any) -> SpecNode:
@@ -77,12 +77,12 @@ def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
     given = members.left
     schema = members.take("schema", Schema, UNCONSTRAINED).copy()
     if "dtype" in given:
-        members.take("dtype", lambda value: schema._set_dtype(dtype_json(value)), None)
+        members.take("dtype", lambda value: set_dtype(schema, dtype_json(value)), None)
     transform = members.take("transform", transform_from_json, None) if "transform" in given else None
     if "rank" in given:
         members.take("rank", lambda value: _check_rank(_RANK(value), transform, schema), None)
     if transform is not None:
-        schema._set_rank(transform.output_rank)
+        set_rank(schema, transform.output_rank)
     return schema, transform
 
 
@@ -91,7 +91,7 @@ _RANK = as_integer(0, 32)
 
 def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:
     if transform is None:
-        schema._set_rank(rank)
+        set_rank(schema, rank)
     elif transform.input_rank != rank:
         raise SpecError(f"Specified rank ({rank}) does not match input rank of transform ({transform.input_rank})")
 
@@ -119,8 +119,8 @@ def derived(node: SpecNode) -> SpecNode:
     domain = DRIVERS[node.driver].fact(node, "domain")
     if domain is None:
         return node
-    form = domain._form
-    return node.altered(transform=IndexTransform._of(form._replace(maps=identity_maps(form.rank))))
+    form = form_of(domain)
+    return node.altered(transform=transform_of(form._replace(maps=identity_maps(form.rank))))
 
 
 def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout, carried, order_in
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import Rule, Vector
 from blizzarr.spec.unit import DimensionUnits
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.values import MAX_RANK
 
 
@@ -136,7 +136,7 @@ def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
 
     >>> from blizzarr.spec.unit import Unit
     >>> from blizzarr.views import IndexTransform
-    >>> units_of_view((Unit("4nm"),), IndexTransform(input_shape=[9])[::2]._form)
+    >>> units_of_view((Unit("4nm"),), form_of(IndexTransform(input_shape=[9])[::2]))
     (Unit(8, "nm"),)
     """
     if not any(units) and len(units) == len(view.maps):
@@ -179,7 +179,7 @@ def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
                 "Cannot specify domain through a transform with multiple output dimensions mapping to the same "
                 "input dimension"
             )
-        interval = domain._form.interval(dim)
+        interval = form_of(domain).interval(dim)
         if (interval.lower, interval.upper) != (-INF, INF + 1) and abs(stride) != 1:
             raise SpecError("Cannot specify finite domain through a transform with non-unit-stride output index map")
         used.add(dim)
@@ -187,7 +187,7 @@ def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
             lower, upper = affine_range(interval.bounds, offset, stride)
         implicit = interval.implicit_lower, interval.implicit_upper
         dims.append((Interval(lower, upper, *(implicit if stride > 0 else reversed(implicit))), domain.labels[dim]))
-    return IndexDomain._of(Form.of_dims(dims))
+    return domain_of(Form.of_dims(dims))
 
 
 # Fill values.
@@ -197,7 +197,7 @@ def fill_of_view(fill: np.ndarray[Any, Any], view: Form, domain: IndexDomain | N
     """Return the fill value of a view; `domain` is that of its base.
 
     >>> from blizzarr.views import IndexTransform
-    >>> fill_of_view(np.arange(5), IndexTransform(input_shape=[5])[1::2]._form, IndexDomain(shape=[5]))
+    >>> fill_of_view(np.arange(5), form_of(IndexTransform(input_shape=[5])[1::2]), IndexDomain(shape=[5]))
     array([1, 3])
     """
     if not fill.ndim:

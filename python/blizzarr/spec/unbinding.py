@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from blizzarr.spec.context import BoundResource, ContextSpec, Resource, specs_in
+from blizzarr.spec.context import BoundResource, ContextSpec, Resource, context_spec_of, specs_in
 from blizzarr.spec.resources import DEFAULT_RESOURCES, ResourceSpec
 from blizzarr.spec.spec_node import Node
 
@@ -115,7 +115,7 @@ def _unbound(nodes: tuple[N, ...], record: bool) -> tuple[N, ...]:
         }
         return node.with_resources(specs, lambda inner: unbound(inner, inner.context), context)
 
-    return tuple(unbound(node, ContextSpec._of(specs_in(node.context) | shared)) for node in nodes)
+    return tuple(unbound(node, context_spec_of(specs_in(node.context) | shared)) for node in nodes)
 
 
 def _parts(node: Node) -> Iterator[Node]:

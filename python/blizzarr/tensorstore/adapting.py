@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DTypeLike, as_dtype
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_json import derived
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
@@ -40,8 +40,9 @@ def cast(base: S, dtype: DTypeLike) -> S:
     if isinstance(base, TensorStore):
         return base.astype(dtype)
     _check_base(base)
-    made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=base._node.schema.rank), base._node.transform)
-    return Spec._of(replace(made, bases=(replace(base._node, transform=None),)))
+    node = node_of(base)
+    made = SpecNode("cast", Schema(dtype=as_dtype(dtype), rank=node.schema.rank), node.transform)
+    return spec_of(replace(made, bases=(replace(node, transform=None),)))
 
 
 def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
@@ -78,10 +79,10 @@ def downsample(base: S, downsample_factors: Iterable[int], method: str) -> S:
     made = SpecNode(
         "downsample",
         Schema(rank=len(factors), **known),
-        bases=(base._node,),
+        bases=(node_of(base),),
         options={"factors": factors, "method": method},
     )
-    return Spec._of(derived(made))
+    return spec_of(derived(made))
 
 
 def _check_base(base: object) -> None:

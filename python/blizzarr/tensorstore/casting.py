@@ -11,7 +11,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.conversion import can_convert, convert
 from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
@@ -55,7 +55,7 @@ class CastDriver(Driver):
         schema = self.original.schema
         fill = schema.fill_value if self.readable else None
         fill = None if fill is None else convert(fill, self.original.dtype, self.dtype)
-        return Schema._of(
+        return schema_of(
             self.dtype, self.rank, None, schema.chunk_layout, schema.dimension_units or (), schema.codec, fill
         )
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, plain
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.fill_value import as_objects
 from blizzarr.spec.json_array import as_element, integer_range
 
@@ -106,7 +106,7 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
     if one is not None:
         return _one_by_one(elements, one, source, target)
     if _kind(source) == "raw":
-        return elements.view(target._element_dtype)
+        return elements.view(element_dtype(target))
     if _kind(source) == "complex" and _kind(target) != "complex":
         elements = elements.real
     with np.errstate(all="ignore"):
@@ -126,7 +126,7 @@ def _one_by_one(
     """Convert elements one by one in Python."""
     # As a list they are Python's own numbers, which it knows best.
     listed = elements.reshape(-1).tolist()
-    made = np.empty(len(listed), target._element_dtype)
+    made = np.empty(len(listed), element_dtype(target))
     for number, element in enumerate(listed):
         made[number] = one(element)
     return made.reshape(elements.shape)
@@ -266,7 +266,7 @@ def _depth(value: Any) -> int:
 
 
 def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[Any]:
-    wanted = dtype._element_dtype
+    wanted = element_dtype(dtype)
     if wanted.hasobject:
         return as_objects(_json(value, max_rank) if dtype.name == "json" else np.array(value, object), dtype)
     if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):

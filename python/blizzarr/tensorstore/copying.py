@@ -13,7 +13,7 @@ from blizzarr.config import config
 from blizzarr.errors import NotReadableError, SpecError
 from blizzarr.indexing.form import Form, Map
 from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.conversion import as_elements, can_convert, convert, is_implicit
 from blizzarr.tensorstore.driver import Driver, Elements
@@ -26,7 +26,7 @@ def as_source(value: Any, shape: tuple[int, ...], dtype: DType) -> Elements:
 
     Raise `SpecError`, `TypeError` or `OverflowError` when it does not convert.
     """
-    if type(value) is np.ndarray and value.shape == shape and value.dtype == dtype._element_dtype:
+    if type(value) is np.ndarray and value.shape == shape and value.dtype == element_dtype(dtype):
         return value if value.dtype.kind != "O" else as_elements(value, dtype)
     return as_elements(value, dtype, len(shape))
 

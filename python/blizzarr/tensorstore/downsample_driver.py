@@ -21,9 +21,9 @@ from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
 from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, resolved_view
@@ -98,7 +98,7 @@ class DownsampleDriver(Driver):
         fill = base.fill_value
         fill = None if fill is None else fill_of_view(fill, self._view, self._original.domain)
         fill = None if fill is None or fill.ndim else fill
-        return Schema._of(self.dtype, rank, None, layout, units, base.codec, fill)
+        return schema_of(self.dtype, rank, None, layout, units, base.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -121,7 +121,7 @@ class DownsampleDriver(Driver):
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         if 0 in form.shape:
-            return np.empty(form.shape, self.dtype._element_dtype) if out is None else out
+            return np.empty(form.shape, element_dtype(self.dtype)) if out is None else out
         part, edges, axes = self._needed(form)
         if edges is None:
             return self._original.read(part, out, batch)

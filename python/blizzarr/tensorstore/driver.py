@@ -22,7 +22,7 @@ from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.spec.context import Context
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.parts import reach
 from blizzarr.transactions import Transaction, is_committed
@@ -110,7 +110,7 @@ class Driver(ABC):
     @property
     def schema(self) -> Schema:
         """The properties of the elements as far as they have them: chunk layout, codec, fill value and units."""
-        return Schema._of(self.dtype, self.rank)
+        return schema_of(self.dtype, self.rank)
 
     @property
     def kvstore(self) -> KvStore | None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from blizzarr.json_members import Members, Option, as_bool, as_integer, as_text, options_json
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers import Driver, StoredDriver
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, merge_schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.driver import Elements, Request
 from blizzarr.tensorstore.store import TensorStore, store_of
@@ -95,7 +95,7 @@ class ChunkDriver(Driver):
     def open(self, node: SpecNode, request: Request) -> TensorStore:
         """Return the array, if it meets the constraints of the spec."""
         schema = node.schema.copy()
-        schema._merge(Schema(**self.describe(**node.options)))
+        merge_schema(schema, Schema(**self.describe(**node.options)))
         reads = partial(_called, self.read_chunk, node)
         writes = None if type(self).write_chunk is ChunkDriver.write_chunk else partial(_called, self.write_chunk, node)
         return store_of(virtual_driver((reads, writes), schema, node.resources, None, node))

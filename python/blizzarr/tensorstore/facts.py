@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy.typing as npt
 
@@ -15,60 +15,42 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.schema import Schema, schema_of
+from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, form_of, transform_of
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, transform_of
 
 
 class StoreFacts(Indexable):
-    """The properties of a view of a driver."""
+    """The properties of a view of a driver, which are those of `TensorStore`, its only subclass."""
 
-    __slots__ = ("__weakref__", "_bare", "_driver")
+    __slots__ = ()
 
     _driver: Driver
-    _bare: Form
-
-    @classmethod
-    def _made(cls, driver: Driver, form: Form) -> Self:
-        """Return the store of a driver and a form."""
-        store = cls.__new__(cls)
-        store._driver = driver
-        store._bare = form
-        return store
-
-    @property
-    def _form(self) -> Form:
-        return self._bare
-
-    def _with_form(self, form: Form) -> Self:
-        return self._made(self._driver, form)
+    _form: Form
 
     @property
     def _transform(self) -> IndexTransform:
-        return transform_of(self._bare)
-
-    def _with_transform(self, transform: IndexTransform) -> Self:
-        return self._made(self._driver, form_of(transform))
+        return transform_of(self._form)
 
     @property
     def domain(self) -> IndexDomain:
         """The domain of the view: its indices."""
-        return domain_of(self._bare.domain)
+        return domain_of(self._form.domain)
 
     @property
     def rank(self) -> int:
         """The number of dimensions."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def ndim(self) -> int:
         """The number of dimensions, under NumPy's name."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def dtype(self) -> DType:
@@ -100,7 +82,7 @@ class StoreFacts(Indexable):
         >>> ts.array([[1, 2], [3, 4]]).T.chunk_layout
         ChunkLayout({'grid_origin': [0, 0], 'inner_order': [1, 0]})
         """
-        return layout_of_view(self._driver.schema.chunk_layout, self._bare)
+        return layout_of_view(self._driver.schema.chunk_layout, self._form)
 
     @property
     def codec(self) -> CodecSpec | None:
@@ -111,12 +93,12 @@ class StoreFacts(Indexable):
     def fill_value(self) -> npt.NDArray[Any] | None:
         """The value of elements that were never written; None if there is no such value."""
         fill = self._driver.schema.fill_value
-        return None if fill is None else fill_of_view(fill, self._bare, self._driver.domain)
+        return None if fill is None else fill_of_view(fill, self._form, self._driver.domain)
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
         """The unit of each dimension, None where it is not known."""
-        return units_of_view(self._driver.schema.dimension_units or (), self._bare)
+        return units_of_view(self._driver.schema.dimension_units or (), self._form)
 
     @property
     def schema(self) -> Schema:
@@ -124,18 +106,12 @@ class StoreFacts(Indexable):
         fill = self.fill_value
         if fill is not None:
             fill = unbroadcast(fill)
-        return Schema._of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
+        return schema_of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:
         """The key-value store that the elements are in; None if there is none."""
         return self._driver.kvstore
-
-    @property
-    def base(self) -> Self | None:
-        """The store that this one was made from, if it was made from exactly one other store."""
-        base = self._driver.base(self._bare)
-        return None if base is None else self._made(*base)
 
     @property
     def url(self) -> str:
@@ -183,10 +159,10 @@ class StoreFacts(Indexable):
           },
         })
         """
-        node = self._driver.spec_of(self._bare, bool(minimal_spec))
+        node = self._driver.spec_of(self._form, bool(minimal_spec))
         if not retain_context and not unbind_context:
             node = strip(node)
-        spec = Spec._of(node)
+        spec = spec_of(node)
         if unbind_context:
             spec.update(unbind_context=True)
         if changes:

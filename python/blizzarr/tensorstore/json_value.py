@@ -19,10 +19,10 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_pointer import found_at, replaced_at
-from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.kvstore import KvStore, bound_kvstore
 from blizzarr.spec.kvstore_access import Access, KvChanges
 from blizzarr.spec.open_kvstore import open_kvstore
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
@@ -58,12 +58,12 @@ class JsonDriver(Driver):
 
     @property
     def schema(self) -> Schema:
-        return Schema._of(self.dtype, 0, None, ChunkLayout(rank=0))
+        return schema_of(self.dtype, 0, None, ChunkLayout(rank=0))
 
     @property
     def kvstore(self) -> KvStore | None:
         assert self._node.kvstore is not None, "checked when it was opened"
-        return KvStore._of(self._node.kvstore, self.transaction)
+        return bound_kvstore(self._node.kvstore, self.transaction)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         if self.transaction is not None:

@@ -15,7 +15,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context, Resource, resource_of
 from blizzarr.spec.drivers.array import order_of
 from blizzarr.spec.dtype import DType, as_dtype
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.conversion import as_elements
@@ -86,7 +86,7 @@ class MemoryArray(Driver):
     @property
     def schema(self) -> Schema:
         layout = ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
-        return Schema._of(self.dtype, self._array.ndim, None, layout, self._units or ())
+        return schema_of(self.dtype, self._array.ndim, None, layout, self._units or ())
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         array = picked(self._array, lower_form(form, self._array.shape))

@@ -50,10 +50,10 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
     """Return the array that a bound spec describes; `kind` is the class of its driver.
 
     >>> from blizzarr.spec.context import Context
-    >>> from blizzarr.spec.spec import Spec
+    >>> from blizzarr.spec.spec import Spec, node_of
     >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
     >>> spec.update(dtype="int16", shape=[3], create=True, context=Context())
-    >>> open_stored(spec._node, Request()).domain
+    >>> open_stored(node_of(spec), Request()).domain
     { [0, 3*) }
     """
     mode: OpenMode = node.options["mode"]

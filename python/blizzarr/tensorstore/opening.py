@@ -24,7 +24,7 @@ from blizzarr.spec.context import Context, bind
 from blizzarr.spec.drivers import DRIVERS, Change
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.spec import CHANGES, Spec, change_of, changed
+from blizzarr.spec.spec import CHANGES, change_of, changed, node_of
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
@@ -87,7 +87,7 @@ def open(
     if transaction is not None and not isinstance(transaction, Transaction):
         raise TypeError(f"Invalid transaction: expected Transaction, found {type(transaction).__name__}")
     # An invalid spec is an error at once; what fails later is an error of the future.
-    parsed = spec._node if type(spec) is not dict and isinstance(spec, Spec) else spec_from_json(spec)
+    parsed = spec_from_json(spec) if type(spec) is dict else node_of(spec)
     change = _change_of(changes) if changes else None
     try:
         node = bind(parsed, context or Context()) if change is None else changed(parsed, change, context or Context())

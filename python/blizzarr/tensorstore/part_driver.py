@@ -14,6 +14,7 @@ import numpy as np
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.selection import Axis
+from blizzarr.spec.dtype import element_dtype
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared
 from blizzarr.tensorstore.opened_array import OpenedArray
@@ -82,7 +83,7 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
     """
     shape, axes, _ = lowered
     outer, inner = axes[: len(axes) - len(field.shape)], axes[len(axes) - len(field.shape) :]
-    size = field.dtype._element_dtype.itemsize
+    size = element_dtype(field.dtype).itemsize
     strides = [prod(field.shape[number + 1 :]) * size for number in range(len(field.shape))]
     offset = field.offset
     moving: list[tuple[Any, int]] = []

@@ -13,9 +13,9 @@ from blizzarr.futures import do_all
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import through
 from blizzarr.spec.context import Context, Resource, bind
-from blizzarr.spec.dtype import DType
-from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.dtype import DType, element_dtype
+from blizzarr.spec.schema import Schema, schema_of
+from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import units_of_view
 from blizzarr.spec.unbinding import strip
@@ -74,7 +74,7 @@ class StackDriver(Driver):
 
     @property
     def schema(self) -> Schema:
-        return Schema._of(self.dtype, self.rank, units=self._units)
+        return schema_of(self.dtype, self.rank, units=self._units)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         schema = Schema(dtype=self.dtype, domain=self._domain)
@@ -95,7 +95,7 @@ class StackDriver(Driver):
             ((part, driver, own),) = parts
             _check_readable(part, driver)
             return driver.read(own, out, batch)
-        result = empty_result(form.shape, self.dtype._element_dtype) if out is None else out
+        result = empty_result(form.shape, element_dtype(self.dtype)) if out is None else out
         # Shared chunks are dropped after this read, so that they cannot become stale.
         shared_here: Shared = {}
         sharing = overlapping([(driver, own) for _, driver, own in parts]) if batch is None else ()
@@ -227,19 +227,23 @@ class Layer:
         return units_of_view(units, self.form) if any(units) else None
 
     @property
-    def _spec(self) -> Spec:
+    def _view(self) -> SpecNode:
         assert self.node is not None, "a layer without a driver has one"
-        return Spec._of(replace(self.node, transform=transform_of(self.form)))
+        return replace(self.node, transform=transform_of(self.form))
+
+    @property
+    def _spec(self) -> Spec:
+        return spec_of(self._view)
 
     def open(self) -> tuple[Driver, Form]:
         """Return the driver, which is opened if there is only a spec, and the view of it."""
         if self.driver is not None:
             return self.driver, self.form
-        return self.opener(self._spec._node)
+        return self.opener(self._view)
 
     def spec_node(self, minimal: bool, copying: Resource) -> SpecNode:
         """Return the spec that opens the layer again, with default resources except for copying elements."""
-        node = self._spec._node if self.driver is None else self.driver.spec_of(self.form, minimal)
+        node = self._view if self.driver is None else self.driver.spec_of(self.form, minimal)
         return _copying_with(strip(node), copying)
 
 
@@ -257,7 +261,8 @@ def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
         return Layer(form_of(source), driver_of(source), None, opener)
     if not isinstance(source, Spec | Mapping | str):
         raise TypeError(f"expected a TensorStore or a Spec, found {type(source).__name__}")
-    spec = Spec._of(bind(Spec(source)._node, context))
+    node = bind(node_of(source), context)
+    spec = spec_of(node)
     if spec.domain is None:
         raise SpecError(f"Domain must be specified in layer: {spec!r}")
-    return Layer(form_of(spec), None, spec._node, opener)
+    return Layer(form_of(spec), None, node, opener)

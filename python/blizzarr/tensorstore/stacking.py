@@ -14,7 +14,7 @@ from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
+from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, merge_schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import common_units
 from blizzarr.tensorstore.driver import Driver, Request
@@ -236,8 +236,8 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
         domain = _common(layers)
     else:
         raise SpecError("domain must be specified")
-    if domain.rank > MAX_RANK or not schema._is_unset:
-        schema.copy()._merge(Schema(rank=domain.rank))
+    if domain.rank > MAX_RANK or not is_unconstrained(schema):
+        merge_schema(schema.copy(), Schema(rank=domain.rank))
     units = common_units(schema.dimension_units, (layer.dimension_units for layer in layers)) or (None,) * domain.rank
     resource = resource_of(request.context or _default(), "data_copy_concurrency")
     driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)

@@ -29,7 +29,7 @@ from blizzarr.futures import (
     write_futures,
 )
 from blizzarr.indexing.form import Form
-from blizzarr.spec.dtype import DTypeLike, as_dtype
+from blizzarr.spec.dtype import DTypeLike, as_dtype, element_dtype
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec import Spec
 from blizzarr.tensorstore.casting import cast_driver
@@ -72,7 +72,7 @@ class TensorStore(StoreFacts):
            [4, 0, 6]])
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_driver", "_form")
 
     StorageStatistics = Statistics
 
@@ -82,12 +82,24 @@ class TensorStore(StoreFacts):
     # Views
 
     def _with_driver(self, driver: Driver) -> TensorStore:
-        return self._made(driver, self._bare)
+        return store_of(driver, self._form)
+
+    def _with_form(self, form: Form) -> TensorStore:
+        return store_of(self._driver, form)
+
+    def _with_transform(self, transform: IndexTransform) -> TensorStore:
+        return store_of(self._driver, form_of(transform))
+
+    @property
+    def base(self) -> TensorStore | None:
+        """The store that this one was made from, if it was made from exactly one other store."""
+        base = self._driver.base(self._form)
+        return None if base is None else store_of(*base)
 
     def __getitem__(self, key: Any) -> TensorStore:
         """Return a view; see `blizzarr.views.Indexable`."""
         view = object.__new__(TensorStore)
-        view._driver, view._bare = self._driver, index(self._bare, key)
+        view._driver, view._form = self._driver, index(self._form, key)
         return view
 
     def __setitem__(self, key: Any, source: Any) -> None:
@@ -100,13 +112,13 @@ class TensorStore(StoreFacts):
         return _Assignable(
             self,
             "oindex",
-            lambda key: self._with_form(index_direct(self._bare, key, Mode.OINDEX)),
+            lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)),
         )
 
     @property
     def vindex(self) -> Subscript[TensorStore]:
         """Indexing in which arrays of indices select points, whose dimensions come first; can be assigned to."""
-        return _Assignable(self, "vindex", lambda key: self._with_form(index_direct(self._bare, key, Mode.VINDEX)))
+        return _Assignable(self, "vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX)))
 
     # Elements
 
@@ -128,7 +140,7 @@ class TensorStore(StoreFacts):
         """
         if order not in ("C", "F"):
             raise TypeError("`order` must be specified as 'C' or 'F'")
-        driver, form = self._driver, self._bare
+        driver, form = self._driver, self._form
         # The work has a view of its own, so that this one can be collected before it is done.
         if batch is None and driver.decodes:
             return in_flight(driver, form, lambda shared: store_of(driver, form)._read_now(order, shared))
@@ -144,9 +156,9 @@ class TensorStore(StoreFacts):
         driver = self._driver
         if not driver.readable:
             raise NotReadableError("Source does not support reading.")
-        form = driver.current(self._bare)
+        form = driver.current(self._form)
         if order == "F" and len(form.lower) > 1:
-            return driver.read(form, np.empty(form.shape, driver.dtype._element_dtype, "F"), batch)
+            return driver.read(form, np.empty(form.shape, element_dtype(driver.dtype), "F"), batch)
         return driver.read(form, None, batch)
 
     def write(
@@ -183,11 +195,11 @@ class TensorStore(StoreFacts):
         work = self._in_transaction(work)
         if batch is not None:
             future = add_work(batch, work)
-        elif self._driver.is_quick_to_write(self._bare) and (
+        elif self._driver.is_quick_to_write(self._form) and (
             not isinstance(source, TensorStore) or driver_of(source).is_quick(form_of(source))
         ):
             future = at_once(work)
-        elif not isinstance(source, TensorStore) and self._driver.is_quick(self._bare):
+        elif not isinstance(source, TensorStore) and self._driver.is_quick(self._form):
             future = _WRITING.submit(work)
         else:
             future = submit(work)
@@ -210,7 +222,7 @@ class TensorStore(StoreFacts):
         if not driver.writable:
             return _refusing(NotWritableError("Destination does not support writing."))
         try:
-            form = driver.current(self._bare)
+            form = driver.current(self._form)
         except BlizzarrError as error:
             return _refusing(error)
         # A source of a wrong type is an error at once; one that does not fit is an error of the future.
@@ -226,7 +238,7 @@ class TensorStore(StoreFacts):
             driver = self._driver
             if not driver.writable:
                 raise NotWritableError("Destination does not support writing.")
-            copy_view(driver_of(source), form_of(source), driver, driver.current(self._bare))
+            copy_view(driver_of(source), form_of(source), driver, driver.current(self._form))
 
         return copy
 
@@ -259,7 +271,7 @@ class TensorStore(StoreFacts):
         return at_once(work) if self._driver.is_near else submit(work)
 
     def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
-        return self._made(*resolved_view(self._driver, self._bare, fix_resizable_bounds))
+        return store_of(*resolved_view(self._driver, self._form, fix_resizable_bounds))
 
     def resize(
         self,
@@ -299,10 +311,10 @@ class TensorStore(StoreFacts):
         def work() -> TensorStore:
             if not self.writable:
                 raise NotWritableError("Destination does not support writing.")
-            driver = self._driver.resize(self._bare, lower, upper, modes)
-            return self._made(driver, with_bounds_of(driver, self._bare))
+            driver = self._driver.resize(self._form, lower, upper, modes)
+            return store_of(driver, with_bounds_of(driver, self._form))
 
-        quick = self._driver.is_quick_to_resize(self._bare, upper)
+        quick = self._driver.is_quick_to_resize(self._form, upper)
         return _RESIZING.submit(self._in_transaction(work)) if quick else submit(self._in_transaction(work))
 
     def storage_statistics(
@@ -319,7 +331,7 @@ class TensorStore(StoreFacts):
         def work() -> Statistics:
             if not (query_not_stored or query_fully_stored):
                 return Statistics()
-            nothing, everything = self._driver.storage_statistics(self._bare)
+            nothing, everything = self._driver.storage_statistics(self._form)
             return Statistics(
                 not_stored=nothing if query_not_stored else None,
                 fully_stored=everything if query_fully_stored else None,
@@ -356,7 +368,7 @@ class TensorStore(StoreFacts):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
-        return store_of, (self._driver, self._bare)
+        return store_of, (self._driver, self._form)
 
 
 class _Assignable(Subscript[TensorStore]):
@@ -378,7 +390,7 @@ def _refusing(error: Exception) -> Callable[[], Any]:
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:
     """Return the store of a view of a driver's elements; by default, of all of them."""
     store = object.__new__(TensorStore)
-    store._driver, store._bare = driver, driver.whole if form is None else form
+    store._driver, store._form = driver, driver.whole if form is None else form
     return store
 
 

@@ -19,7 +19,7 @@ from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
 from blizzarr.tensorstore.metadata_cache import KnownMetadata
@@ -184,5 +184,5 @@ class StoredArray:
         }
         if self.field.name:
             options["field"] = self.field.name
-        schema = Schema._of(self.field.dtype, self.form.rank)
+        schema = schema_of(self.field.dtype, self.form.rank)
         return self.node.altered(schema=schema, transform=None, options=options)

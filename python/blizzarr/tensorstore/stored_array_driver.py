@@ -15,7 +15,7 @@ from blizzarr.indexing.form import ArrayMap, Form, identity_maps
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.kvstore import KvStore, bound_kvstore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
@@ -129,7 +129,7 @@ class StoredArrayDriver(Driver):
     @property
     def kvstore(self) -> KvStore | None:
         node = self._stored.node.kvstore
-        return None if node is None else KvStore._of(node, self.transaction)
+        return None if node is None else bound_kvstore(node, self.transaction)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         if self.transaction is not None:

@@ -8,7 +8,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in
+from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in, origin_in
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema
@@ -18,7 +18,7 @@ from blizzarr.tensorstore.opening import OPENERS
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.virtual_driver import ReadFunction, VirtualDriver, WriteFunction, running_loop
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, form_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -103,14 +103,14 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
     codec_shape = grid_of(asked, "codec").shape
     if any(codec_shape.values[dim] for dim in codec_shape.hard):
         raise SpecError("codec_chunk_shape not supported")
-    bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+    bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
     with prefixed("Failed to compute chunk grid"):
         with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
             merge_grid(asked, "read", grid_of(asked, "write"))
         shape = choose_shape(grid_of(asked, "read"), bounds)
     # The usual origin is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
-    given = asked._origin.values or (None,) * domain.rank
+    given = origin_in(asked) or (None,) * domain.rank
     origin = [at if at is not None else low for at, low in zip(given, usual, strict=True)]
     return ChunkLayout(
         grid_origin=origin, chunk_shape=list(shape), inner_order=list(order_in(asked) or range(domain.rank))

@@ -23,9 +23,9 @@ from blizzarr.indexing.interval import INF
 from blizzarr.indexing.layout import shifted
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Resource
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
@@ -121,7 +121,7 @@ class VirtualDriver(Driver):
 
     @property
     def schema(self) -> Schema:
-        return Schema._of(self.dtype, self.rank, None, self._layout, self._units)
+        return schema_of(self.dtype, self.rank, None, self._layout, self._units)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         """Return the spec of the driver that has the functions, or one with the functions themselves and no JSON."""
@@ -134,7 +134,7 @@ class VirtualDriver(Driver):
         return SpecNode(self.name, schema, transform, options=options, resources=self._resources)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        result = np.empty(form.shape, self.dtype._element_dtype) if out is None else out
+        result = np.empty(form.shape, element_dtype(self.dtype)) if out is None else out
         params = VirtualChunkedReadParameters(staleness_bound=time.time(), batch=None if batch is None else Batch())
         changes = self._changes()
         selected, first = self._on_grid(form)
@@ -273,7 +273,7 @@ class VirtualDriver(Driver):
     def _room(self) -> Elements:
         """Return an array for a chunk in the layout's order."""
         lengths = [self.chunk_shape[dim] for dim in self._order]
-        return np.empty(lengths, self.dtype._element_dtype).transpose(np.argsort(self._order))
+        return np.empty(lengths, element_dtype(self.dtype)).transpose(np.argsort(self._order))
 
     def shown_chunk(self, position: Position) -> str:
         """Format a chunk for an error message."""
@@ -307,7 +307,7 @@ class VirtualChanges(WriteBuffer):
     at_once = False
 
     def __init__(self, driver: VirtualDriver) -> None:
-        super().__init__(driver.chunk_shape, driver.dtype._element_dtype)
+        super().__init__(driver.chunk_shape, element_dtype(driver.dtype))
         self._driver = driver
 
     def prepare(self) -> None:

@@ -85,13 +85,6 @@ class Dim:
             upper is None if implicit_upper is _UNSET or implicit_upper is None else flag(implicit_upper),
         )
 
-    @classmethod
-    def _of(cls, interval: Interval, label: str = "") -> Dim:
-        dim = cls.__new__(cls)
-        dim._interval = interval
-        dim._label = label
-        return dim
-
     @property
     def inclusive_min(self) -> int:
         """The first index."""
@@ -165,7 +158,7 @@ class Dim:
         Dim(inclusive_min=1, exclusive_max=3, label="x")
         """
         _check_dim(other)
-        return Dim._of(self._interval.intersect(other._interval), merge_labels(self._label, other._label))
+        return dim_of(self._interval.intersect(other._interval), merge_labels(self._label, other._label))
 
     def hull(self, other: Dim) -> Dim:
         """Return the smallest interval that contains both.
@@ -176,7 +169,7 @@ class Dim:
         Dim(inclusive_min=0, exclusive_max=5, label="x")
         """
         _check_dim(other)
-        return Dim._of(self._interval.hull(other._interval), merge_labels(self._label, other._label))
+        return dim_of(self._interval.hull(other._interval), merge_labels(self._label, other._label))
 
     def __len__(self) -> int:
         return self.size
@@ -199,13 +192,13 @@ class Dim:
     __hash__ = None  # type: ignore[assignment]
 
     def __copy__(self) -> Dim:
-        return Dim._of(self._interval, self._label)
+        return dim_of(self._interval, self._label)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Dim:
-        return Dim._of(self._interval, self._label)
+        return dim_of(self._interval, self._label)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dim._of, (self._interval, self._label)
+        return dim_of, (self._interval, self._label)
 
     def __str__(self) -> str:
         return f"{quote(self._label)}: {self._interval}" if self._label else str(self._interval)
@@ -271,7 +264,7 @@ def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
     """Merge two dimensions by a method of `Interval`; errors name the dimension."""
     try:
         label = merge_labels(first._label, second._label)
-        return Dim._of(getattr(first._interval, how)(second._interval), label)
+        return dim_of(getattr(first._interval, how)(second._interval), label)
     except SpecError as error:
         raise SpecError(f"Mismatch in dimension {index}: {error}") from None
 
@@ -279,6 +272,20 @@ def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
 def _check_dim(other: object) -> None:
     if not isinstance(other, Dim):
         raise TypeError(f"expected a Dim, found {type(other).__name__}")
+
+
+def dim_of(interval: Interval, label: str = "") -> Dim:
+    """Return the dimension with an interval.
+
+    Examples
+    --------
+    >>> dim_of(Interval(3, 10), "x")
+    Dim(inclusive_min=3, exclusive_max=10, label="x")
+    """
+    dim = object.__new__(Dim)
+    dim._interval = interval
+    dim._label = label
+    return dim
 
 
 def interval_of(dim: Dim) -> Interval:

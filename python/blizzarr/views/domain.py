@@ -13,7 +13,7 @@ from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
-from blizzarr.views.dim import Dim, merged_dims
+from blizzarr.views.dim import Dim, dim_of, merged_dims
 from blizzarr.views.dim_expression import DimExpression, DimSelection, apply_expression
 from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims
 from blizzarr.views.form_value import FormValue
@@ -64,7 +64,7 @@ class IndexDomain(FormValue, Movable):
         if isinstance(rank, Iterable) and dimensions is None:
             rank, dimensions = None, rank
         if dimensions is None and json is None:
-            self._bare = domain_of_vectors("", rank, *vectors)
+            self._form = domain_of_vectors("", rank, *vectors)
             return
         if (
             rank is not None
@@ -72,43 +72,40 @@ class IndexDomain(FormValue, Movable):
             or (dimensions is not None and json is not None)
         ):
             raise TypeError("IndexDomain() takes dimensions, json, or vectors, and only one of these")
-        self._bare = parse_domain(json) if dimensions is None else form_of_dims(dimensions)
+        self._form = parse_domain(json) if dimensions is None else form_of_dims(dimensions)
 
-    @classmethod
-    def _of(cls, form: Form) -> IndexDomain:
-        domain = cls.__new__(cls)
-        domain._bare = form.domain if form.maps else form
-        return domain
+    def _with_form(self, form: Form) -> IndexDomain:
+        return domain_of(form)
 
     @property
     def rank(self) -> int:
         """The number of dimensions."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def origin(self) -> tuple[int, ...]:
         """The lower bounds."""
-        return self._bare.lower
+        return self._form.lower
 
     @property
     def inclusive_min(self) -> tuple[int, ...]:
         """The lower bounds."""
-        return self._bare.lower
+        return self._form.lower
 
     @property
     def exclusive_max(self) -> tuple[int, ...]:
         """The upper bounds: the indices after the last."""
-        return self._bare.upper
+        return self._form.upper
 
     @property
     def inclusive_max(self) -> tuple[int, ...]:
         """The last indices."""
-        return tuple(upper - 1 for upper in self._bare.upper)
+        return tuple(upper - 1 for upper in self._form.upper)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the dimensions."""
-        return self._bare.shape
+        return self._form.shape
 
     @property
     def size(self) -> int:
@@ -119,12 +116,12 @@ class IndexDomain(FormValue, Movable):
         >>> IndexDomain(shape=[3, 4, 5]).size
         60
         """
-        return min(prod(self._bare.shape), INT64_MAX)
+        return min(prod(self._form.shape), INT64_MAX)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels, empty strings where there is none."""
-        return self._bare.labels
+        return self._form.labels
 
     @property
     def index_exp(self) -> tuple[slice, ...]:
@@ -136,7 +133,7 @@ class IndexDomain(FormValue, Movable):
         (slice(1, 5, None), slice(2, 10, None))
         """
         slices = []
-        for lower, upper in zip(self._bare.lower, self._bare.upper, strict=True):
+        for lower, upper in zip(self._form.lower, self._form.upper, strict=True):
             if -INF < lower < 0 or upper < 0:
                 raise SpecError(f"Cannot convert domain {self} with negative bounds to index expression")
             slices.append(slice(None if lower == -INF else lower, None if upper == INF + 1 else upper))
@@ -150,7 +147,7 @@ class IndexDomain(FormValue, Movable):
         >>> IndexDomain(shape=[2, 3], labels=["x", None], implicit_upper_bounds=[True, False]).to_json()
         {'exclusive_max': [[2], 3], 'inclusive_min': [0, 0], 'labels': ['x', '']}
         """
-        return domain_to_json(self._bare)
+        return domain_to_json(self._form)
 
     def intersect(self, other: IndexDomain) -> IndexDomain:
         """Return the intersection of both domains, which must have the same rank and compatible labels.
@@ -172,16 +169,6 @@ class IndexDomain(FormValue, Movable):
         """
         return self._merged(other, "hull")
 
-    def _merge(self, other: IndexDomain) -> IndexDomain:
-        """Merge two descriptions of one domain: unknown bounds give way to known ones.
-
-        Raises
-        ------
-        SpecError
-            If they say different things.
-        """
-        return self._merged(other, "merge")
-
     def _merged(self, other: IndexDomain, how: str) -> IndexDomain:
         if not isinstance(other, IndexDomain):
             raise TypeError(f"expected a domain, found {other!r}")
@@ -189,18 +176,18 @@ class IndexDomain(FormValue, Movable):
             if self.rank != other.rank:
                 raise SpecError("Ranks do not match")
             pairs = enumerate(zip(self, other, strict=True))
-            return IndexDomain._of(form_of_dims(merged_dims(*pair, index, how) for index, pair in pairs))
+            return domain_of(form_of_dims(merged_dims(*pair, index, how) for index, pair in pairs))
         except SpecError as error:
             raise SpecError(f"Cannot {how} index domain {self} with index domain {other}: {error}") from None
 
     def __len__(self) -> int:
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     def __iter__(self) -> Iterator[Dim]:
-        return map(self._dim, range(len(self._bare.lower)))
+        return map(self._dim, range(len(self._form.lower)))
 
     def _dim(self, index: int) -> Dim:
-        return Dim._of(self._bare.interval(index), self._bare.labels[index])
+        return dim_of(self._form.interval(index), self._form.labels[index])
 
     @overload
     def __getitem__(self, key: int | str) -> Dim: ...
@@ -223,19 +210,19 @@ class IndexDomain(FormValue, Movable):
         >>> domain[d["z"].translate_by[5]]
         { "x": [0, 10), "y": [0, 11), "z": [5, 17) }
         """
-        form = self._bare
+        form = self._form
         if isinstance(key, IndexDomain):
-            return IndexDomain._of(cut(form, key._bare))
+            return domain_of(cut(form, key._form))
         if isinstance(key, DimExpression) and not isinstance(key, DimSelection):
-            return IndexDomain._of(apply_expression(key, form))
+            return domain_of(apply_expression(key, form))
         if isinstance(key, Movable):
-            return IndexDomain._of(compose(form, form_of(key)))
+            return domain_of(compose(form, form_of(key)))
         specs = as_dim_specs(key)
         if specs is None:
             raise TypeError(f"expected dimensions, a domain, a transform or a dimension expression, found {key!r}")
         if isinstance(key, str) or (hasattr(key, "__index__") and not getattr(key, "ndim", 0)):
             return self._dim(normalize_dim(specs[0], form.labels))
-        return IndexDomain._of(form.take(normalize_dims(specs, form.labels, SpecError)))
+        return domain_of(form.take(normalize_dims(specs, form.labels, SpecError)))
 
     def __repr__(self) -> str:
         return "{ " + ", ".join(map(str, self)) + " }"
@@ -252,4 +239,22 @@ def domain_of(form: Form) -> IndexDomain:
     >>> domain_of(Form.of_shape((4, 6)))
     { [0, 4), [0, 6) }
     """
-    return IndexDomain._of(form)
+    domain = object.__new__(IndexDomain)
+    domain._form = form.domain if form.maps else form
+    return domain
+
+
+def merged_domain(domain: IndexDomain, other: IndexDomain) -> IndexDomain:
+    """Merge two descriptions of one domain: unknown bounds give way to known ones.
+
+    Raises
+    ------
+    SpecError
+        If they say different things.
+
+    Examples
+    --------
+    >>> merged_domain(IndexDomain(shape=[2, 3]), IndexDomain(labels=["x", "y"]))
+    { "x": [0, 2), "y": [0, 3) }
+    """
+    return domain._merged(other, "merge")

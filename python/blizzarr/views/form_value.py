@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from blizzarr.indexing.form import Form
+
+V = TypeVar("V", bound="FormValue")
 
 
 class FormValue:
     """A form as a value."""
 
-    __slots__ = ("_bare",)
+    __slots__ = ("_form",)
 
-    _bare: Form
-
-    @classmethod
-    def _of(cls, form: Form) -> Self:
-        value = cls.__new__(cls)
-        value._bare = form
-        return value
-
-    @property
-    def _form(self) -> Form:
-        return self._bare
+    _form: Form
 
     def _with_form(self, form: Form) -> Self:
-        return self._of(form)
+        return _made(type(self), form)
 
     @property
     def ndim(self) -> int:
         """The number of dimensions of the domain, as NumPy calls it."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def implicit_lower_bounds(self) -> tuple[bool, ...]:
         """For each dimension, True if its lower bound is implicit."""
-        return self._bare.implicit_lower
+        return self._form.implicit_lower
 
     @property
     def implicit_upper_bounds(self) -> tuple[bool, ...]:
         """For each dimension, True if its upper bound is implicit."""
-        return self._bare.implicit_upper
+        return self._form.implicit_upper
 
     def __eq__(self, other: object) -> bool:
-        return self._bare == other._bare if isinstance(other, type(self)) else NotImplemented
+        return self._form == other._form if isinstance(other, type(self)) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -54,8 +46,14 @@ class FormValue:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _of_bare, (type(self), tuple(self._bare))
+        return _unpickled, (type(self), tuple(self._form))
 
 
-def _of_bare(kind: type[FormValue], bare: tuple[Any, ...]) -> FormValue:
-    return kind._of(Form(*bare))
+def _made(kind: type[V], form: Form) -> V:
+    value = object.__new__(kind)
+    value._form = form
+    return value
+
+
+def _unpickled(kind: type[V], members: tuple[Any, ...]) -> V:
+    return _made(kind, Form(*members))

@@ -14,7 +14,7 @@ from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import IndexArray, Map
 from blizzarr.indexing.interval import UNBOUNDED, Bounds, Interval
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.views.dim import Dim, interval_of
+from blizzarr.views.dim import Dim, dim_of, interval_of
 from blizzarr.views.dim_selection import normalize_range
 from blizzarr.views.raw_maps import RawMap
 from blizzarr.views.values import to_index
@@ -93,7 +93,7 @@ class OutputIndexMap:
             return cls(map_)
         if isinstance(map_, tuple):
             return cls(map_[0], map_[1], map_[2])
-        return cls(map_.array, map_.offset, map_.stride, Dim._of(Interval(*map_.bounds)))
+        return cls(map_.array, map_.offset, map_.stride, dim_of(Interval(*map_.bounds)))
 
     @property
     def method(self) -> OutputIndexMethod:
@@ -123,7 +123,7 @@ class OutputIndexMap:
     @property
     def index_range(self) -> Dim | None:
         """The range that all indices must lie in; None for other kinds of maps than index arrays."""
-        return Dim._of(Interval(*self._bounds)) if self._method is OutputIndexMethod.array else None
+        return dim_of(Interval(*self._bounds)) if self._method is OutputIndexMethod.array else None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OutputIndexMap):

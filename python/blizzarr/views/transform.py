@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar, Never
 
 import numpy as np
@@ -78,7 +78,7 @@ class IndexTransform(FormValue, Indexed):
         if given + (domain is not None) + (json is not None) > 1 or (json is not None and output is not None):
             raise TypeError("IndexTransform() takes a domain, json, or vectors, and only one of these")
         if json is not None:
-            self._bare = parse_transform(json)
+            self._form = parse_transform(json)
             return
         if isinstance(domain, IndexDomain):
             form = form_of(domain)
@@ -87,18 +87,7 @@ class IndexTransform(FormValue, Indexed):
         else:
             form = domain_of_vectors("input_", input_rank, *vectors)
         raw = None if output is None else [raw_map(_checked(map_)) for map_ in output]
-        self._bare = made_maps(form, raw)
-
-    @classmethod
-    def _identity(cls, domain: IndexDomain | Sequence[Dim]) -> IndexTransform:
-        """Return the transform by which each position of a domain maps to itself.
-
-        Examples
-        --------
-        >>> IndexTransform._identity(IndexDomain(shape=[2])) == IndexTransform(IndexDomain(shape=[2]))
-        True
-        """
-        return cls(domain=domain)
+        self._form = made_maps(form, raw)
 
     @property
     def domain(self) -> IndexDomain:
@@ -109,47 +98,47 @@ class IndexTransform(FormValue, Indexed):
         >>> IndexTransform(input_shape=[3, 4], input_labels=["x", "y"])[1:2].domain
         { "x": [1, 2), "y": [0, 4) }
         """
-        return domain_of(self._bare)
+        return domain_of(self._form)
 
     @property
     def input_rank(self) -> int:
         """The number of dimensions of the domain."""
-        return len(self._bare.lower)
+        return len(self._form.lower)
 
     @property
     def output_rank(self) -> int:
         """The number of dimensions of the array."""
-        return len(self._bare.maps)
+        return len(self._form.maps)
 
     @property
     def input_origin(self) -> tuple[int, ...]:
         """The lower bounds of the domain."""
-        return self._bare.lower
+        return self._form.lower
 
     @property
     def input_inclusive_min(self) -> tuple[int, ...]:
         """The lower bounds of the domain."""
-        return self._bare.lower
+        return self._form.lower
 
     @property
     def input_shape(self) -> tuple[int, ...]:
         """The lengths of the dimensions of the domain."""
-        return self._bare.shape
+        return self._form.shape
 
     @property
     def input_exclusive_max(self) -> tuple[int, ...]:
         """The upper bounds of the domain: the indices after the last."""
-        return self._bare.upper
+        return self._form.upper
 
     @property
     def input_inclusive_max(self) -> tuple[int, ...]:
         """The last indices of the domain."""
-        return tuple(upper - 1 for upper in self._bare.upper)
+        return tuple(upper - 1 for upper in self._form.upper)
 
     @property
     def input_labels(self) -> tuple[str, ...]:
         """The labels of the domain."""
-        return self._bare.labels
+        return self._form.labels
 
     @property
     def output(self) -> OutputIndexMaps:
@@ -160,7 +149,7 @@ class IndexTransform(FormValue, Indexed):
         >>> IndexTransform(input_shape=[30])[2:9:3].output
         [OutputIndexMap(offset=2, stride=3, input_dimension=0)]
         """
-        return OutputIndexMaps(self._bare.maps)
+        return OutputIndexMaps(self._form.maps)
 
     def to_json(self) -> dict[str, Any]:
         """The transform as JSON.
@@ -170,7 +159,7 @@ class IndexTransform(FormValue, Indexed):
         >>> IndexTransform(input_shape=[30])[2:9:3].to_json()
         {'input_exclusive_max': [3], 'input_inclusive_min': [0], 'output': [{'input_dimension': 0, 'offset': 2, 'stride': 3}]}
         """  # noqa: E501
-        return transform_to_json(self._bare)
+        return transform_to_json(self._form)
 
     def __call__(self, indices: Iterable[int]) -> tuple[int, ...]:
         """Return the element to which a position maps.
@@ -181,7 +170,7 @@ class IndexTransform(FormValue, Indexed):
         (1, 3)
         """
         position = to_indices(indices)
-        form = self._bare
+        form = self._form
         if len(position) != form.rank:
             raise SpecError(
                 f"input indices vector of length {len(position)} cannot be used with index transform with input rank "
@@ -196,7 +185,7 @@ class IndexTransform(FormValue, Indexed):
         return tuple(_index(map_, form, position, output) for output, map_ in enumerate(form.maps))
 
     def __repr__(self) -> str:
-        form = self._bare
+        form = self._form
         lines = [f"Rank {form.rank} -> {len(form.maps)} index space transform:", "  Input domain:"]
         for dim, label in enumerate(form.labels):
             lines.append(f"    {dim}: {form.interval(dim)}{' ' + quote(label) if label else ''}")
@@ -216,7 +205,9 @@ def transform_of(form: Form) -> IndexTransform:
     >>> transform_of(Form.of_shape((4,))) == IndexTransform(input_shape=[4])
     True
     """
-    return IndexTransform._of(form)
+    transform = object.__new__(IndexTransform)
+    transform._form = form
+    return transform
 
 
 def _checked(map_: Any) -> OutputIndexMap:

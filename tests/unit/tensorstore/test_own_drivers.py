@@ -41,7 +41,7 @@ class Rows(ArrayFormat):
             problems.add("shape", "two lengths", shape)
             return None
         dtype, codecs = DataType.parse("uint8"), CodecChain((), BytesCodec(), ())
-        return ArrayMeta(tuple(shape), dtype, RegularGrid((1, shape[1])), self.keys, fill_user.zero(dtype), codecs)
+        return ArrayMeta(tuple(shape), dtype, RegularGrid((1, shape[1])), self.keys, fill_user.default(dtype), codecs)
 
     def encode_array(self, meta: ArrayMeta, problems: Problems) -> dict[str, Any]:
         """Return the only member."""

@@ -13,6 +13,7 @@ import tensorstore
 
 import blizzarr.tensorstore as ts
 from blizzarr.tensorstore import stored_array, stored_place
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.store import TensorStore
 
 _SPEC = {"driver": "zarr3", "kvstore": "memory://a/"}
@@ -59,9 +60,9 @@ def test_arrays_of_other_constraints_are_others(constraints: dict[str, Any]) -> 
 def test_attributes_of_arrays_of_one_spec_are_their_own() -> None:
     spec = {**_SPEC, "metadata": {"attributes": {"a": [1]}}}
     first = ts.open(spec, create=True, dtype="int8", shape=[2]).result()
-    first._driver.array.metadata.attributes["a"].append(2)
+    driver_of(first).array.metadata.attributes["a"].append(2)
     second = ts.open(spec, create=True, dtype="int8", shape=[2]).result()
-    assert second._driver.array.metadata.attributes == {"a": [1]}
+    assert driver_of(second).array.metadata.attributes == {"a": [1]}
 
 
 def test_what_one_array_fulfils_is_asked_of_another() -> None:

@@ -27,7 +27,7 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.driver import Request
@@ -46,10 +46,10 @@ def opened(spec: Any, context: Context, **changes: Any) -> StoredArray:
     said = Spec(spec)
     said.update(context=context, **changes)
     try:
-        node = find_stored(said._node) if said._node.driver == "auto" else said._node
-        return stored_of(node)
+        node = node_of(said)
+        return stored_of(find_stored(node) if node.driver == "auto" else node)
     except (SpecError, MetadataError) as error:
-        raise_opening(said._node.driver, error)
+        raise_opening(node_of(said).driver, error)
 
 
 def stored_of(node: SpecNode) -> StoredArray:
@@ -251,9 +251,9 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
         assert found.array[:, 0].tolist() == [3, 3, 1, 1, 1]
         schema = found.schema
         assert (schema.dtype, schema.domain.shape, schema.fill_value) == ("int16", (5, 6), 3)  # type: ignore[union-attr]
-    again = Spec(json.loads(json.dumps(Spec._of(found.spec_node()).to_json())))
+    again = Spec(json.loads(json.dumps(spec_of(found.spec_node()).to_json())))
     again.update(strip_context=True, context=context)
-    assert stored_of(again._node).array.metadata == array.metadata
+    assert stored_of(node_of(again)).array.metadata == array.metadata
     for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
         with pytest.raises(SpecError, match=r"match|fill value|Rank"):
             opened(spec, context, **wrong)

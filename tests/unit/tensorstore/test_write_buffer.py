@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from tests.tensorstore_face import ours, theirs
 
+from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.pieces import Pieces
 from blizzarr.tensorstore.staging import Staged
 from blizzarr.tensorstore.write_buffer import ChunkBuffer
@@ -86,7 +87,7 @@ def test_chunks_by_chunks_of_the_grid(place: str, tmp_path: Any) -> None:
         inside = store.with_transaction(txn)
         values = np.arange(20 * 14 * 4, dtype=np.int32).reshape(20, 14, 4)
         inside.write(values).result()
-        chunks = inside._driver._staged().buffer.chunks
+        chunks = driver_of(inside)._staged().buffer.chunks
         assert len(chunks) == 8
         assert all(chunk.mask is None and chunk.is_whole for chunk in chunks.values())
         assert sum(chunk.data.nbytes for chunk in chunks.values()) == values.nbytes

@@ -22,6 +22,7 @@ from blizzarr.views import (
     domain_from_json,
     transform_from_json,
 )
+from blizzarr.views.domain import merged_domain
 
 
 def test_indices_beyond_an_explicit_bound_are_errors_of_ours_and_of_python() -> None:
@@ -137,15 +138,15 @@ def test_unbounded_domains() -> None:
 def test_two_descriptions_of_a_domain_are_merged() -> None:
     """Unknown bounds give way to known ones; known ones have to agree, as have labels."""
     shape = IndexDomain(shape=[3, 4], implicit_upper_bounds=[True, True])
-    assert shape._merge(IndexDomain(labels=["x", "y"])) == shape.label["x", "y"]
-    assert shape._merge(IndexDomain(shape=[3, 4])) == IndexDomain(shape=[3, 4])
+    assert merged_domain(shape, IndexDomain(labels=["x", "y"])) == shape.label["x", "y"]
+    assert merged_domain(shape, IndexDomain(shape=[3, 4])) == IndexDomain(shape=[3, 4])
     for other, said in [
         (IndexDomain(inclusive_min=[1, 0]), "Mismatch in dimension 0: Lower bounds do not match"),
         (IndexDomain(shape=[3, 5]), "Mismatch in dimension 1: Upper bounds do not match"),
         (IndexDomain(1), "Ranks do not match"),
     ]:
         with pytest.raises(SpecError, match="Cannot merge index domain .*: " + said):
-            shape._merge(other)
+            merged_domain(shape, other)
 
 
 class Pixels(Indexable):

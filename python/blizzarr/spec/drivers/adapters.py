@@ -13,11 +13,11 @@ from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import Spec
+from blizzarr.spec.spec import spec_of
 from blizzarr.spec.spec_json import spec_from_json, spec_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.unit import common_units
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 from blizzarr.views.compose import compose
 
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
@@ -144,9 +144,9 @@ class DownsampleSpec(_OfOne):
         below, view = node.bases[0], node.transform
         if view is None or below.transform is None:
             return below
-        whole = below.transform._form
-        part = blocks_of_view(view._form, whole, node.options["factors"])
-        return below if part is None else below.altered(transform=IndexTransform._of(compose(whole, part)))
+        whole = form_of(below.transform)
+        part = blocks_of_view(form_of(view), whole, node.options["factors"])
+        return below if part is None else below.altered(transform=transform_of(compose(whole, part)))
 
     def fact(self, node: SpecNode, name: str) -> Any:
         below = _domain(node.bases[0]) if name == "domain" else None
@@ -181,7 +181,7 @@ class StackSpec(Driver):
         """Return the smallest domain that contains all layers, and the units that they agree on, unless given."""
         given = super().fact(node, name)
         if name == "dimension_units":
-            return common_units(given, (Spec._of(layer).dimension_units for layer in node.bases))
+            return common_units(given, (spec_of(layer).dimension_units for layer in node.bases))
         domains = [_domain(layer) for layer in node.bases]
         if name != "domain" or given is not None or not domains or any(domain is None for domain in domains):
             return given
@@ -222,7 +222,7 @@ def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: st
     >>> downsampled_domain(IndexDomain(inclusive_min=[-3, 7], exclusive_max=[1, 12]), (2, 3), "stride")
     { [-1, 1), [3, 4) }
     """
-    form = domain._form
+    form = form_of(domain)
     unbounded = -(2**62 - 1)
     lower, upper = [], []
     for low, high, factor in zip(form.lower, form.upper, factors, strict=True):
@@ -231,7 +231,7 @@ def downsampled_domain(domain: IndexDomain, factors: tuple[int, ...], method: st
         first = low if low == unbounded else first
         lower.append(first)
         upper.append(high if high == 2**62 else max(first, last) if method == "stride" or high > low else first)
-    return IndexDomain._of(form._replace(lower=tuple(lower), upper=tuple(upper)))
+    return domain_of(form._replace(lower=tuple(lower), upper=tuple(upper)))
 
 
 CAST: Final = CastSpec()

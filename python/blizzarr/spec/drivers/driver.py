@@ -14,7 +14,7 @@ from blizzarr.spec.kvstore_json import kvstore_of, kvstore_url
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.recheck import Recheck
 from blizzarr.spec.resources import UsesResources
-from blizzarr.spec.schema import Schema
+from blizzarr.spec.schema import Schema, is_unconstrained, merge_schema
 from blizzarr.spec.spec_node import KvNode, SpecNode
 
 
@@ -113,8 +113,8 @@ def url_of_kvstore(node: SpecNode) -> str:
 
 def with_schema(node: SpecNode, more: Schema) -> SpecNode:
     """The node with further constraints."""
-    if more._is_unset:
+    if is_unconstrained(more):
         return node
     schema = node.schema.copy()
-    schema._merge(more)
+    merge_schema(schema, more)
     return node.altered(schema=schema)

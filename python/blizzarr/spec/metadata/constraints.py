@@ -38,10 +38,11 @@ from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fill, choice, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
-from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of
+from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of, is_unconstrained, schema_of, set_dtype, set_rank
 from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, merge_units
-from blizzarr.views import IndexDomain
+from blizzarr.views import IndexDomain, domain_of, form_of
+from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK
 
 
@@ -191,8 +192,8 @@ class Constraints(MetadataConstraints):
         field = self.field(options)
         with prefixed('Error parsing object member "metadata"'):
             all_of(
-                lambda: None if field is None else schema._set_dtype(field.dtype),
-                lambda: schema._set_rank(-1 if (full := self._ranks(schema, field).full) is None else full),
+                lambda: None if field is None else set_dtype(schema, field.dtype),
+                lambda: set_rank(schema, -1 if (full := self._ranks(schema, field).full) is None else full),
             )
 
     def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
@@ -209,7 +210,7 @@ class Constraints(MetadataConstraints):
             return schema.domain
         within = () if field is None else field.shape
         if schema.domain is None and self.shape is not None:
-            return IndexDomain._of(resizable(self.shape, self.labels, within))
+            return domain_of(resizable(self.shape, self.labels, within))
         sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
         sizes[full - len(within) :] = within
         labels = None if self.labels is None else [*self.labels, *("",) * full][:full]
@@ -217,9 +218,9 @@ class Constraints(MetadataConstraints):
         domain = IndexDomain(shape=sizes, labels=labels, implicit_upper_bounds=implicit)
         if schema.domain is not None:
             with prefixed("Mismatch between metadata and schema"):
-                domain = schema.domain._merge(domain)
-        form = domain._form._replace(implicit_lower=(False,) * full, implicit_upper=tuple(implicit))
-        return IndexDomain._of(form)
+                domain = merged_domain(schema.domain, domain)
+        form = form_of(domain)._replace(implicit_lower=(False,) * full, implicit_upper=tuple(implicit))
+        return domain_of(form)
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         field = self.field(options)
@@ -272,7 +273,7 @@ class Constraints(MetadataConstraints):
 
     def check(self, meta: ArrayMeta, schema: Schema, options: Options) -> None:
         """Raise unless an array meets the constraints; the error has every member that differs."""
-        is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or schema._is_unset)
+        is_free = not self.given and not self.extra and (schema is UNCONSTRAINED or is_unconstrained(schema))
         # Units that are none are an error in any case.
         if is_free and not (self.has_units and "dimension_units" in meta.attributes):
             return
@@ -359,15 +360,15 @@ class Constraints(MetadataConstraints):
         field, nothing = self.field(options), Schema()
         assert field is not None, "metadata of an array are complete"
         rank = self.rank + len(field.shape)
-        nothing._set_rank(rank)
+        set_rank(nothing, rank)
         layout = self.chunk_layout(nothing, options)
         finalize(layout)
         units, shape = self.units, self.shape
         assert shape is not None, "metadata of an array are complete"
-        return Schema._of(
+        return schema_of(
             field.dtype,
             rank,
-            IndexDomain._of(resizable(shape, self.labels, field.shape)),
+            domain_of(resizable(shape, self.labels, field.shape)),
             layout,
             (*units, *(None,) * len(field.shape)) if units else (),
             self.codec(nothing, options),
@@ -430,7 +431,7 @@ class Constraints(MetadataConstraints):
         if domain is None or any(low == -INF for low in domain.origin) or any(up > INF for up in domain.exclusive_max):
             raise SpecError("domain must be specified")
         rank = domain.rank - len(field.shape)
-        bounds = [domain._form.interval(dim).bounds for dim in range(domain.rank)]
+        bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
         order, (write, read), fill, units, codec = all_of(
             lambda: self.order(self.chunk_layout(schema, options), rank),
             lambda: self.choose_chunks(self.chunk_layout(schema, options), bounds, rank),

@@ -20,7 +20,7 @@ from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.json_values import dump, expected, quote
 from blizzarr.problems import Problems
-from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.dtype import DTYPES, DType, element_dtype
 from blizzarr.spec.fill_value import check_broadcast
 from blizzarr.spec.json_array import as_integer_of
 from blizzarr.spec.metadata.reading import refuse
@@ -48,7 +48,7 @@ class Field:
     @property
     def size(self) -> int:
         """The size in bytes."""
-        return prod(self.shape) * self.dtype._element_dtype.itemsize
+        return prod(self.shape) * element_dtype(self.dtype).itemsize
 
     def decode(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
         """Return the values whose bytes are along the last axis.
@@ -61,7 +61,7 @@ class Field:
         if self.dtype.name == "bool":
             truth: npt.NDArray[Any] = raw != 0
             return truth
-        return self._swapped(raw).view(self.dtype._element_dtype)
+        return self._swapped(raw).view(element_dtype(self.dtype))
 
     def encode(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """Return the bytes of values, with a last axis for the bytes of each.
@@ -71,13 +71,13 @@ class Field:
         array([[[1, 2],
                 [3, 4]]], dtype=uint8)
         """
-        dtype = self.dtype._element_dtype
+        dtype = element_dtype(self.dtype)
         raw = np.ascontiguousarray(values, dtype).reshape(-1).view(np.uint8)
         return self._swapped(raw).reshape(*values.shape, dtype.itemsize)
 
     def _swapped(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return bytes of values in the other byte order, if stored values have another than this machine."""
-        size = self.dtype._element_dtype.itemsize
+        size = element_dtype(self.dtype).itemsize
         unit = size // 2 if self.dtype.name.startswith("complex") else size
         if unit == 1 or self.big == (sys.byteorder == "big"):
             return raw
@@ -159,7 +159,7 @@ class Elements:
     @property
     def unit(self) -> int:
         """The size in bytes of the largest value."""
-        return max(field.dtype._element_dtype.itemsize for field in self.fields)
+        return max(element_dtype(field.dtype).itemsize for field in self.fields)
 
     def pick(self, name: str, void: bool) -> Field:
         """Return the field with this name, or the bytes of elements; without a name, there must be only one field."""
@@ -234,13 +234,13 @@ def converted(fill: np.ndarray[Any, Any], given: DType, dtype: DType, shape: tup
     fill = np.broadcast_to(fill, shape)
     if given.name == "json":
         values = [_from_json(value, dtype) for value in fill.reshape(-1)]
-        return np.array(values, dtype._element_dtype).reshape(shape)
+        return np.array(values, element_dtype(dtype)).reshape(shape)
     if given.name != dtype.name and not {given.name, dtype.name}.isdisjoint(_BYTES.values()):
         raise SpecError(f"Cannot convert {given.name} -> {dtype.name}")
     if given.name.startswith("complex") and not dtype.name.startswith("complex"):
         raise SpecError(f"Explicit data type conversion required to convert {given.name} -> {dtype.name}")
     with np.errstate(over="ignore", invalid="ignore"):
-        return fill.astype(dtype._element_dtype)
+        return fill.astype(element_dtype(dtype))
 
 
 def _from_json(value: Any, dtype: DType) -> Any:

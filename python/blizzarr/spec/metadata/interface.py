@@ -17,7 +17,7 @@ from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.unit import DimensionUnits
-from blizzarr.views import IndexDomain, IndexTransform
+from blizzarr.views import IndexDomain, IndexTransform, form_of
 from blizzarr.views.values import MAX_RANK
 
 Options: TypeAlias = Mapping[str, Any]
@@ -111,7 +111,7 @@ class MetadataConstraints(ABC):
         """Return the view of an array that is all of it; this part of its elements is selected."""
         domain = cls.schema_of(meta, {}).domain
         assert domain is not None, "a stored array has one"
-        return IndexTransform(domain)._form
+        return form_of(IndexTransform(domain))
 
     def refuse(self, raw: bytes) -> None:
         """Raise what is wrong with the value of a document's key that is not the document of an array."""
@@ -134,7 +134,8 @@ def resizable(shape: tuple[int, ...], names: Sequence[str | None] | None = None,
 
     Raise `SpecError` if there are too many dimensions, or two with the same name.
 
-    >>> IndexDomain._of(resizable((2, 3), ["x", None], (4,)))
+    >>> from blizzarr.views import domain_of
+    >>> domain_of(resizable((2, 3), ["x", None], (4,)))
     { "x": [0, 2*), [0, 3*), [0, 4) }
     """
     rank, inner = len(shape), len(within)

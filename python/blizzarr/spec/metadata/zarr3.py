@@ -27,7 +27,7 @@ from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import DimensionUnits, Unit
-from blizzarr.views import IndexTransform
+from blizzarr.views import IndexTransform, form_of
 
 _SEPARATORS: Final = {"default": "/", "v2": "."}
 _NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
@@ -420,4 +420,4 @@ def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:
     if layout.rank == rank:
         return layout
     inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
-    return layout_of_view(layout, inside._form)
+    return layout_of_view(layout, form_of(inside))
