@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.array.facts import ArrayFacts
+from blizzarr.array.facts import ArrayFacts, binding_of
+from blizzarr.array.selector import lowered
 from blizzarr.config import config
 from blizzarr.dtypes import Kind
-from blizzarr.indexing import Lowered, numpy_style
-from blizzarr.transfer import Binding
+from blizzarr.indexing import numpy_style
 
 _ITERATED_BYTES = 1 << 20
 """The bytes that are read ahead, at least a row of chunks, when an array is iterated over."""
@@ -29,10 +29,6 @@ class AsNumpy(ArrayFacts):
     if TYPE_CHECKING:
 
         def __getitem__(self, key: Any) -> Any: ...
-
-        def _bind(self) -> Binding: ...
-
-        def _lowered(self, lower: Callable[[Any, tuple[int, ...]], Lowered], key: Any) -> Lowered: ...
 
         def get_basic_selection(self, selection: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any: ...
 
@@ -86,7 +82,7 @@ class AsNumpy(ArrayFacts):
 
         dtype = self._metadata.dtype
         if dtype.kind is Kind.OBJECT:
-            return read_objects(self._binding or self._bind(), self._lowered(numpy_style, key), dtype)
+            return read_objects(binding_of(self), lowered(self, numpy_style, key), dtype)
         return as_arrow(self[key], dtype)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:

@@ -6,24 +6,26 @@ from collections.abc import Iterator
 
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_prefixes
 from blizzarr.model import ArrayMeta, ChunkKeys
-from blizzarr.stores import Store
+from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import confined_directory, refuse_out
+from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.requests import each
 
 
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Iterate over the stored chunks (or shards) of an array: their keys in `chunk_store`, and positions in the grid.
 
-    Chunks outside of the array's shape are included; an interrupted change of the shape may have left some. So is one
-    of the chunks that cannot be read because a file is in the place of their directory, or a directory in their place:
-    they are not missing.
+    Chunks outside of the array's shape are included; an interrupted change of the shape may have left some. In
+    directories, so is one of the chunks that cannot be read because a file is in the place of their directory, or a
+    directory in their place: they are not missing.
     """
     prefix = chunk_prefix(path, metadata)
     keys, rank = metadata.chunk_keys, len(metadata.shape)
     # The longest prefix that all of them have, so that documents and nodes beside them are not listed.
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = confined_directory(store)
-    obstructed = None
+    # Elsewhere a key may begin with another one.
+    in_directories, obstructed = isinstance(unwrapped(store), LocalStore), None
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
         name = key[len(prefix) :] if key.startswith(prefix) else None
         position = None if name is None else keys.position(name, rank)
@@ -32,7 +34,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
             continue
         if kept is not None:
             refuse_out(kept, key)  # chunks behind such a link are not missing
-        position = None if name is None else _obstructed(name, keys, rank)
+        position = None if name is None or not in_directories else _obstructed(name, keys, rank)
         if position is not None and position != obstructed:
             yield prefix + keys.key(position), position
             obstructed = position

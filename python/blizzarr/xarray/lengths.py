@@ -36,8 +36,8 @@ def take_lengths(variable: Variable, *, must_fit: bool, parts_are_safe: bool, is
         if not fits and not must_fit:
             del variable.encoding[option]
             continue
-        # An axis without elements has chunks without elements.
-        taken[option] = [axis if isinstance(axis, int) else [length or 1 for length in axis] for axis in given]
+        # An axis without elements has a chunk without elements.
+        taken[option] = [axis if isinstance(axis, int) else [1] if list(axis) == [0] else list(axis) for axis in given]
         is_safe = parts_are_safe or (is_new and _follow(variable, taken[option]))
         variable.encoding[option] = (1,) * variable.ndim if is_safe else variable.shape
     return taken

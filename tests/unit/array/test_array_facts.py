@@ -52,6 +52,13 @@ def test_initialized_chunks_leave_out_what_cannot_be_read() -> None:
     assert z.nchunks_initialized == 3
 
 
+def test_initialized_chunks_are_counted_by_their_keys_where_keys_are_no_files() -> None:
+    z = make(np.eye(4, dtype="u1"), chunks=(2, 2))
+    for key in ("a/c/0", "a/c/0/0/note", "a/c/0/1/note"):
+        z.store.set(key, b"beside chunks")
+    assert z.nchunks_initialized == 2
+
+
 def test_stored_bytes_count_documents_and_chunks() -> None:
     z = make(np.ones((4, 4), "u1"), chunks=(2, 2), compressors=None)
     document = len(z.store.get("a/zarr.json"))

@@ -68,6 +68,8 @@ def test_lengths_of_other_data_are_left_out(tmp_path: Path) -> None:
     np.testing.assert_array_equal(opened(tmp_path / "c.zarr").t, DATA.t[0])
     with pytest.raises(MetadataError, match="sum to at least 6"):
         to_zarr(DATA, tmp_path / "d.zarr", encoding={"t": {"chunks": (4, (1, 3))}})
+    with pytest.raises(MetadataError, match="chunks"):
+        to_zarr(DATA, tmp_path / "d.zarr", encoding={"t": {"chunks": (4, (1, 0, 5))}})
     with pytest.raises(MetadataError, match="chunks of one shape"):
         to_zarr(found, tmp_path / "d.zarr", zarr_format=2)
     assert not (tmp_path / "d.zarr").exists()
