@@ -49,15 +49,15 @@ fn identities(directory: Place<'_>, prefix: &str) -> Vec<Identity> {
 }
 
 /// At most `limit` names under the prefix that are no keys and that no listing shows, so that nobody removes them with
-/// the directories they are in: of other encodings, sockets and the like. Values that are being
-/// written are none of these. Directories are not entered through links.
+/// the directories they are in, such as names of other encodings. Values that are being written are none of these.
+/// Directories are not entered through links.
 pub fn others(directory: Place<'_>, prefix: &str, limit: usize) -> Result<Vec<String>> {
-    let mut keys = Vec::new();
-    collect_others(directory, prefix, limit, &mut keys)?;
-    Ok(keys)
+    let mut names = Vec::new();
+    collect_others(directory, prefix, limit, &mut names)?;
+    Ok(names)
 }
 
-fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, keys: &mut Vec<String>) -> Result<()> {
+fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, names: &mut Vec<String>) -> Result<()> {
     let reading = match directory.read_dir() {
         Ok(reading) => reading,
         Err(cause) => return missing_is_empty(directory, prefix, &cause),
@@ -66,7 +66,7 @@ fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, keys: &mut V
         let entry = entry.map_err(|cause| failed(prefix, "list", &cause))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if keys.len() == limit {
+        if names.len() == limit {
             return Ok(());
         }
         if name.starts_with(key::RESERVED) {
@@ -77,9 +77,9 @@ fn collect_others(directory: Place<'_>, prefix: &str, limit: usize, keys: &mut V
         let is_listed = entry.file_name().to_str().is_some_and(|name| key::check(name).is_ok())
             && self::is_directory(directory, &entry).is_ok();
         if !is_listed {
-            keys.push(path);
+            names.push(path);
         } else if is_directory {
-            collect_others(directory.child(entry.file_name()).as_place(), &path, limit, keys)?;
+            collect_others(directory.child(entry.file_name()).as_place(), &path, limit, names)?;
         }
     }
     Ok(())

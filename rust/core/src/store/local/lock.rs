@@ -5,8 +5,9 @@
 //! A partial write reads a chunk, merges and writes it back; two at once would lose one of them. Each array has one
 //! file that always exists and that its writers know: its metadata document (`lock_key`). Its bytes stand for chunks:
 //! whoever merges into a chunk holds an exclusive *open file description* lock on byte `1 + hash(chunk) mod 2^62` of
-//! that file (see [`exclusion::part`] for the hash; on Windows, of the bytes far behind it). Nothing is written there. The system drops such locks when their
-//! holder dies, however it dies, so nothing is left behind and nothing has to be judged stale.
+//! that file (see [`exclusion::part`] for the hash; on Windows, of the bytes far behind it). Nothing is written there.
+//! The system drops such locks when their holder dies, however it dies, so nothing is left behind and nothing has to be
+//! judged stale.
 //!
 //! 1. Open the document for reading and writing (a lock that excludes needs that) and note its device and inode.
 //! 2. Take the same lock among the threads of this process ([`Exclusion`]), which is cheaper to wait for.

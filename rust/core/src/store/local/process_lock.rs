@@ -1,9 +1,9 @@
 //! Locks that processes exclude each other by: on a byte of an open file, dropped by the system when their holder dies.
 //!
-//! They belong to the open file (`F_OFD_SETLK`; on Windows `LockFileEx`), not to the process, so that nothing else that closes the same file
-//! releases them. They are tried for, again and again, rather than waited for: a system call that waits cannot be told to
-//! stop (Ctrl-C may come just before it), and other threads than the main one are not told at all. Who goes first is
-//! decided in [`fairness`].
+//! They belong to the open file (`F_OFD_SETLK`; on Windows `LockFileEx`), not to the process, so that nothing else that
+//! closes the same file releases them. They are tried for, again and again, rather than waited for: a system call that
+//! waits cannot be told to stop (Ctrl-C may come just before it), and other threads than the main one are not told at
+//! all. Who goes first is decided in [`fairness`].
 
 use std::fs::File;
 use std::io;
