@@ -245,7 +245,7 @@ def test_row_028_nested_shardings(depth: int) -> None:
     for _ in range(depth):
         options = {"chunk_shape": [4], "codecs": chain, "index_codecs": [BYTES]}
         chain = [{"name": "sharding_indexed", "configuration": options}]
-    with pytest.raises((LimitError, MetadataError), match=r"at most 16 shardings|at most 128 levels"):
+    with pytest.raises((LimitError, MetadataError), match=r"nested at most 16 deep|at most 128 levels"):
         open_node(document(data_type="uint8", codecs=chain))
 
 

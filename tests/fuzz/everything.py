@@ -249,7 +249,9 @@ def call_tensorstore(place: Path) -> None:
         for name in ("", "bad", "good"):
             where: Any = {"kvstore": {"driver": "file", "path": f"{place / name}/"}}
             spec = where if driver == "auto" else {"driver": driver, **where}
-            view = ours(f"ts.open {driver}", lambda spec=spec: _opened(spec))  # type: ignore[misc]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                view = ours(f"ts.open {driver}", lambda spec=spec: _opened(spec))  # type: ignore[misc]
             if view is None:
                 continue
             for what, call in {

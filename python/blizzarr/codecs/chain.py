@@ -296,7 +296,7 @@ def is_list(value: Any, path: str, problems: Problems, depth: int) -> bool:
     elif len(value) > MAX_CODECS:
         problems.limit(path, f"at most {MAX_CODECS} codecs", len(value))
     elif depth > MAX_DEPTH:
-        problems.limit(path, f"codecs at most {MAX_DEPTH} deep in codecs", depth)
+        problems.limit(path, f"codecs nested at most {MAX_DEPTH} deep", depth)
     else:
         return True
     return False

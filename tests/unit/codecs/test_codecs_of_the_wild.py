@@ -248,7 +248,7 @@ def test_conditional_codecs_within_each_other() -> None:
     store: dict[str, Any] = {}
     blizzarr.create_array(store, data=data, chunks=100, compressors=codec)
     np.testing.assert_array_equal(blizzarr.open(store)[:], data)
-    with pytest.raises(LimitError, match="codecs at most 16 deep in codecs, found 17"):
+    with pytest.raises(LimitError, match="codecs nested at most 16 deep, found 17"):
         blizzarr.create_array({}, data=data, compressors=ConditionalCodec([codec]))
 
 
