@@ -234,10 +234,13 @@ impl Connected {
         };
         let outcome = tokio::time::timeout(*total, exchange.noting(both)).await;
         let log = exchange.log();
+        if log.lost {
+            self.learnt.limiter.note(Outcome::Lost);
+        }
         if log.throttled {
             self.learnt.limiter.note(Outcome::Throttled);
         } else if log.status.is_some() {
-            self.learnt.limiter.note(Outcome::Answered(log.latency, log.is_upload));
+            self.learnt.limiter.note(Outcome::Answered(log.latency, log.is_upload, log.is_end));
         }
         let cause = match outcome {
             Ok(Ok(answer)) => return Ok((answer, log)),

@@ -44,6 +44,10 @@ pub struct Log {
     pub malformed: bool,
     /// A server asked for fewer requests (429, 503).
     pub throttled: bool,
+    /// A request had no answer.
+    pub lost: bool,
+    /// The last answer ends its connection.
+    pub is_end: bool,
     /// How long the last answer took to begin.
     pub latency: Duration,
     /// The last request sent so many bytes that its latency is mostly the time that these take.
@@ -130,13 +134,13 @@ impl HttpService for Noted {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let asked = format!("{method} {}", without_secrets(&uri));
         exchange.note(|log| {
-            let (requests, throttled, most) = (log.requests + 1, log.throttled, log.most);
+            let (requests, throttled, lost, most) = (log.requests + 1, log.throttled, log.lost, log.most);
             if let Some(why) = log.why_again() {
                 notices::add(Topic::Requests, format!("{asked} is repeated (request {requests}): {why}"));
             }
             let uncertain_before = log.uncertain_before || log.uncertain;
             // Until it is answered.
-            *log = Log { requests, throttled, most, asked, uncertain: true, uncertain_before, ..Log::default() };
+            *log = Log { requests, throttled, lost, most, asked, uncertain: true, uncertain_before, ..Log::default() };
         });
         // S3 and Google Cloud, and Azure.
         let is_listing = method == http::Method::GET
@@ -158,6 +162,7 @@ impl HttpService for Noted {
                     log.malformed = cause.is_some_and(reqwest::Error::is_builder);
                     // What was never sent was not carried out.
                     log.uncertain = !log.malformed && error.kind() != HttpErrorKind::Connect;
+                    log.lost |= !log.malformed;
                     log.failure = Some((error.kind(), innermost(&error)));
                 });
                 return Err(error);
@@ -166,6 +171,7 @@ impl HttpService for Noted {
         let status = response.status();
         exchange.note(|log| {
             (log.latency, log.is_upload) = (latency, is_upload);
+            log.is_end = is_end(&response);
             log.status = Some(status.as_u16());
             log.throttled |= matches!(status.as_u16(), 429 | 503);
             // What goes wrong within a server, or behind a proxy, may have gone wrong after the fact.
@@ -220,6 +226,16 @@ impl HttpService for Noted {
             parts.status = http::StatusCode::BAD_REQUEST;
         }
         Ok(HttpResponse::from_parts(parts, body.into()))
+    }
+}
+
+/// Whether an answer ends its connection, as HTTP/1.0 does unless it says otherwise.
+fn is_end(response: &HttpResponse) -> bool {
+    let options = response.headers().get_all(http::header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
+    match response.version() {
+        http::Version::HTTP_11 => options.any(|option| option.eq_ignore_ascii_case("close")),
+        version => version < http::Version::HTTP_11 && !options.any(|option| option.eq_ignore_ascii_case("keep-alive")),
     }
 }
 

@@ -4,6 +4,10 @@
 //! 2. That ends when a round's answers take so much longer than those of the best round that twice as many requests bring
 //!    nothing, and one in four is taken back. From then on the number grows by one a round, as long as that helps.
 //! 3. A server that asks for fewer (429, 503) has half as many.
+//! 4. A server whose answers end their connections (HTTP/1.0, `Connection: close`) has few: each request connects anew, and
+//!    what the server's queue of connections has no room for is lost, and repeated by the system after 1, 3, 7 seconds.
+//!    There are more, by one a round, only where all answers take so long that they help. Answers that are late by such a
+//!    repetition, and requests without an answer, count as asking for fewer.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +17,12 @@ use tokio::sync::oneshot;
 
 /// Requests in flight before anything is known of a store.
 const FIRST: f64 = 64.0;
+/// Requests in flight to a server whose answers end their connections: `http.server` of Python lets six connections wait.
+const FEW: f64 = 4.0;
+/// The system repeats a lost request for a connection after a second; an answer that takes longer, and so many times as long
+/// as the quickest, was late for that.
+const REPEATED: f64 = 1.0;
+const LATE: f64 = 8.0;
 /// How many more each answer allows, as long as nothing is busy.
 const MORE: f64 = 2.0;
 const LEAST: f64 = 4.0;
@@ -38,6 +48,10 @@ struct State {
     /// Uploads, whose latency is mostly the time that their bytes take, and others.
     rounds: [Round; 2],
     halved: Option<Instant>,
+    /// Whether connections are used for more than one request; `None`: unknown.
+    keeps: Option<bool>,
+    /// The shortest latency, in seconds.
+    shortest: f64,
 }
 
 /// Answers to requests of one kind, round by round.
@@ -59,10 +73,12 @@ pub struct Permit<'a> {
 /// How a request was answered.
 #[derive(Debug, Clone, Copy)]
 pub enum Outcome {
-    /// After this time; and whether it was an upload.
-    Answered(Duration, bool),
+    /// After this time; whether it was an upload, and whether the answer ends its connection.
+    Answered(Duration, bool, bool),
     /// The server asked for fewer requests.
     Throttled,
+    /// There was no answer.
+    Lost,
 }
 
 impl Default for Limiter {
@@ -75,11 +91,20 @@ impl Default for Limiter {
             triples: true,
             rounds: [(), ()].map(|()| Round { best: None, answers: 0.0, latencies: 0.0, length: FIRST }),
             halved: None,
+            keeps: None,
+            shortest: f64::INFINITY,
         }))
     }
 }
 
 impl Limiter {
+    /// A limiter for a server that ends each connection, until one of its answers does not.
+    pub fn careful() -> Self {
+        let limiter = Limiter::default();
+        limiter.state().ends(true);
+        limiter
+    }
+
     /// Waits until another request may be in flight, of `ceiling` at most.
     pub async fn acquire(&self, ceiling: usize) -> Permit<'_> {
         loop {
@@ -105,8 +130,14 @@ impl Limiter {
     pub fn note(&self, outcome: Outcome) {
         let mut state = self.state();
         match outcome {
-            Outcome::Answered(latency, is_upload) => state.answered(latency.as_secs_f64(), is_upload),
+            Outcome::Answered(latency, is_upload, is_end) => {
+                state.ends(is_end);
+                state.answered(latency.as_secs_f64(), is_upload);
+            }
             Outcome::Throttled => state.throttled(),
+            // A connection that is kept may end while it is not used.
+            Outcome::Lost if state.keeps == Some(false) => state.throttled(),
+            Outcome::Lost => {}
         }
         state.wake();
     }
@@ -135,12 +166,39 @@ impl Drop for Permit<'_> {
 
 impl State {
     fn most(&self, ceiling: usize) -> usize {
-        (self.limit as usize).clamp(1, ceiling.max(1))
+        (self.limit as usize).clamp(1, self.bound(ceiling).max(1))
+    }
+
+    /// The most that the limit may grow to.
+    fn bound(&self, ceiling: usize) -> usize {
+        let is_near = self.shortest < NOISE.as_secs_f64();
+        if self.keeps == Some(false) && is_near {
+            ceiling.min(FEW as usize)
+        } else {
+            ceiling
+        }
+    }
+
+    fn least(&self) -> f64 {
+        if self.keeps == Some(false) {
+            1.0
+        } else {
+            LEAST
+        }
+    }
+
+    /// Takes note of whether an answer ends its connection. Where one does not, others do now and then, as after a hundred
+    /// requests or with an error.
+    fn ends(&mut self, is_end: bool) {
+        if self.keeps.is_none() || (self.keeps == Some(false) && !is_end) {
+            self.keeps = Some(!is_end);
+            (self.limit, self.triples) = if is_end { (FEW, false) } else { (FIRST, true) };
+        }
     }
 
     /// Wakes as many as may be allowed; those that are not go to the end of the line again.
     fn wake(&mut self) {
-        let mut room = (self.limit as usize).saturating_sub(self.in_flight).max(1);
+        let mut room = self.most(self.ceiling).saturating_sub(self.in_flight).max(1);
         while room > 0 {
             let Some(turn) = self.waiting.pop_front() else { break };
             // Some do not wait any more.
@@ -149,11 +207,16 @@ impl State {
     }
 
     fn answered(&mut self, latency: f64, is_upload: bool) {
+        self.shortest = self.shortest.min(latency);
+        if self.keeps == Some(false) && latency > f64::max(REPEATED, LATE * self.shortest) {
+            return self.throttled();
+        }
         // What is not used says nothing of whether more would help.
-        let used = self.in_flight as f64 >= 0.7 * self.limit;
-        if used && self.limit < self.ceiling as f64 {
+        let used = self.in_flight as f64 >= 0.7 * self.limit.floor();
+        if used && self.limit < self.bound(self.ceiling) as f64 {
             self.limit += if self.triples { MORE } else { 1.0 / self.limit };
         }
+        let least = self.least();
         let round = &mut self.rounds[usize::from(is_upload)];
         round.answers += 1.0;
         round.latencies += latency;
@@ -164,7 +227,7 @@ impl State {
         let best = round.best.map_or(mean, |best| best.min(mean));
         if used && mean > BUSY * best + NOISE.as_secs_f64() {
             self.triples = false;
-            self.limit = (0.75 * self.limit).max(LEAST);
+            self.limit = (0.75 * self.limit).max(least);
         }
         // The way to a store may become longer for good.
         round.best = Some(1.01 * best);
@@ -174,7 +237,7 @@ impl State {
     fn throttled(&mut self) {
         self.triples = false;
         if self.halved.is_none_or(|halved| halved.elapsed() > CALM) {
-            self.limit = (0.5 * self.limit).max(LEAST);
+            self.limit = (0.5 * self.limit).max(self.least());
             self.halved = Some(Instant::now());
         }
     }
@@ -237,6 +300,39 @@ mod tests {
         limiter.note(Outcome::Throttled);
         assert_eq!(limiter.state().most(256), FIRST as usize / 2, "once for all that were on their way");
         assert!(!limiter.state().triples);
+    }
+
+    /// The limit after so many answers of a server that ends its connections.
+    fn of_ends(limiter: &Limiter, answers: usize, seconds: f64) -> usize {
+        for _ in 0..answers {
+            let most = limiter.state().most(256);
+            limiter.state().in_flight = most;
+            limiter.note(Outcome::Answered(Duration::from_secs_f64(seconds), false, true));
+        }
+        let limit = limiter.state().most(256);
+        limit
+    }
+
+    #[test]
+    fn a_server_that_ends_each_connection_has_few() {
+        let (unknown, near, far) = (Limiter::default(), Limiter::careful(), Limiter::careful());
+        assert_eq!((unknown.state().most(256), near.state().most(256)), (64, 4));
+        assert_eq!((of_ends(&unknown, 1, 0.001), of_ends(&near, 500, 0.001)), (4, 4));
+        assert_eq!(of_ends(&far, 100, 0.05), 14, "one more from round to round");
+        near.note(Outcome::Lost);
+        assert_eq!(near.state().most(256), 2);
+        assert_eq!(of_ends(&unknown, 1, 1.1), 2, "an answer that is late");
+        assert_eq!(of_ends(&unknown, 50, 0.001), 4);
+    }
+
+    #[test]
+    fn a_server_that_keeps_one_connection_may_end_others() {
+        let limiter = Limiter::careful();
+        limiter.note(Outcome::Answered(Duration::from_millis(1), false, true));
+        limiter.note(Outcome::Answered(Duration::from_millis(1), false, false));
+        limiter.note(Outcome::Answered(Duration::from_millis(1), false, true));
+        limiter.note(Outcome::Lost);
+        assert_eq!(limiter.state().most(256), FIRST as usize);
     }
 
     #[test]

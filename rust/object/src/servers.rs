@@ -23,7 +23,6 @@ type Named = (String, Arc<Server>);
 static SERVERS: PerProcess<Mutex<Vec<Named>>> = PerProcess::new(Mutex::default);
 
 /// What was learnt of one server; of one bucket, where there are buckets.
-#[derive(Default)]
 pub struct Server {
     pub limiter: Limiter,
     pub pace: Pace,
@@ -39,7 +38,9 @@ impl Server {
         if servers.len() >= KEPT {
             servers.remove(0);
         }
-        servers.push((name, Arc::default()));
+        // Some servers that are meant for one machine have no room for many connections.
+        let limiter = if name.starts_with("http://") { Limiter::careful() } else { Limiter::default() };
+        servers.push((name, Arc::new(Server { limiter, pace: Pace::default() })));
         Arc::clone(&servers[servers.len() - 1].1)
     }
 }
