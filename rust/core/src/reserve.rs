@@ -128,7 +128,7 @@ mod tests {
         let mut numbers: Vec<usize> = all.iter().filter_map(|block| number_of(block.as_ptr())).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..WORDS * 64).collect::<Vec<_>>());
-        assert!(all.iter().all(|block| block.as_ptr() as usize % ALIGNMENT == 0));
+        assert!(all.iter().all(|block| (block.as_ptr() as usize).is_multiple_of(ALIGNMENT)));
         assert_eq!(take(1, 1), None);
         numbers.into_iter().for_each(give_back);
         assert_eq!((take(BLOCK + 1, 1), take(1, 128)), (None, None));

@@ -123,7 +123,7 @@ fn build(
             }
             "bytes" => {
                 swap = swapped(&step.get_item(1)?, 0)?;
-                if cell.itemsize % swap.size() != 0 {
+                if !cell.itemsize.is_multiple_of(swap.size()) {
                     let message = format!("elements of {} bytes are not whole units of {}", cell.itemsize, swap.size());
                     return Err(PyValueError::new_err(message));
                 }

@@ -67,7 +67,7 @@ impl BytesToBytes for Bitround {
     }
 
     fn encoded_element(&self, size: usize) -> Option<usize> {
-        (size % self.bytes == 0).then_some(size)
+        size.is_multiple_of(self.bytes).then_some(size)
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
@@ -88,7 +88,7 @@ impl BytesToBytes for Bitround {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        if src.len() % self.bytes != 0 {
+        if !src.len().is_multiple_of(self.bytes) {
             let reason = format!("expected a multiple of {} bytes, found {}", self.bytes, report::grouped(src.len()));
             return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
         }

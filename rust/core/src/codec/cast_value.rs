@@ -116,7 +116,7 @@ fn entries(text: &str, from: Format) -> Result<Vec<(u64, u64)>> {
 
 impl Cast {
     fn length(&self, size: usize) -> Option<usize> {
-        (size % self.from.bytes() == 0).then(|| (size / self.from.bytes()).checked_mul(self.to.bytes()))?
+        size.is_multiple_of(self.from.bytes()).then(|| (size / self.from.bytes()).checked_mul(self.to.bytes()))?
     }
 
     fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {

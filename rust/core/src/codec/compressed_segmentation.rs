@@ -161,7 +161,7 @@ impl CompressedSegmentation {
 
     fn decode<const SIZE: usize>(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let total = src.len() / WORD;
-        if src.len() % WORD != 0 || total < self.channels {
+        if !src.len().is_multiple_of(WORD) || total < self.channels {
             let reason = format!("expected words of 32 bits, at least {} of them", report::grouped(self.channels));
             return Err(Error::decode(NAME, format!("{reason}, found {} bytes", report::grouped(src.len()))));
         }

@@ -25,7 +25,7 @@ impl Delta {
 
     fn length(&self, decoded: usize) -> Option<usize> {
         let size = self.elements.0;
-        (decoded % size == 0).then(|| (decoded / size).checked_mul(self.differences.0))?
+        decoded.is_multiple_of(size).then(|| (decoded / size).checked_mul(self.differences.0))?
     }
 }
 

@@ -59,7 +59,7 @@ impl FixedScaleOffset {
     }
 
     fn length(&self, decoded: usize) -> Option<usize> {
-        (decoded % self.element == 0).then(|| (decoded / self.element).checked_mul(self.stored.size()))?
+        decoded.is_multiple_of(self.element).then(|| (decoded / self.element).checked_mul(self.stored.size()))?
     }
 }
 

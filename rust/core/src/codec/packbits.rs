@@ -229,7 +229,7 @@ impl BytesToBytes for Packbits {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let size = match self.packed_len(src.len()) {
-            Some(size) if src.len() % self.bytes == 0 => size,
+            Some(size) if src.len().is_multiple_of(self.bytes) => size,
             _ => {
                 let reason = format!("expected elements of {} bytes, found {}", self.bytes, report::grouped(src.len()));
                 return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });

@@ -33,7 +33,7 @@ impl ScaleOffset {
     }
 
     fn run(&self, src: &[u8], dst: &mut [u8], direction: Direction) -> Result<()> {
-        if src.len() != dst.len() || src.len() % self.format.bytes() != 0 {
+        if src.len() != dst.len() || !src.len().is_multiple_of(self.format.bytes()) {
             return Err(report::wrong_size(NAME, dst.len(), src.len()));
         }
         let encodes = direction == Direction::Encode;
@@ -141,7 +141,7 @@ impl BytesToBytes for ScaleOffset {
     }
 
     fn encoded_element(&self, size: usize) -> Option<usize> {
-        (size % self.format.bytes() == 0).then_some(size)
+        size.is_multiple_of(self.format.bytes()).then_some(size)
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {

@@ -24,7 +24,7 @@ impl Shuffle {
     }
 
     fn check(&self, direction: Direction, length: usize) -> Result<()> {
-        if length % self.element == 0 {
+        if length.is_multiple_of(self.element) {
             return Ok(());
         }
         let reason = format!("expected a multiple of {} bytes, found {}", self.element, report::grouped(length));

@@ -33,7 +33,7 @@ impl BytesToBytes for Swapped {
     }
 
     fn encoded_element(&self, size: usize) -> Option<usize> {
-        (size % self.0.size() == 0).then_some(size)
+        size.is_multiple_of(self.0.size()).then_some(size)
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {

@@ -24,7 +24,7 @@ impl Avx2 {
 
     /// Writes the rows of a plane, whose length is a multiple of 8.
     pub fn to_rows(self, plane: &[u8], rows: &mut [u8]) {
-        assert!(plane.len() == rows.len() && plane.len() % 8 == 0);
+        assert!(plane.len() == rows.len() && plane.len().is_multiple_of(8));
         // SAFETY: `self` exists, so the processor has AVX2.
         unsafe { to_rows(plane, rows) };
         let length = rows.len() / 8;
@@ -37,7 +37,7 @@ impl Avx2 {
 
     /// Undoes [`Avx2::to_rows`].
     pub fn to_plane(self, rows: &[u8], plane: &mut [u8]) {
-        assert!(plane.len() == rows.len() && plane.len() % 8 == 0);
+        assert!(plane.len() == rows.len() && plane.len().is_multiple_of(8));
         // SAFETY: as above.
         unsafe { to_plane(rows, plane) };
         let length = rows.len() / 8;

@@ -96,7 +96,7 @@ impl Shuffle {
 /// leave a block as it is whose elements do not fill all bytes of a row.
 #[cfg(target_arch = "x86_64")]
 fn in_planes(typesize: usize, size: usize) -> bool {
-    matches!(typesize, 1 | 2 | 4 | 8 | 16) && size % (8 * typesize) == 0
+    matches!(typesize, 1 | 2 | 4 | 8 | 16) && size.is_multiple_of(8 * typesize)
 }
 
 #[cfg(target_arch = "x86_64")]

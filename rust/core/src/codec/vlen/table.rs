@@ -103,7 +103,7 @@ impl Table {
                 let error = std::str::from_utf8(element).err()?;
                 Some(format!("is not UTF-8 text, from byte {} on", error.valid_up_to()))
             }
-            Element::Bytes(unit) if unit > 1 && element.len() % unit != 0 => {
+            Element::Bytes(unit) if unit > 1 && !element.len().is_multiple_of(unit) => {
                 Some(format!("has {} bytes, not a multiple of {unit}", element.len()))
             }
             Element::Bytes(_) => None,

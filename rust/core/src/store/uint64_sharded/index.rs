@@ -50,7 +50,7 @@ fn codec() -> Result<Gzip> {
 
 fn entries(bytes: &[u8], base: u64, most: u64) -> Result<Vec<Entry>> {
     let count = bytes.len() / ROW;
-    if bytes.len() % ROW != 0 || count as u64 > most {
+    if !bytes.len().is_multiple_of(ROW) || count as u64 > most {
         let reason = format!("expected at most {most} chunks of {ROW} bytes in the index of a minishard");
         return Err(damaged(format!("{reason}, found {} bytes", bytes.len())));
     }
