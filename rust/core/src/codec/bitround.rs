@@ -92,14 +92,12 @@ impl BytesToBytes for Bitround {
             let reason = format!("expected a multiple of {} bytes, found {}", self.bytes, report::grouped(src.len()));
             return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
         }
-        let before = dst.len();
-        room::reserve(NAME, Direction::Encode, dst, src.len())?;
-        dst.resize(before + src.len(), 0);
+        let dst = room::appended(NAME, dst, src.len())?;
         // The size is a constant in each loop.
         macro_rules! each {
             ($type:ty) => {{
                 const SIZE: usize = size_of::<$type>();
-                let elements = src.chunks_exact(SIZE).zip(dst[before..].chunks_exact_mut(SIZE));
+                let elements = src.chunks_exact(SIZE).zip(dst.chunks_exact_mut(SIZE));
                 let Some(dropped) = self.mantissa.checked_sub(self.keepbits).filter(|&bits| bits > 0) else {
                     elements.for_each(|(src, dst)| put(Bitround { bytes: SIZE, ..*self }.rounded(bits(src)), dst));
                     return Ok(());

@@ -319,10 +319,7 @@ impl BytesToBytes for CastValue {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        let before = dst.len();
         let size = self.encoding.length(src.len()).unwrap_or(src.len());
-        room::reserve(NAME, Direction::Encode, dst, size)?;
-        dst.resize(before + size, 0);
-        self.encoding.run(src, &mut dst[before..])
+        self.encoding.run(src, room::appended(NAME, dst, size)?)
     }
 }

@@ -303,10 +303,7 @@ impl BytesToBytes for CompressedSegmentation {
 
 /// Appends so many words of zeros.
 fn grow(dst: &mut Vec<u8>, words: usize) -> Result<()> {
-    let size = words.saturating_mul(WORD);
-    room::reserve(NAME, Direction::Encode, dst, size)?;
-    dst.resize(dst.len() + size, 0);
-    Ok(())
+    room::appended(NAME, dst, words.saturating_mul(WORD)).map(|_| ())
 }
 
 /// The word at a place that the caller has seen to be there.

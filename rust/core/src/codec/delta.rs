@@ -129,10 +129,7 @@ impl BytesToBytes for Delta {
             let reason = format!("expected elements of {} bytes, found {} bytes", self.elements.0, src.len());
             return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
         };
-        let before = dst.len();
-        room::reserve(NAME, Direction::Encode, dst, size)?;
-        dst.resize(before + size, 0);
-        let dst = &mut dst[before..];
+        let dst = room::appended(NAME, dst, size)?;
         macro_rules! each {
             ($from:ty) => {{
                 macro_rules! into {

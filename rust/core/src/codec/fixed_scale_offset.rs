@@ -63,7 +63,7 @@ impl FixedScaleOffset {
     }
 }
 
-/// A whole number, of which the type must have what it has; of others, anything.
+/// Converts a whole number to a type. Where the type does not have the number (`has!`), the result means nothing.
 macro_rules! whole {
     ($value:expr, f32) => {
         $value as f32
@@ -83,8 +83,8 @@ macro_rules! whole {
     };
 }
 
-/// Whether a type has a whole number. The least one of a type of integers is exact as float64, and so is the first one
-/// beyond the greatest; floating point has infinity for what is beyond, and NaN.
+/// Whether a type has a whole number. Both bounds of a type of integers are exact as float64: its least number, and the
+/// first one beyond its greatest. Floating point has every number, as it has infinity and NaN.
 macro_rules! has {
     ($value:expr, f32) => {
         true
@@ -156,10 +156,7 @@ impl BytesToBytes for FixedScaleOffset {
             let reason = format!("expected elements of {} bytes, found {} bytes", self.element, src.len());
             return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
         };
-        let before = dst.len();
-        room::reserve(NAME, Direction::Encode, dst, size)?;
-        dst.resize(before + size, 0);
-        let dst = &mut dst[before..];
+        let dst = room::appended(NAME, dst, size)?;
         let mut has_all = true;
         macro_rules! encode {
             ($from:ty, $to:ident) => {{

@@ -240,9 +240,7 @@ impl BytesToBytes for Packbits {
         if self.padding == Padding::FirstByte {
             dst.push(padding);
         }
-        let before = dst.len();
-        dst.resize(before + size, 0);
-        self.pack(src, &mut dst[before..]);
+        self.pack(src, room::appended(NAME, dst, size)?);
         if self.padding == Padding::LastByte {
             dst.push(padding);
         }

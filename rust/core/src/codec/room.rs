@@ -17,6 +17,14 @@ pub fn reserve(codec: &'static str, direction: Direction, dst: &mut Vec<u8>, mor
     dst.try_reserve(more).map_err(|_| report::no_memory(codec, direction, more))
 }
 
+/// Appends so many zeros, to be overwritten, and returns them.
+pub fn appended<'a>(codec: &'static str, dst: &'a mut Vec<u8>, size: usize) -> Result<&'a mut [u8]> {
+    let before = dst.len();
+    reserve(codec, Direction::Encode, dst, size)?;
+    dst.resize(before + size, 0);
+    Ok(&mut dst[before..])
+}
+
 /// The first `size` bytes of a scratch buffer that only grows: zeroed once, when it grows, never per chunk.
 pub fn scratch<'a>(
     codec: &'static str,

@@ -158,9 +158,6 @@ impl BytesToBytes for ScaleOffset {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        let before = dst.len();
-        room::reserve(NAME, Direction::Encode, dst, src.len())?;
-        dst.resize(before + src.len(), 0);
-        self.run(src, &mut dst[before..], Direction::Encode)
+        self.run(src, room::appended(NAME, dst, src.len())?, Direction::Encode)
     }
 }

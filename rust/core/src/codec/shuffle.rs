@@ -67,9 +67,6 @@ impl BytesToBytes for Shuffle {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         self.check(Direction::Encode, src.len())?;
-        room::reserve(NAME, Direction::Encode, dst, src.len())?;
-        let before = dst.len();
-        dst.resize(before + src.len(), 0);
-        self.kernel().apply(self.element, src, &mut dst[before..], &mut Vec::new())
+        self.kernel().apply(self.element, src, room::appended(NAME, dst, src.len())?, &mut Vec::new())
     }
 }
