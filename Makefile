@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find rust -name '*.rs') rust/core/Cargo.toml rust/object/Cargo.toml rust/py/Cargo.toml Cargo.toml Cargo.lock
 
+# The crates of the workspace with checks; all others are those that the package was built with.
+CHECKED := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
+
 .PHONY: help demo test lint types rust unit interop downstream fixtures soak fuzz miri model bench docs site wheel clean
 
 help:  ## this list
@@ -47,14 +50,14 @@ lint: $(VENV)/tested  ## formatting and lints of both languages
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path bench/limit/Cargo.toml
 	cargo fmt --check --manifest-path rust/fuzz/Cargo.toml
-	cargo clippy --quiet --workspace --all-targets -- --deny warnings
+	$(CHECKED) cargo clippy --quiet --release --workspace --all-targets -- --deny warnings
 	cargo clippy --quiet --manifest-path rust/fuzz/Cargo.toml --target-dir target --lib --no-default-features -- --deny warnings
 
 types: $(VENV)/tested  ## mypy, strict
 	$(BIN)/mypy
 
 rust:  ## tests of the engine, without Python
-	cargo test --quiet --package blizzarr-core --package blizzarr-object
+	$(CHECKED) cargo test --quiet --release --workspace
 
 unit: $(VENV)/tested  ## tests of the package
 	$(BIN)/python -m pytest --numprocesses auto

@@ -141,8 +141,8 @@ def test_neuroglancer_is_a_package_like_others() -> None:
 WITH_NAMES = {"for_zarr.py", "tensorstore/drivers.py"} | {
     f"zarr/{name}.py"
     for name in (
-        *("buffer", "config", "dtype", "errors", "functions", "metadata", "registry"),
-        *("abc/codec", "abc/metadata", "abc/store", "api/asynchronous", "api/synchronous"),
+        *("buffer", "config", "dtype", "errors", "functions", "metadata", "registry", "types"),
+        *("abc/buffer", "abc/codec", "abc/metadata", "abc/store", "api/asynchronous", "api/synchronous"),
         *("codecs/numcodecs", "codecs/registered"),
     )
 }

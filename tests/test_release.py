@@ -114,3 +114,18 @@ def test_the_links_beside_that_page_are_a_table() -> None:
         "Changelog": f"{URL}/blob/v1.2.0/CHANGELOG.md",
         "Issues": f"{URL}/issues",
     }
+
+
+@pytest.mark.parametrize(
+    ("tag", "tags", "names"),
+    [
+        ("v0.2.0", ["v0.1.0", "v0.2.0"], ["0.2", "latest"]),
+        ("v0.10.0", ["v0.9.3", "v0.10.0"], ["0.10", "latest"]),
+        ("v0.1.5", ["v0.1.5", "v0.2.0"], ["0.1"]),
+        ("v0.2.1", ["v0.2.0", "v0.2.1", "v0.3.0-rc.1"], ["0.2", "latest"]),
+        ("v0.3.0-rc.1", ["v0.2.0", "v0.3.0-rc.1"], []),
+    ],
+)
+def test_the_newest_release_is_latest(tag: str, tags: list[str], names: list[str]) -> None:
+    """The site's "latest" is neither a pre-release nor a repaired old release."""
+    assert program("site_names").names(tag, tags) == names

@@ -32,7 +32,8 @@ class Config:
     """
 
     threads: int = 0
-    """The number of threads that read and write chunks; 0 means one per core."""
+    """The number of threads that read and write chunks; 0 means one per core. While they wait for a disk there are
+    more, up to 32, unless it is 1."""
     concurrent_requests: int = 0
     """The most requests to a remote store (see `blizzarr.stores.Store`) that are made at once, however small the
     chunks, as far as they fit into 256 MiB; never less than `threads`. 0 leaves it to the store: object stores and

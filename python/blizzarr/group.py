@@ -389,7 +389,7 @@ class Group(GroupMembers):
         path = join(self._path, member_path(name, self._metadata))
         if name not in self:
             raise NodeNotFoundError(f"there is no member {name!r} to remove", array=f"/{path}", store=str(self._store))
-        remove_node(self._store, path)
+        remove_node(self._store, path, implied=True)
         self._forget()
 
     def _group(self, path: str, metadata: GroupMeta) -> Group:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from blizzarr.array import Array, without_data
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, UnknownExtensionError
-from blizzarr.formats import Child, format_of, read_node, with_separator
+from blizzarr.formats import Child, format_of, is_implicit, read_node, with_separator
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.keywords import nearest
@@ -101,7 +101,8 @@ class GroupMembers(Node, ABC):
             full = join(self._path, member_path(path, self._metadata))  # type: ignore[arg-type]  # it is checked there
             if self._metadata.consolidated is not None:
                 return path in self._metadata.consolidated
-            return read_many(self._store, [full])[0] is not None
+            there = read_many(self._store, [full])[0]
+            return there is not None or is_implicit(self._store, format_of(self._metadata), full)
         except (PathError, TypeError):
             # A name that no node can have, like one that is too long for a file, is not there either.
             return False

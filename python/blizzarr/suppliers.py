@@ -20,9 +20,11 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "n5": "blocks of N5, which are in no registry; blizzarr.copy stores their elements anew",
         "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
         "numcodecs.": "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it",
-        "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr, which registers it for v3; "
-        "v2 documents need imagecodecs.numcodecs.register_codecs()",
+        "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr; "
+        "for v2 documents pip install 'blizzarr[images]' is enough",
         "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
+        "zarrs.gdeflate": "deflate for decoders on GPUs; the package zarrs (Rust) reads it, built with its feature "
+        "gdeflate, and none of Python does",
         "zarrs.": _ZARRS.format(point="codec"),
         "https://codec.zarrs.dev/": _ZARRS.format(point="codec"),
     },
@@ -41,7 +43,6 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
     "chunk key encoding": {
         "suffix": _SUFFIX,
         "default_with_suffix": _SUFFIX,
-        "fanout": "indices spread over directories, proposed for the registry; no installed package has it",
         "zarrs.": _ZARRS.format(point="chunk key encoding"),
     },
 }
@@ -53,7 +54,7 @@ def supplier(point: str, name: str) -> str:
 
     >>> supplier("chunk key encoding", "suffix")
     'keys with an ending, proposed for the registry; zarrs.default_suffix is read here'
-    >>> supplier("codec", "zarrs.gdeflate")
+    >>> supplier("codec", "zarrs.unheard_of")
     'an experimental codec of zarrs, which the packages zarrista (Python) and zarrs (Rust) read'
     """
     known = SUPPLIERS[point]

@@ -42,6 +42,7 @@ NAMES = (
     "blosc",
     "lz4",
     "n5",
+    "numbers",
     "vlen",
     "segmentation",
     "shard",

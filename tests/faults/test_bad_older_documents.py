@@ -66,13 +66,14 @@ def every_member(group: blizzarr.Group) -> None:
 
 def refusal(call: Callable[[], Any]) -> BlizzarrError:
     with pytest.raises((MetadataError, LimitError)) as caught:
-        call()
+        # An array whose codecs nobody knows opens, but nothing that needs them works.
+        call().metadata  # noqa: B018
     return caught.value
 
 
 @pytest.mark.parametrize(("placed", "case"), CASES)
 def test_rows_041_to_059_and_066_bad_documents_of_older_formats(placed: Placed, case: dict[str, Any]) -> None:
-    """Never opened, always named, never replaced by a new array or group."""
+    """Never read, always named, never replaced by a new array or group."""
     path, key, store = placed(case)
     before = dict(store)
     begun = time.process_time()

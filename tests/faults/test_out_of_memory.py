@@ -6,15 +6,10 @@ allocation is the one that fails some time. Chunks are large, as what they need 
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-import blizzarr
 from support.child import answer
 
 CAPPED = """
@@ -164,24 +159,3 @@ def test_row_092_allocations_for_selections_may_fail(tmp_path: object, layout: s
     facts = answer(CAPPED + SELECTIONS, root=str(tmp_path), layout=layout, cached=cached, threads=threads)
     assert (facts["wrong"], facts["errors"]) == ([], 0)
     assert set(facts["seen"]) == {"fine", "LimitError", "MemoryError"}
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are listed on Linux")
-def test_row_092_a_module_that_cannot_be_loaded_leaves_nothing_open(tmp_path: Path) -> None:
-    """That for locks is imported when the first one is taken; after the failure, everything goes on."""
-    blizzarr.create_array(tmp_path / "a", shape=3, chunks=2, dtype="u1")
-    group = blizzarr.open_group(tmp_path, mode="a")
-    array = blizzarr.open_array(tmp_path / "a")
-    changes: list[Callable[[], object]] = [
-        lambda: array.append(np.zeros(1, "u1")),
-        lambda: group.create_array("b", shape=1, dtype="u1"),
-    ]
-    for change in changes:
-        before = len(os.listdir("/proc/self/fd"))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(sys.modules, "fcntl", None)  # an ImportError for whoever imports it
-            with pytest.raises(ImportError):
-                change()
-        assert len(os.listdir("/proc/self/fd")) == before
-        change()
-    assert array.shape == (4,)

@@ -306,14 +306,14 @@ def test_row_129_an_append_makes_no_other_array_longer(tmp_path: Path, monkeypat
     from blizzarr.array import reshape
 
     old = create(tmp_path)
-    revise = reshape.revise
-    replaced = []
+    changing = reshape.changing
+    replaced: list[Any] = []
 
-    def late(*args: Any, **named: Any) -> Any:
+    def late(*args: Any) -> Any:
         replaced.append(create(tmp_path, dtype="float64"))
-        return revise(*args, **named)
+        return changing(*args)
 
-    monkeypatch.setattr(reshape, "revise", late)
+    monkeypatch.setattr(reshape, "changing", late)
     with pytest.raises(ConflictError, match="somebody has replaced the array"):
         old.append(DATA[:1])
     assert blizzarr.open(tmp_path)["a"].shape == (8, 5)

@@ -10,6 +10,7 @@ zarr-java      a folder with zarr-java and what it needs, by Maven
 netcdf         a virtual environment with netCDF4, and so NetCDF-C
 gdal           a folder with Debian's GDAL for Debian's Python, unpacked beside the system and not into it
 orbax          a virtual environment with Orbax and JAX, of Python 3.12 or later
+imagecodecs    one with imagecodecs-zarr, whose codecs are entry points, and what blizzarr needs
 bench          a virtual environment of Python 3.12 or later with every implementation that `make bench` compares
 =============  ===================================================================================================
 
@@ -171,6 +172,7 @@ RECIPES: dict[str, tuple[Maker, Path, dict[str, Path]]] = {
     ),
     "netcdf": (partial(make_virtual_environment, versions=MIDDLE), HERE / "netcdf/requirements.txt", {}),
     "orbax": (partial(make_virtual_environment, versions=NEW), HERE / "orbax/requirements.txt", {}),
+    "imagecodecs": (partial(make_virtual_environment, versions=NEW), HERE / "imagecodecs/requirements.txt", {}),
     "zarrita": (make_node_folder, HERE / "zarrita/package.json", {}),
     "zarr-java": (make_java_folder, HERE / "zarr-java/pom.xml", {"beside": HERE / "zarr-java/wheels.txt"}),
     "gdal": (make_debian_folder, HERE / "gdal/packages.txt", {}),

@@ -63,6 +63,7 @@ CODECS: Final = sorted(
 KEYS: Final[dict[str, Any]] = {
     "default": "default",
     "v2": "v2",
+    "fanout": "fanout",
     "zarrs.default_suffix": {"name": "zarrs.default_suffix", "configuration": {"suffix": ".bin"}},
 }
 GRIDS: Final[dict[str, Any]] = {"regular": (3, 4), "rectilinear": [[1, 3, 2], [2, 2]]}

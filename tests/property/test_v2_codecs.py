@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from blizzarr.codecs.configs import chain_from_configs, chain_to_configs
 from blizzarr.dtypes import DataType
+from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
 from support.one_chunk import decoded, encoded
 
@@ -96,7 +97,12 @@ def test_stored_as_by_v2(data: st.DataObject) -> None:
         # Elements that are too large for what a filter makes; checksums and text of which filters lost bits, or all.
         reject()
     found = decoded(chain, stored, kind, shape)
-    ours = encoded(chain, values, kind)
+    try:
+        ours = encoded(chain, values, kind)
+    except CodecError:
+        # What numcodecs loses is refused.
+        assert found.tobytes() != values.astype(kind.numpy).tobytes()
+        return
     assert found.tobytes() == expected.astype(kind.numpy).tobytes()
     assert ours == stored or compressor in COMPRESSORS[2:]
     assert decoded(chain, ours, kind, shape).tobytes() == found.tobytes()

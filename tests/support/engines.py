@@ -31,7 +31,8 @@ def layouts(draw: st.DrawFn, rank: int, itemsize: int) -> tuple[tuple[int, ...],
         return inner, steps
     index = [("bytes", 0), ("crc32c",)]
     outer = tuple(length * draw(st.integers(1, 3)) for length in inner)
-    return outer, [("shard", inner, steps, index, draw(st.booleans()))]
+    order = draw(st.sampled_from(["lexicographic", "colexicographic", "morton"]))
+    return outer, [("shard", inner, steps, index, draw(st.booleans()), order)]
 
 
 def whole(shape: tuple[int, ...]) -> Lowered:

@@ -111,6 +111,9 @@ def faulty_server() -> Iterator[FaultyServer]:
                 self.send_header(name.replace("_", "-"), value)
             if status != 204:
                 self.send_header("Content-Length", headers.get("length", str(len(body))))
+            if self.close_connection:
+                # A client that is not told would make its next request on a connection that may just be ending.
+                self.send_header("Connection", "close")
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)

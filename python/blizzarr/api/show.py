@@ -59,7 +59,7 @@ def show(
     key
         What to show of the array: integers, slices and ``...``.
     cmap
-        The colour map: ``"viridis"``, ``"magma"``, ``"gray"`` or ``"rdbu"``, or any of Matplotlib if it is installed;
+        The colour map: ``"viridis"``, ``"magma"``, ``"gray"`` or ``"RdBu"``, or any of Matplotlib if it is installed;
         with ``_r`` appended, in reverse.
     vmin, vmax
         The values of the first and the last colour: numbers, or percentiles like ``"2%"``. By default ``"0.2%"`` and
@@ -136,7 +136,7 @@ def _coordinates(array: Array) -> dict[int, Coordinates]:
             meta, length = detect(array.store, join(above, name)), array.shape[number]
             if isinstance(meta, ArrayMeta) and meta.shape == (length,) and 0 < length < _MOST:
                 values = Array(array.store, join(above, name), meta)[...]
-                by_axis[number] = Coordinates.of(values, meta.attributes)
+                by_axis[number] = Coordinates.of(values, meta.attributes, name)
         except BlizzarrError:
             # What is wrong with its neighbours is no reason to show nothing of an array.
             continue

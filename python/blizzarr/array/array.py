@@ -28,6 +28,7 @@ from blizzarr.transfer import read, write
 if TYPE_CHECKING:
     from blizzarr.attributes import Attributes
     from blizzarr.stores import Store
+    from blizzarr.transfer import Binding
 
 
 class Array(AsNumpy):
@@ -379,9 +380,11 @@ class Array(AsNumpy):
         >>> z.append([9], at=7), z.append([9], at=7)
         ((8,), (8,))
         """
-        adopt = partial(self._adopt_shape, self._adoptions)
-        binding = self._binding or self._bind()
-        return append(self._store, self._path, self._metadata, binding, data, axis, at, adopt=adopt).shape
+        with self._adopting:
+            # Of one moment: another thread may refresh the array, which somebody else has replaced.
+            since, metadata, binding = self._adoptions, self._metadata, self._binding or self._bind()
+        adopt = partial(self._adopt_shape, since)
+        return append(self._store, self._path, metadata, binding, data, axis, at, adopt=adopt).shape
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step, and return the array; the other attributes stay.
@@ -438,10 +441,12 @@ class Array(AsNumpy):
         """
         return self._renew(lambda: as_array_meta(read_node(self._store, self._path), self._path))
 
-    def _adopt(self, metadata: ArrayMeta, since: int | None = None) -> bool:
+    def _adopt(self, metadata: ArrayMeta, since: int | None = None, made: Binding | None = None) -> bool:
         with self._adopting:
             binding = self._binding
-            if binding is not None and not same_chunks(metadata, self._metadata):
+            if made is not None and since == self._adoptions:
+                binding = made
+            elif binding is not None and not same_chunks(metadata, self._metadata):
                 binding = None
             elif binding is not None and metadata.shape != self._shape:
                 binding = binding.resized(metadata.shape, metadata.chunk_grid)
@@ -452,13 +457,15 @@ class Array(AsNumpy):
             self._adoptions += 1
             return True
 
-    def _adopt_shape(self, since: int, metadata: ArrayMeta) -> None:
+    def _adopt_shape(self, since: int, metadata: ArrayMeta, made: Binding | None = None) -> None:
         """Take over a shape that was just published, while the caller still holds the lock on the array's shape.
+
+        `made` is the binding of the array with that shape, if the caller has one: made from that of this array `since`.
 
         If other metadata was taken over `since`, the rest of it may be newer than this, but not its shape.
         """
         with self._adopting:
-            if not self._adopt(metadata, since) and same_chunks(metadata, self._metadata):
+            if not self._adopt(metadata, since, made) and same_chunks(metadata, self._metadata):
                 self._adopt(replace(self._metadata, shape=metadata.shape, chunk_grid=metadata.chunk_grid))
 
     # As Dask and pickle see it

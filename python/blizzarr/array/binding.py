@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -93,3 +94,12 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
 def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
     """Return the engine's codec chain for chunks, which arrays of one layout share."""
     return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))
+
+
+def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
+    """Return the engine's handle of an array."""
+    handle = bind(store, path, meta).handle
+    if isinstance(handle, ObjectHandle):
+        handle = handle.tokens().handle
+    assert isinstance(handle, _native.ArrayHandle)
+    return handle

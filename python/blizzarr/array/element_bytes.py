@@ -62,9 +62,9 @@ def _of_bytes(steps: list[Any], rank: int, itemsize: int) -> tuple[list[Any], Sw
             swap = step[1]
             longer.append((name, 0))
         elif name == "shard":
-            _, shape, inner, index, at_start = step
+            _, shape, inner, index, *rest = step
             inner, swap = _of_bytes(inner, rank, itemsize)
-            longer.append((name, (*shape, itemsize), inner, _of_grid(index, rank), at_start))
+            longer.append((name, (*shape, itemsize), inner, _of_grid(index, rank), *rest))
         else:
             longer.append(step)
     return longer, swap

@@ -2,7 +2,6 @@
 
 Threads of this process exclude each other for every store. Processes exclude each other in local directories, by a
 lock on the directory of the array's document, which the system releases when its holder dies; nothing is left behind.
-On Windows, which locks no directories, local ones are as other stores.
 If a format keeps the documents of several arrays in one directory, processes change one of them at a time. For other
 stores the change of the document is conditional, so that one of two processes gets a `ConflictError`.
 """
@@ -11,20 +10,21 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import threading
+import time
 from collections.abc import Generator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import LocalStore, Store, StoreWrapper
-from blizzarr.stores.confined import open_directory, opened
+from blizzarr.stores.confined import opened
+from blizzarr.stores.directory_locks import lock, open_to_lock, release
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
 
 _locks = NamedLocks("changing the shape of an array")
 
-LOCKS_DIRECTORIES = sys.platform != "win32"
+_PAUSE = 0.002
 
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
 """The errors of file systems that cannot lock a directory. EBADF is that of NFS, which only locks writable files."""
@@ -43,7 +43,7 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
         # By path alone, since two stores may be handles of one place.
         return _locks.sole(path).held((place_of(store), path), array=f"/{path}", store=store)
     prefix = key.rpartition("/")[0]
-    if store.locking != "required" or not LOCKS_DIRECTORIES:
+    if store.locking != "required":
         identity = _identity(store, prefix)
         return _locks.sole(identity).held((identity, key), array=f"/{path}", store=store)
     return _Directory(store, path, prefix)
@@ -73,13 +73,13 @@ class _Directory:
 
     def _take(self) -> bool:
         """Lock the directory; return False if it was replaced in the meantime, and the new one must be locked."""
-        descriptor = self._descriptor = _open(self._store, self._path, self._prefix)
-        identity = _named(os.fstat(descriptor))
+        identity = _identity(self._store, self._prefix)
         # For whatever array: a thread cannot have one directory locked twice.
         self._lock = _locks.sole(identity).hold(identity, array=f"/{self._path}", store=self._store)
         next(self._lock)
-        _lock(descriptor, self._store, self._path)
-        return _identity(self._store, self._prefix) == identity
+        self._descriptor = _open(self._store, self._path, self._prefix)
+        _lock(self._descriptor, self._store, self._path)
+        return _named(os.fstat(self._descriptor)) == identity == _identity(self._store, self._prefix)
 
     def __exit__(self, *_: object) -> None:
         self._release()
@@ -105,8 +105,8 @@ def _identity(store: LocalStore, prefix: str) -> tuple[int, int] | str:
             return _named(os.stat(f"{store}/{prefix}"))
         with opened(store, prefix) as descriptor:
             return _named(os.fstat(descriptor))
-    except FileNotFoundError:
-        return f"{store}/{prefix}"  # reading the document in it will fail
+    except OSError:
+        return f"{store}/{prefix}"  # to lock it, or to read the document in it, will fail
 
 
 def _named(directory: os.stat_result) -> tuple[int, int]:
@@ -140,13 +140,21 @@ _held = _Held()
 def _open(store: LocalStore, path: str, prefix: str) -> int:
     """Open the directory, and return its descriptor, which `_unlock` closes.
 
+    On Windows, where that locks it, wait for other processes.
+
     Raise `StoreError` if the directory cannot be opened.
     """
+    waits = False
     try:
-        with _held.changing:
-            follows = store.links == "follow"
-            descriptor = os.open(f"{store}/{prefix}", os.O_RDONLY) if follows else open_directory(store, prefix)
-            _held.descriptors.add(descriptor)
+        while True:
+            try:
+                with _held.changing:
+                    descriptor = open_to_lock(store, f"{store}/{prefix}", alone=True)
+                    _held.descriptors.add(descriptor)
+                return descriptor
+            except BlockingIOError:
+                waits = waits or _tell(store, path)
+                time.sleep(_PAUSE)
     except FileNotFoundError as error:
         raise ConflictError(
             "expected the array that was opened, found nothing: somebody has removed the array; open it again",
@@ -155,27 +163,29 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
         ) from error
     except OSError as error:
         raise StoreError(
-            f"cannot open the array's directory to lock it: {error.strerror}",
+            f"cannot open the array's directory to lock it: {error.strerror or error}",
             errno=error.errno,
             array="/" + path,
             store=str(store),
         ) from error
-    return descriptor
+
+
+def _tell(store: LocalStore, path: str) -> bool:
+    import logging
+
+    place = f"/{path} in {store}"
+    logging.getLogger("blizzarr.locks").info("waiting for %s, which another process changes", place)
+    return True
 
 
 def _lock(descriptor: int, store: LocalStore, path: str) -> None:
     """Lock the directory, waiting for other processes; raise `StoreError` if the file system cannot lock it."""
-    import fcntl
-
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor, alone=True, wait=False)
         except BlockingIOError:
-            import logging
-
-            place = f"/{path} in {store}"
-            logging.getLogger("blizzarr.locks").info("waiting for %s, which another process changes", place)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _tell(store, path)
+            lock(descriptor, alone=True, wait=True)
     except OSError as error:
         advice = ""
         if error.errno in _UNSUPPORTED:
@@ -198,11 +208,4 @@ def _unlock(descriptor: int) -> None:
             # This is a child of the process that locked it.
             return
         _held.descriptors.remove(descriptor)
-        try:
-            import fcntl
-
-            # Closing alone would leave it locked as long as a child has it open, too.
-            with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-        finally:
-            os.close(descriptor)
+        release(descriptor)

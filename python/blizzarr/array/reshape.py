@@ -22,18 +22,24 @@ import numpy.typing as npt
 
 from blizzarr.array.document import check_same, find_same
 from blizzarr.array.erase import erase_outside
-from blizzarr.array.exclusive import LOCKS_DIRECTORIES, exclusive
+from blizzarr.array.exclusive import exclusive
 from blizzarr.array.stored_alike import stored_alike, written_in_part
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
-from blizzarr.formats import StoredNode, lock_key
+from blizzarr.formats import StoredNode, encode_resized, lock_key, stored_document
+from blizzarr.hierarchy.changing import changing
 from blizzarr.hierarchy.documents import revise
+from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, check_writable
+from blizzarr.stores.native import NativeStore
 from blizzarr.transfer import Binding, as_source, read, write
 
 Adopt: TypeAlias = Callable[[ArrayMeta], object]
 """Called with metadata that was just stored."""
+
+AdoptLonger: TypeAlias = Callable[[ArrayMeta, Binding | None], object]
+"""The same; also with the binding of the array in this shape, if it is made already."""
 
 
 def as_array_meta(metadata: object, path: str) -> ArrayMeta:
@@ -116,13 +122,13 @@ def append(
     axis: int,
     at: int | None = None,
     *,
-    adopt: Adopt | None = None,
+    adopt: AdoptLonger | None = None,
 ) -> ArrayMeta:
     """Write elements at the end of `axis`, as it is stored now, and make the array that much longer.
 
     With `at`, they must begin there: if the array ends with these elements already, it is left as it is; in object
-    stores, and on Windows, fill values at their places are what an interrupted append left, and are replaced. `adopt`
-    is as for `reshape`.
+    stores, fill values at their places are what an interrupted append left, and are replaced. `adopt` is as for
+    `reshape`.
 
     Raise `ValueError` if there is no such axis, or the shape of the data does not fit. Raise `ConflictError` if another
     array is stored there, or one that contradicts `at`.
@@ -139,9 +145,13 @@ def append(
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
     # Where no lock keeps other processes from writing to the same place.
-    grows_first = hasattr(store, "set_if_version") or not LOCKS_DIRECTORIES
+    grows_first = hasattr(store, "set_if_version")
     key = lock_key(path, metadata)
     with exclusive(store, path, key):
+        if not grows_first and (at is None or operator.index(at) == metadata.shape[axis]):
+            published = _append_unchanged(store, path, metadata, binding, key, added, axis, adopt)
+            if published is not None:
+                return published
         while True:
             stored, node = _stored(store, path, metadata)
             old = stored.shape
@@ -150,11 +160,10 @@ def append(
             if at is not None and operator.index(at) != old[axis]:
                 known = (metadata, old, added, axis, operator.index(at), store, path)
                 _check_appended(binding.without_pool().resized(old, stored.chunk_grid), *known, may_be_fill=grows_first)
-                adopt(stored)
+                adopt(stored, None)
                 return stored
-            new = (*old[:axis], old[axis] + added.shape[axis], *old[axis + 1 :])
+            new, region = _longer(old, axis, added.shape[axis])
             longer = binding.resized(new, stored.with_shape(new).chunk_grid)
-            region = tuple((dim, old[axis] if dim == axis else 0, 1) for dim in range(rank))
             if grows_first:
                 try:
                     published = _publish(store, path, metadata, old, new, node, appends=True)
@@ -164,16 +173,58 @@ def append(
                 except ConflictError:
                     # Another program has appended or resized: then at the end that the array has now.
                     continue
-                adopt(published)
+                adopt(published, longer)
                 write(longer, (added.shape, region, False), added)
                 return published
             write(longer.beyond(), (added.shape, region, False), added)
             published = _publish(store, path, metadata, old, new, node, appends=True)
-            adopt(published)
+            adopt(published, longer)
             return published
 
 
-def _nobody(metadata: ArrayMeta) -> None:
+def _append_unchanged(
+    store: Store,
+    path: str,
+    metadata: ArrayMeta,
+    binding: Binding,
+    key: str,
+    added: npt.NDArray[Any],
+    axis: int,
+    adopt: AdoptLonger,
+) -> ArrayMeta | None:
+    """Append to an array whose document is still the one that it came from, byte for byte, as after the last append.
+
+    Then nothing is decoded, and of the document only the shape is encoded. `None` if it is another document, or has to
+    be encoded as a whole; nothing has been written then.
+    """
+    known, old = stored_document(metadata, key), metadata.shape
+    if known is None or not isinstance(store, NativeStore) or store.get(key) != known:
+        return None
+    _check_added(added.shape, old, axis)
+    new, region = _longer(old, axis, added.shape[axis])
+    node = encode_resized(metadata, new, path)
+    if node is None:
+        return None
+    binding.learn(known, old)
+    published = as_array_meta(node.meta, path)
+    longer = binding.resized(new, published.chunk_grid)
+    write(longer.beyond(), (added.shape, region, False), added)
+    with changing(store, path):
+        replaced = store.replace(key, known, node.documents[key])
+    if not replaced:
+        # Others have changed the attributes: changes of the shape wait for this one.
+        published = _publish(store, path, metadata, old, new, _stored(store, path, metadata)[1], appends=True)
+    adopt(published, longer)
+    return published
+
+
+def _longer(shape: tuple[int, ...], axis: int, count: int) -> tuple[tuple[int, ...], Axes]:
+    """Return the shape with so many more elements along an axis, and the region of those, as the engine takes it."""
+    new = (*shape[:axis], shape[axis] + count, *shape[axis + 1 :])
+    return new, tuple((dim, shape[axis] if dim == axis else 0, 1) for dim in range(len(shape)))
+
+
+def _nobody(metadata: ArrayMeta, binding: Binding | None = None) -> None:
     """No handle takes them over."""
 
 

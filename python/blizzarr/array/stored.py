@@ -24,8 +24,9 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     # The longest prefix that all of them have, so that documents and nodes beside them are not listed.
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = confined_directory(store)
-    # Elsewhere a key may begin with another one.
-    in_directories, obstructed = isinstance(unwrapped(store), LocalStore), None
+    # Elsewhere a key may begin with another one, and so may a key under which no chunk is stored.
+    in_directories = isinstance(unwrapped(store), LocalStore) and not metadata.storage_transformers
+    obstructed = None
     for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
         name = key[len(prefix) :] if key.startswith(prefix) else None
         position = None if name is None else keys.position(name, rank)

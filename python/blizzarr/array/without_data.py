@@ -9,13 +9,14 @@ from typing import Any, NoReturn, Self
 
 from blizzarr.array.array import Array
 from blizzarr.errors import UnknownExtensionError
+from blizzarr.formats.dimension_names import names_in
 from blizzarr.json_values import dump
 from blizzarr.printable import printable
 from blizzarr.stores import Store
 
 
 class ArrayWithoutData(Array):
-    """An array of v3 with a codec, a data type, a grid or the like that no package here supplies.
+    """An array with a codec, a data type, a grid or the like that no package here supplies.
 
     Its shape, its attributes, the names of its axes and its whole document are there. Whatever needs the rest raises
     the error that says what is missing.
@@ -40,7 +41,7 @@ class ArrayWithoutData(Array):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The document of the array, as it is stored."""
+        """The document of the array, as it is stored; the attributes are a member of it."""
         return deepcopy(dict(self._document))
 
     @property
@@ -52,7 +53,7 @@ class ArrayWithoutData(Array):
     def dimension_names(self) -> tuple[str | None, ...] | None:
         """The names of the axes; None if they have none."""
         names = self._document.get("dimension_names")
-        return None if names is None else tuple(names)
+        return names_in(self.attrs, len(self._shape)) if names is None else tuple(names)
 
     @property
     def info(self) -> Any:
@@ -71,9 +72,10 @@ class ArrayWithoutData(Array):
 
 
 def without_data(store: Store, path: str, error: UnknownExtensionError) -> ArrayWithoutData:
-    """Return the array whose document has this error; raise it if it is no document of an array of v3."""
-    document = error.document
-    shape = None if document is None or document.get("node_type") != "array" else document.get("shape")
+    """Return the array whose document has this error; raise it if it is no document of an array of v3, v2 or v1."""
+    document = error.document or {}
+    is_array = document.get("node_type") == "array" or "chunks" in document
+    shape = document.get("shape") if is_array else None
     # Members whose values are wrong are problems of other kinds, but for what nobody has looked at after the first.
     if type(shape) is not list or any(type(length) is not int or length < 0 for length in shape):
         raise error

@@ -7,14 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr import _native
-from blizzarr.array.binding import bind
-from blizzarr.array.objects import ObjectHandle
+from blizzarr.array.binding import engine_handle
 from blizzarr.checking.finding import KINDS, Finding
 from blizzarr.checking.nodes import named
 from blizzarr.checking.report import Report
@@ -120,15 +118,6 @@ def _even(places: Batch, meta: ArrayMeta, workers: Workers) -> Iterator[Batch]:
     each = config.copy_bytes // max(1, math.prod(meta.largest) * meta.dtype.usual_bytes)
     count = max(1, min(_MOST, each, -(-len(places) // workers.ahead)))
     yield from (places[start : start + count] for start in range(0, len(places), count))
-
-
-def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:
-    """Return the engine's handle of an array."""
-    handle = bind(store, path, meta).handle
-    if isinstance(handle, ObjectHandle):
-        handle = handle.tokens().handle
-    assert isinstance(handle, _native.ArrayHandle)
-    return handle
 
 
 def _surplus(meta: ArrayMeta, path: str, first: BaseException, count: int) -> Finding:

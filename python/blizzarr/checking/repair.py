@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from blizzarr.array.binding import engine_handle
 from blizzarr.array.exclusive import exclusive
 from blizzarr.checking.check import Inventory, Progress, look
-from blizzarr.checking.chunks import engine_handle
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
 from blizzarr.checking.nodes import find_quietly, named

@@ -43,5 +43,5 @@ def run(
         typer.echo("Nothing was removed.", err=True)
         raise typer.Exit(1)
     with config.set(keep_foreign_files=keep_foreign):
-        remove_node(node.store, node.path)
+        remove_node(node.store, node.path, implied=True)
     typer.echo(f"Removed {what}.", err=True)

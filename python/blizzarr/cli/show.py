@@ -27,7 +27,7 @@ def run(
         Path | None, typer.Option("--output", "-o", help="The PNG file; by default a new one, named after the array.")
     ] = None,
     cmap: Annotated[
-        str, typer.Option(help="viridis, magma, gray, rdbu, or any of Matplotlib's; _r reverses it.")
+        str, typer.Option(help="viridis, magma, gray, RdBu, or any of Matplotlib's; _r reverses it.")
     ] = "viridis",
     axis: Annotated[
         str | None, typer.Option(help="Show slices along this axis, given by number or name, on a sheet.")

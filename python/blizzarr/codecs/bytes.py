@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
 from blizzarr.dtypes import Kind
 from blizzarr.problems import MISSING, Notice, Problems
+
+_NARROW_FLOATS: Final = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +82,11 @@ class BytesCodec(Codec):
         assert chunk.dtype is not None
         swapped = self.endian is not None and self.endian != sys.byteorder
         return ("bytes", chunk.dtype.swap if swapped else 0)
+
+    def steps(self, chunk: Chunk) -> list[Step]:
+        assert chunk.dtype is not None
+        part = chunk.dtype.name.removeprefix("complex_")
+        if part not in _NARROW_FLOATS:
+            return [self.step(chunk)]
+        # What other programs leave in the upper bits of a byte is to be ignored; `ml_dtypes` would take it for a sign.
+        return [self.step(chunk), ("cast_value", part, part, "nearest-even", "", "", "")]

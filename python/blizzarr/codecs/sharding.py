@@ -109,7 +109,7 @@ class ShardingCodec(Codec):
         grid = tuple(outer // inner for outer, inner in zip(chunk.shape, self.chunk_shape, strict=True))
         steps = _resolved(self.codecs).steps(chunk.dtype, self.chunk_shape)
         index_steps = _resolved(self.index_codecs).steps(_INDEX_TYPE, (*grid, 2))
-        return ("shard", self.chunk_shape, steps, index_steps, self.index_location == "start")
+        return ("shard", self.chunk_shape, steps, index_steps, self.index_location == "start", "lexicographic")
 
     def filtered(self, filters: Sequence[Codec]) -> Self:
         codecs = _resolved(self.codecs)

@@ -42,6 +42,11 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
         return as_elements(data, DataType.parse(dtype).numpy)
     if (texts := texts_of(data)) is not None:
         return texts
+    if callable(getattr(data, "keys", None)) and not hasattr(data, "__array__"):
+        raise TypeError(
+            f"expected an array or nested lists as data, found {type(data).__name__}, of which NumPy would take the "
+            "names; pass one of its arrays, or copy all of it with blizzarr.copy"
+        )
     if hasattr(data, "dtype"):
         return np.asarray(data)
     if dtype is not None:

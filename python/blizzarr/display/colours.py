@@ -13,9 +13,12 @@ COLOUR_MAPS: Final[dict[str, str]] = {
     "1f968b 20a387 29af7f 3cbb75 55c667 73d055 95d840 b8de29 dce319 fde725",
     "magma": "000004 140e36 3b0f70 641a80 8c2981 b73779 de4968 f7705c fe9f6d fecf92 fcfdbf",
     "gray": "000000 ffffff",
-    "rdbu": "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
+    "RdBu": "67001f b2182b d6604d f4a582 fddbc7 f7f7f7 d1e5f0 92c5de 4393c3 2166ac 053061",
 }
-"""Evenly spaced colours, with interpolation between them. A name that ends with ``_r`` reverses the colour map."""
+"""Evenly spaced colours, with interpolation between them, under Matplotlib's names.
+
+A name that ends with ``_r`` reverses the colour map.
+"""
 
 MISSING_COLOUR: Final = (205, 205, 210)
 """The colour of not-a-numbers."""
@@ -28,6 +31,8 @@ def colour_table(name: str) -> NDArray[np.uint8]:
     [[0, 0, 0], [128, 128, 128], [255, 255, 255]]
     >>> colour_table("viridis_r")[0].tolist()
     [253, 231, 37]
+    >>> colour_table("RdBu")[[0, 255]].tolist()  # from red to blue, as in Matplotlib
+    [[103, 0, 31], [5, 48, 97]]
     """
     listed = COLOUR_MAPS.get(name.removesuffix("_r"))
     if listed is None:

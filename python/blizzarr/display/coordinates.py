@@ -28,6 +28,8 @@ _NORTHWARD: Final = {
     "units": ("degrees_north", "degree_north", "degree_N", "degrees_N", "degreeN", "degreesN"),
 }
 """Attributes of coordinates that increase towards the north, as the conventions CF have them."""
+_LATITUDES: Final = ("lat", "latitude")
+"""The names of such coordinates where no attribute tells."""
 _CALENDARS: Final = (None, "standard", "gregorian", "proleptic_gregorian")
 
 
@@ -41,8 +43,8 @@ class Coordinates:
     """True if the coordinates increase towards the north."""
 
     @classmethod
-    def of(cls, values: NDArray[Any], attributes: Mapping[str, Any]) -> Self:
-        """Return the coordinates in an array with these attributes.
+    def of(cls, values: NDArray[Any], attributes: Mapping[str, Any], name: str = "") -> Self:
+        """Return the coordinates in an array with these attributes and this name.
 
         >>> Coordinates.of(np.array([0, 36]), {"units": "hours since 2001-01-01"}).text(1)
         '2001-01-02T12'
@@ -56,7 +58,7 @@ class Coordinates:
             times = _times(values, unit) if attributes.get("calendar") in _CALENDARS else None
             if times is not None:
                 return cls(times)
-        northward = any(attributes.get(name) in terms for name, terms in _NORTHWARD.items())
+        northward = name.lower() in _LATITUDES or any(attributes.get(key) in terms for key, terms in _NORTHWARD.items())
         return cls(values, unit, northward and values.dtype.kind in "iuf")
 
     def rises_northward(self, indices: range) -> bool:

@@ -16,7 +16,7 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     Nulls of Arrow and masked elements are missing in ``zarrs.optional``. In complex numbers of two narrow parts, of
     which NumPy would set both to the same, a number is its real and its imaginary part.
 
-    Raise `ValueError` for nulls if elements cannot be missing.
+    Raise `ValueError` for nulls and masked elements if elements cannot be missing.
 
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]

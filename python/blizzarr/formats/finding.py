@@ -377,10 +377,16 @@ def is_complete(meta: Node) -> bool:
 def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Child]]:
     """Return for each group its children by name, with one listing per group and one batch of documents for all.
 
+    A store that is far away makes all listings at once.
+
     A child that cannot be read is among them, with the error. No warnings are issued: see `Child.notices`.
     """
-    forms = [format_of(meta) for _, meta in groups]
-    listings = [listed(store, path, form, relatives(form, path)) for (path, _), form in zip(groups, forms, strict=True)]
+
+    def list_one(group: tuple[str, GroupMeta]) -> tuple[list[str], set[str]]:
+        path, form = group[0], format_of(group[1])
+        return listed(store, path, form, relatives(form, path))
+
+    listings = each(store, list_one, groups)
     made: list[list[Child]] = [[] for _ in groups]
     families: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for number, ((path, meta), (names, _)) in enumerate(zip(groups, listings, strict=True)):

@@ -7,9 +7,10 @@ from typing import TypeVar, cast
 
 from blizzarr.errors import MetadataError
 from blizzarr.formats.finding import below
-from blizzarr.formats.format import Child, Format, Node, Store
+from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.stored import Stored
 from blizzarr.formats.table import FORMATS, format_of, relatives
+from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store as ChunkStore
 
@@ -19,6 +20,12 @@ N = TypeVar("N", bound=Node)
 def encode(meta: Node, path: str) -> dict[str, bytes]:
     """Encode the documents of a node; see `Format.encode`."""
     return format_of(meta).encode(meta, path)
+
+
+def encode_resized(meta: ArrayMeta, to: tuple[int, ...], path: str) -> StoredNode | None:
+    """Encode an array with the shape `to`, if the rest of its document stays; `None` if it is to be encoded whole."""
+    made = resized(meta, to)
+    return None if made is None else StoredNode(made.meta, {lock_key(path, meta): made.raw}, made.notices)
 
 
 def made_of(documents: Mapping[str, bytes], meta: N, path: str) -> N:

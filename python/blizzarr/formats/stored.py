@@ -20,13 +20,15 @@ class Stored(dict[str, Any]):
     (2, b'{"zarr_format":2}')
     """
 
-    __slots__ = ("raw",)
+    __slots__ = ("frame", "raw")
 
     raw: Mapping[str, bytes]
+    frame: object
+    """The bytes around the shape, for `v3_resized`, if they are known."""
 
     def __init__(self, document: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
         super().__init__(document)
-        self.raw = raw
+        self.raw, self.frame = raw, None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stored, (dict(self), dict(self.raw))

@@ -11,12 +11,11 @@ import marshal
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from blizzarr.bounded_cache import BoundedCache
 from blizzarr.formats import v3_array
 from blizzarr.formats.document import dump
 from blizzarr.formats.shapes import array_shape
 from blizzarr.formats.stored import Stored
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.problems import Notice, Problems
 
 _DOCUMENT: Final = "zarr.json"
@@ -34,8 +33,6 @@ class Resized(NamedTuple):
 class _Frame(NamedTuple):
     """The bytes around the shape in the document of an array whose other members are those of `meta`."""
 
-    source: Mapping[str, Any]
-    """The document; keeping it prevents another one from getting the same `id`."""
     meta: ArrayMeta
     attributes: bytes
     before: bytes
@@ -43,31 +40,32 @@ class _Frame(NamedTuple):
     notices: Sequence[Notice]
 
 
-_frames: BoundedCache[int, _Frame] = BoundedCache(256)
-"""Frames by the `id` of the document from which an array came."""
+def resized(meta: ArrayMeta, to: tuple[int, ...] | None = None) -> Resized | None:
+    """Return the document of an array that came from one, with its shape or with the shape `to`.
 
-
-def resized(meta: ArrayMeta) -> Resized | None:
-    """Return the document of an array that came from one; `None` if more than the shape changed, or it is invalid."""
+    `None` if more than the shape changed, or it is invalid.
+    """
     source = meta.source
-    if source is None or meta.format != "v3" or len(meta.shape) != len(source["shape"]):
+    to = meta.shape if to is None else to
+    if source is None or meta.format != "v3" or len(to) != len(source["shape"]):
         return None
-    frame = _frames.get(id(source))
-    if frame is None or not _is_like(frame, meta):
+    if type(meta.chunk_grid) is not RegularGrid and meta.shape != to:
+        meta = meta.with_shape(to)
+    frame = source.frame if isinstance(source, Stored) else None
+    if not isinstance(frame, _Frame) or not _is_like(frame, meta):
         frame = _framed(meta, source)
         if frame is None:
             return None
-        _frames.keep(id(source), frame)
-    shape, problems = list(meta.shape), Problems()
+    shape, problems = list(to), Problems()
     array_shape(shape, "shape", problems)
     if problems.items:
         return None
     # Python formats a list of integers like JSON.
     raw = b"%b%b%b" % (frame.before, str(shape).encode(), frame.after)
-    document = Stored({**source, "shape": shape}, {_DOCUMENT: raw})
-    made = meta.with_attributes(marshal.loads(frame.attributes), document)
-    _frames.keep(id(document), _Frame(document, made, frame.attributes, frame.before, frame.after, frame.notices))
-    return Resized(raw, made, frame.notices)
+    document = Stored(source, {_DOCUMENT: raw})
+    document["shape"] = shape
+    document.frame = frame
+    return Resized(raw, meta.with_attributes(marshal.loads(frame.attributes), document, to), frame.notices)
 
 
 def _is_like(frame: _Frame, meta: ArrayMeta) -> bool:
@@ -110,4 +108,4 @@ def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
     before, mark, after = marked.partition(json.dumps(_MARK).encode())
     if not mark or json.dumps(_MARK).encode() in after:
         return None
-    return _Frame(source, meta, attributes, before, after, problems.notices)
+    return _Frame(meta, attributes, before, after, problems.notices)

@@ -7,8 +7,6 @@ The system releases the locks of processes that die.
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ from typing import Final
 from blizzarr.errors import ConflictError
 from blizzarr.hierarchy.top import top_directory
 from blizzarr.stores import LocalStore, Store, StoreWrapper
-from blizzarr.stores.confined import open_directory
+from blizzarr.stores.directory_locks import lock, open_to_lock, release
 
 _PATIENCE: Final = 10.0
 """The seconds for which consolidation waits until no change is going on."""
@@ -50,11 +48,12 @@ def together(store: LocalStore, top: str) -> Iterator[bool]:
             "changes a node; let it do so afterwards",
             store=str(store),
         )
-    descriptor = _opened(store, top)
+    descriptor = _locked(store, top, alone=False)
     try:
-        yield descriptor is not None and _lock(descriptor, alone=False)
+        yield descriptor is not None
     finally:
-        _close(descriptor)
+        if descriptor is not None:
+            release(descriptor)
 
 
 @contextmanager
@@ -67,61 +66,47 @@ def nobody_changing(store: Store, path: str) -> Iterator[None]:
     if behind is None:
         yield
         return
-    descriptor = _opened(behind, top_directory(behind, f"{path}/any" if path else "any"))
+    top = top_directory(behind, f"{path}/any" if path else "any")
     try:
-        deadline = time.monotonic() + _PATIENCE
-        while descriptor is not None and not _lock(descriptor, alone=True):
-            if time.monotonic() > deadline:
-                raise ConflictError(
-                    f"other writers have been changing the hierarchy for {_PATIENCE:.0f} seconds; try again when they "
-                    "are done",
-                    array=f"/{path}",
-                    store=str(store),
-                )
-            time.sleep(_PAUSE)
+        descriptor = _locked(behind, top, alone=True)
+    except BlockingIOError as error:
+        raise ConflictError(
+            f"other writers have been changing the hierarchy for {_PATIENCE:.0f} seconds; try again when they are done",
+            array=f"/{path}",
+            store=str(store),
+        ) from error
+    try:
         _this_thread.marks = descriptor is not None
         yield
     finally:
         _this_thread.marks = False
-        _close(descriptor)
+        if descriptor is not None:
+            release(descriptor)
 
 
-def _opened(store: LocalStore, top: str) -> int | None:
-    if store.locking != "required" or sys.platform == "win32":
+def _locked(store: LocalStore, top: str, *, alone: bool) -> int | None:
+    """Return a descriptor of the directory, which is locked; None if it cannot be.
+
+    Raise `BlockingIOError` if it is wanted alone, and others have held it for 10 seconds.
+    """
+    if store.locking != "required":
         return None
-    try:
-        if store.links == "within-root":
-            relative = os.path.relpath(top, str(store))
-            return open_directory(store, "" if relative == "." else relative)
-        return os.open(top, os.O_RDONLY)
-    except OSError:
-        # It does not exist, or may be entered but not read.
-        return None
-
-
-def _lock(descriptor: int, *, alone: bool) -> bool:
-    """Lock the directory, and return True; False if it cannot be locked, or if others hold a lock to be held alone."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
-    except BlockingIOError:
-        return False
-    except OSError:
-        # Network file systems lock no directories: changes then look for marks once more at their end.
-        return alone
-    return True
-
-
-def _close(descriptor: int | None) -> None:
-    if descriptor is None:
-        return
-    try:
-        import fcntl
-
-        # Closing alone would leave it locked as long as a forked child has it open, too.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        descriptor = None
+        try:
+            descriptor = open_to_lock(store, top, alone=alone)
+            lock(descriptor, alone=alone, wait=not alone)
+            return descriptor
+        except BaseException as error:
+            if descriptor is not None:
+                release(descriptor)
+            if not isinstance(error, OSError):
+                raise
+            if not isinstance(error, BlockingIOError):
+                # It does not exist, or may be entered but not read, or is in a network file system, which locks no
+                # directories: changes then look for marks once more at their end.
+                return None
+            if alone and time.monotonic() > deadline:
+                raise
+        time.sleep(_PAUSE)

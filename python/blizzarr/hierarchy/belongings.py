@@ -17,6 +17,7 @@ from blizzarr.formats import (
     StoredNode,
     chunk_prefix,
     chunk_store,
+    find_implied,
     find_many,
     format_of,
     node_of,
@@ -120,9 +121,12 @@ class Belongings(NamedTuple):
     """The record for a removal, together with those of earlier removals that were interrupted."""
 
 
-def belongings(store: Store, path: str) -> Belongings:
-    """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely."""
-    here = _format(store, path)
+def belongings(store: Store, path: str, implied: bool = False) -> Belongings:
+    """Return the keys that belong to the node at a path, or to the rest of one that was not removed completely.
+
+    - `implied`: whether a group without a document counts as a node of its format.
+    """
+    here = _format(store, path, implied)
     prefixes: Sequence[str] = here.node_prefixes(path)
     keys = list(dict.fromkeys(key for several in prefixes for key in store.list(several)))
     removed = read(store, path, keys)
@@ -186,9 +190,9 @@ def _stored_chunks(store: Store, path: str, meta: ArrayMeta) -> list[str] | None
     return None if None in stored else [key for key in stored if key is not None]
 
 
-def _format(store: Store, path: str) -> Format:
+def _format(store: Store, path: str, implied: bool) -> Format:
     """Return the format of the node at a path; the newest format if it cannot be read."""
-    node = find_many(store, [path])[0]
+    node = find_many(store, [path])[0] or (find_implied(store, path) if implied else None)
     return format_of(node.meta) if isinstance(node, StoredNode) else next(iter(FORMATS.values()))
 
 

@@ -16,6 +16,7 @@ from blizzarr.formats import (
     chunk_store,
     encode,
     find_again,
+    find_implied,
     find_many,
     format_of,
     is_implicit,
@@ -85,10 +86,10 @@ def place_node(
     All conditions are checked before anything changes.
 
     Raise `NodeExistsError` if there is something at the path and not `overwrite`: a node, a document that cannot be
-    read, or chunks of an array that is gone; or if files of other programs would have to be removed. Raise
-    `NodeTypeError` if there is an array above the path, or a group of another format. Raise `PathError` if the path may
-    not be used, or a new name is reserved. Raise `ReadOnlyError` if the store was opened for reading. Raise
-    `StoreError` if the store fails.
+    read, or chunks of an array that is gone; or if files of other programs would have to be removed, or a new array
+    would hide the members of a group without a document. Raise `NodeTypeError` if there is an array above the path, or
+    a group of another format. Raise `PathError` if the path may not be used, or a new name is reserved. Raise
+    `ReadOnlyError` if the store was opened for reading. Raise `StoreError` if the store fails.
 
     - `store`, `path`: the store, and the path of the node in it.
     - `meta`: the metadata of the node.
@@ -193,6 +194,13 @@ def _taken(store: Store, path: str, meta: Node, here: StoredNode | BlizzarrError
             if key.rpartition("/")[2] == REMOVAL:
                 return _REMOVED.format(key)
     if isinstance(meta, ArrayMeta):
+        if any(inner for _, inner in listings.values()) and find_implied(store, path) is not None:
+            raise NodeExistsError(
+                "arrays or groups are below this path, although no document makes it a group, and an array here would "
+                "hide them; choose another path, or remove each of them first",
+                array=f"/{path}",
+                store=str(store),
+            )
         # Chunks without a document are left from an interrupted removal; the new array would read them as its own.
         prefix = form.chunk_prefix(path)
         pattern = chunk_names(meta)

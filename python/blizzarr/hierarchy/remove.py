@@ -28,7 +28,7 @@ LOCKED = 100
 """The most documents that are locked at once while everything that belongs to them is removed in one step."""
 
 
-def remove_node(store: Store, path: str) -> None:
+def remove_node(store: Store, path: str, *, implied: bool = False) -> None:
     """Remove the node at a path and everything below it.
 
     Documents are removed before chunks, and inner nodes before outer ones: whenever this is interrupted, each array is
@@ -38,9 +38,12 @@ def remove_node(store: Store, path: str) -> None:
     Raise `NodeExistsError` if files of other programs are among the keys, or arrays and groups lie below an array; then
     nothing is removed. Raise `ReadOnlyError` if the store was opened for reading. Raise `UnsupportedOperationError` if
     the store cannot delete. Raise `StoreError` if the store fails.
+
+    - `implied`: whether a group without a document counts. It must not where somebody replaces what may be there: a
+      mistyped path to a folder of hierarchies must not cost them.
     """
     check_writable(store, path + "/" if path else "")
-    things = belongings(store, path)
+    things = belongings(store, path, implied)
     if not things.documents and not things.chunks:
         return
     refuse_foreign_files(store, path, things.foreign)
@@ -62,7 +65,7 @@ def remove_node(store: Store, path: str) -> None:
             _refuse_successor(store, path)
             return
         # Members that others made after the listing.
-        things = belongings(store, path)
+        things = belongings(store, path, implied)
         if not things.documents:
             return
         _remove_what_is_there(store, path, things)

@@ -50,7 +50,7 @@ def apply_arguments(
 class prefixed:  # noqa: N801  # as a function
     """A context that puts a text before that of an error about a value, which becomes a `SpecError`.
 
-    - `text`: what was being done.
+    - `text`: what was being done, or a function that returns it.
     - `kind`: the class that a plain `SpecError`, `ValueError` or `IndexError` becomes; more special ones stay what they
       are.
 
@@ -63,7 +63,7 @@ class prefixed:  # noqa: N801  # as a function
 
     __slots__ = ("_kind", "_text")
 
-    def __init__(self, text: str, kind: type[SpecError] = SpecError) -> None:
+    def __init__(self, text: str | Callable[[], str], kind: type[SpecError] = SpecError) -> None:
         self._text = text
         self._kind = kind
 
@@ -75,7 +75,8 @@ class prefixed:  # noqa: N801  # as a function
             reason = (error.reason if isinstance(error, BlizzarrError) else "") or str(error)
             is_special = isinstance(error, SpecError | TransactionError) and type(error) is not SpecError
             made = type(error) if is_special else self._kind
-            raise made(f"{self._text}: {reason}") from error
+            text = self._text if isinstance(self._text, str) else self._text()
+            raise made(f"{text}: {reason}") from error
 
 
 def instance_of(kind: type[T]) -> Callable[[Any], T]:

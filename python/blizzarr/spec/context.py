@@ -96,7 +96,7 @@ class BoundResource:
     def face(self) -> ContextResource:
         """The object that users get, always the same one."""
         if self._face is None:
-            self._face = ContextResource._of(self)
+            self._face = ContextResource(self)
         return self._face
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -116,13 +116,8 @@ class ContextResource:
 
     __slots__ = ("__weakref__", "_resource")
 
-    _resource: BoundResource
-
-    @classmethod
-    def _of(cls, resource: BoundResource) -> ContextResource:
-        made = cls.__new__(cls)
-        made._resource = resource
-        return made
+    def __init__(self, resource: BoundResource) -> None:
+        self._resource = resource
 
     def to_json(self, include_defaults: bool = False) -> Any:
         """Return the JSON that the resource was made from.
@@ -138,14 +133,10 @@ class ContextResource:
         return pretty(self.to_json(), "Context.Resource(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _face_of, (self._resource,)
+        return getattr, (self._resource, "face")
 
 
 ContextResource.__qualname__ = "Context.Resource"
-
-
-def _face_of(resource: BoundResource) -> ContextResource:
-    return resource.face
 
 
 _VALUES: Final[dict[str, BoundResource]] = {
@@ -220,13 +211,10 @@ class Context:
 
     def _follow(self, spec: ResourceSpec) -> BoundResource:
         """Return the resource that a reference means, in this context or its parents."""
-        at: Context = self
-        referent = spec.referent
-        if not referent:
-            referent = spec.kind.name
-            if self._parent is None:
-                return BoundResource(_with_defaults(spec.kind, spec.key), self)
-            at = self._parent
+        referent = spec.referent or spec.kind.name
+        at = self if spec.referent else self._parent
+        if at is None:
+            return BoundResource(_with_defaults(spec.kind, spec.key), self)
         while True:
             if referent in at._resources:
                 return at._resources[referent]
@@ -259,7 +247,7 @@ class Context:
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled_context, (self._spec, self._parent)
+        return Context, () if self._spec is None else (self._spec, self._parent)
 
 
 def resource_of(context: Context, key: str) -> BoundResource:
@@ -293,9 +281,7 @@ def bind(node: N, context: Context) -> N:
 
 
 def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
-    if key != kind.name:
-        return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
-    return DEFAULT_SPECS[key]
+    return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
 
 
 def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
@@ -319,7 +305,3 @@ def _called(self: Context, spec: ContextSpec | Any = None, parent: Context | Non
 
 
 show_as(Context.__init__, _called)
-
-
-def _unpickled_context(spec: ContextSpec | None, parent: Context | None) -> Context:
-    return Context() if spec is None else Context(spec, parent)

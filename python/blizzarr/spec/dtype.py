@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from blizzarr.dtypes.ml import ROWS
 from blizzarr.errors import SpecError
 from blizzarr.json_members import as_text
 from blizzarr.json_values import plain, quote
@@ -19,37 +20,16 @@ _NUMPY: Final[dict[str, str]] = {
     "bool": "?",
     "char": "S",
     "byte": "V",
-    "int8": "int8",
-    "uint8": "uint8",
-    "int16": "int16",
-    "uint16": "uint16",
-    "int32": "int32",
-    "uint32": "uint32",
-    "int64": "int64",
-    "uint64": "uint64",
-    "float16": "float16",
-    "float32": "float32",
-    "float64": "float64",
-    "complex64": "complex64",
-    "complex128": "complex128",
+    **{f"{sign}int{bits}": f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")},
+    **{name: name for name in ("float16", "float32", "float64", "complex64", "complex128")},
     "string": "O",
     "ustring": "O",
     "json": "O",
 }
-ML_NAMES: Final = (
-    "int2",
-    "int4",
-    "bfloat16",
-    "float4_e2m1fn",
-    "float8_e3m4",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e4m3b11fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-)
-"""The data types that NumPy lacks. The ``ml_dtypes`` package, which has them, is imported when one of them is used."""
+_LACKING: Final = ("uint2", "uint4", "float6_e2m3fn", "float6_e3m2fn", "float8_e4m3")
+ML_NAMES: Final = tuple(name for name in ROWS if name not in _LACKING)
+"""The data types that NumPy lacks, and TensorStore has. The
+package ``ml_dtypes``, which has them, is imported when one of them is used."""
 
 _TYPES: Final[dict[str, type]] = {"string": bytes, "ustring": str}
 

@@ -13,7 +13,6 @@ from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.json_array import array_from_json, array_json
 
 Array = np.ndarray[Any, np.dtype[Any]]
-_FLOATS = ("float", "bfloat")
 _BYTES = ("char", "byte")
 
 
@@ -74,11 +73,6 @@ def unbroadcast(array: Array) -> Array:
     return array
 
 
-def dtype_of(array: Array) -> DType:
-    """The data type of an array, which is that of JSON for objects."""
-    return DType("json") if array.dtype == object else as_dtype(array.dtype)
-
-
 def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     """Raise if a shape cannot be broadcast to the target."""
     aligned = target[len(target) - len(shape) :] if len(shape) <= len(target) else None
@@ -111,7 +105,7 @@ def fill_json(array: Array) -> Any:
     if array.dtype.kind == "c":
         return fill_json(np.stack([array.real, array.imag], -1))
     with prefixed('Error converting object member "fill_value"'):
-        return array_json(array, dtype_of(array))
+        return array_json(array, DType("json") if array.dtype == object else as_dtype(array.dtype))
 
 
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:

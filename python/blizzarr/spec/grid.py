@@ -107,10 +107,6 @@ def _origin_to_input(value: int, offset: int, stride: int) -> int:
     return -(-(distance if stride > 0 else distance - 1) // stride)
 
 
-def _shape_to_output(value: int, offset: int, stride: int) -> int:
-    return _exact(abs(stride) * value, f"computing abs({stride}) * {value}", 0, INT64_MAX)
-
-
 ORIGIN: Final = Rule(
     INT64_MIN, lambda value: value == INT64_MIN or -INF < value < INF, None, _origin_to_output, _origin_to_input
 )
@@ -118,7 +114,7 @@ SHAPE: Final = Rule(
     0,
     lambda value: -1 <= value < INF,
     -1,
-    _shape_to_output,
+    lambda value, offset, stride: _exact(abs(stride) * value, f"computing abs({stride}) * {value}", 0, INT64_MAX),
     lambda value, offset, stride: value // gcd(stride, value),
 )
 ASPECT_RATIO: Final = Rule(

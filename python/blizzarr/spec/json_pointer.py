@@ -36,27 +36,17 @@ def found_at(document: Any, pointer: str) -> Any:
     >>> found_at({"a": [5, {"~": 6}]}, "/a/1/~0")
     6
     """
-    value = document
-    parts = pointer.split("/")
-    for number, part in enumerate(parts[1:], 2):
-        name = _unescaped(part)
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name != "-" and (position := _position(name, parts[:number])) < len(value):
-            value = value[position]
-        else:
-            raise _not_found(value, name, parts[:number])
+    value, parts = document, pointer.split("/")
+    for number in range(1, len(parts)):
+        key, reached = _key(value, parts, number), parts[: number + 1]
+        if isinstance(value, dict) and key not in value:
+            raise ArrayNotFoundError(f"JSON Pointer {_shown(reached)} refers to non-existent object member")
+        if isinstance(value, list) and key >= len(value):
+            if parts[number] == "-":
+                raise ConstraintError(f"JSON Pointer {_shown(reached)} refers to non-existent array element")
+            raise OutOfRangeError(_beyond(reached, value))
+        value = value[key]
     return value
-
-
-def _not_found(value: Any, name: str, reached: list[str]) -> SpecError:
-    if isinstance(value, dict):
-        return ArrayNotFoundError(f"JSON Pointer {_shown(reached)} refers to non-existent object member")
-    if not isinstance(value, list):
-        return ConstraintError(_leads_nowhere(reached, value))
-    if name == "-":
-        return ConstraintError(f"JSON Pointer {_shown(reached)} refers to non-existent array element")
-    return OutOfRangeError(_beyond(reached, value))
 
 
 def replaced_at(document: Any, pointer: str, value: Any) -> Any:
@@ -71,24 +61,34 @@ def replaced_at(document: Any, pointer: str, value: Any) -> Any:
 def _replaced(document: Any, parts: list[str], number: int, value: Any) -> Any:
     if number == len(parts):
         return value
-    name, reached = _unescaped(parts[number]), parts[: number + 1]
     if document is MISSING:
         document = {}
+    key = _key(document, parts, number)
     if isinstance(document, dict):
-        return {**document, name: _replaced(document.get(name, MISSING), parts, number + 1, value)}
-    if isinstance(document, list):
-        if name == "-":
-            return [*document, _replaced(MISSING, parts, number + 1, value)]
-        position = _position(name, reached)
-        if position >= len(document):
-            raise ConstraintError(_beyond(reached, document))
-        inside = _replaced(document[position], parts, number + 1, value)
-        return [*document[:position], inside, *document[position + 1 :]]
-    raise ConstraintError(_leads_nowhere(reached, document))
+        return {**document, key: _replaced(document.get(key, MISSING), parts, number + 1, value)}
+    if key >= len(document) and parts[number] != "-":
+        raise ConstraintError(_beyond(parts[: number + 1], document))
+    inside = _replaced(document[key] if key < len(document) else MISSING, parts, number + 1, value)
+    return [*document[:key], inside, *document[key + 1 :]]
 
 
-def _unescaped(part: str) -> str:
-    return part.replace("~1", "/").replace("~0", "~")
+def _key(value: Any, parts: list[str], number: int) -> Any:
+    """Return the name of the member, or the position of the element, that a part means; ``-`` is behind the last."""
+    name, reached = parts[number].replace("~1", "/").replace("~0", "~"), parts[: number + 1]
+    if isinstance(value, dict):
+        return name
+    if not isinstance(value, list):
+        kind = "null" if value is None else "boolean" if isinstance(value, bool) else "number"
+        kind = "string" if isinstance(value, str) else kind
+        raise ConstraintError(
+            f"JSON Pointer reference {_shown(reached)} cannot be applied to {kind} value: {dump(value)}"
+        )
+    if name == "-":
+        return len(value)
+    is_number = name.isascii() and name.isdigit() and len(name) <= 20 and (name[0] != "0" or name == "0")
+    if not is_number or int(name) >= 1 << 64:
+        raise ConstraintError(f"JSON Pointer {_shown(reached)} is invalid for array value")
+    return int(name)
 
 
 def _shown(reached: list[str]) -> str:
@@ -96,18 +96,5 @@ def _shown(reached: list[str]) -> str:
     return quote("/".join(reached))
 
 
-def _position(name: str, reached: list[str]) -> int:
-    is_number = name.isascii() and name.isdigit() and len(name) <= 20 and (name[0] != "0" or name == "0")
-    if not is_number or int(name) >= 1 << 64:
-        raise ConstraintError(f"JSON Pointer {_shown(reached)} is invalid for array value")
-    return int(name)
-
-
 def _beyond(reached: list[str], array: list[Any]) -> str:
     return f"JSON Pointer {_shown(reached)} is out-of-range for array of size {len(array)}"
-
-
-def _leads_nowhere(reached: list[str], value: Any) -> str:
-    kind = "null" if value is None else "boolean" if isinstance(value, bool) else "number"
-    kind = "string" if isinstance(value, str) else kind
-    return f"JSON Pointer reference {_shown(reached)} cannot be applied to {kind} value: {dump(value)}"

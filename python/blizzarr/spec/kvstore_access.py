@@ -6,7 +6,8 @@ A *generation* tells one value of a key from the next; see `blizzarr.stores.gene
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from blizzarr.errors import GenerationMismatchError, PathError, SpecError
 from blizzarr.json_values import quote
@@ -59,9 +60,18 @@ class Access:
         self.store = store
         self.path = path
 
+    @contextmanager
+    def full_key(self, key: str) -> Iterator[str]:
+        """Give the key with the path in front, and errors about it in the words of specs."""
+        try:
+            yield self.path + key
+        except (PathError, UnicodeEncodeError) as error:
+            root = f"{self.store.root}/" if isinstance(self.store, LocalStore) else ""
+            raise PathError(f"Invalid key: {quote(root + self.path + key)}") from error
+
     def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
         """Read the value, or part of it, unless it has the generation `if_not_equal`."""
-        with Named(self, key) as full:
+        with self.full_key(key) as full:
             if isinstance(self.store, LocalStore):
                 return self._read_file(full, part, if_not_equal)
             value, generation = read_generation(self.store, full)
@@ -69,35 +79,28 @@ class Access:
 
     def _read_file(self, full: str, part: ByteSlice | None, if_not_equal: bytes) -> Found:
         """Read from a file, whose generation is known without reading it."""
+        assert isinstance(self.store, LocalStore), "who else has files"
         while True:
-            before = self._file(full)
-            if before is None:
+            before = generation, size = file_generation(self.store, full)
+            if generation == NO_VALUE:
                 return Found(None, NO_VALUE)
-            generation, size = before
             if if_not_equal == generation:
                 return Found(None, generation, False)
             if part is None:
                 value = self.store.get(full)
             else:
-                start, length = part.of(size)
-                parts = self.store.get_ranges(full, [(start, length)])
+                parts = self.store.get_ranges(full, [part.of(size)])
                 value = None if parts is None else parts[0]
             # Files are replaced as a whole: if the generation is still the same, the bytes are of this generation.
-            if self._file(full) == before:
+            if file_generation(self.store, full) == before:
                 return Found(None if value is None else bytes(value), generation)
-
-    def _file(self, full: str) -> tuple[bytes, int] | None:
-        """The generation and size of a file."""
-        assert isinstance(self.store, LocalStore), "who else has files"
-        stored = file_generation(self.store, full)
-        return None if stored[0] == NO_VALUE else stored
 
     def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes | None:
         """Replace the value, or delete it, and return the new generation.
 
         With `if_equal` return None, and do nothing, if the value is not of that generation any more.
         """
-        with Named(self, key) as full:
+        with self.full_key(key) as full:
             if if_equal is None:
                 generation: bytes | None = write_generation(self.store, full, value)
             else:
@@ -108,7 +111,7 @@ class Access:
 
     def put(self, key: str, value: bytes | None) -> None:
         """Replace the value, or delete it, without asking for its generation."""
-        with Named(self, key) as full:
+        with self.full_key(key) as full:
             set_value(self.store, full, value)
             publish(self.store)
 
@@ -138,22 +141,6 @@ class Access:
         for prefix in listing.prefixes:
             if prefix.startswith(wanted):
                 yield from self.store.list(prefix)
-
-
-class Named:
-    """The full key, with errors about it in the words of specs."""
-
-    def __init__(self, access: Access, key: str) -> None:
-        self.full = access.path + key
-        root = f"{access.store.root}/" if isinstance(access.store, LocalStore) else ""
-        self.shown = root + self.full
-
-    def __enter__(self) -> str:
-        return self.full
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, PathError | UnicodeEncodeError):
-            raise PathError(f"Invalid key: {quote(self.shown)}") from error
 
 
 def _common(least: str, end: str) -> str:
@@ -199,7 +186,7 @@ class KvChanges:
 
     def read(self, key: str, part: ByteSlice | None = None, if_not_equal: bytes = UNKNOWN) -> Found:
         """Read the value as it will be, or part of it, unless it has the generation `if_not_equal`."""
-        with Named(self._access, key) as full:
+        with self._access.full_key(key) as full:
             own = self._own(full)
             value, generation = read_generation(self._base, full) if own is None else own
             if own is None and self._transaction.repeatable_read:
@@ -222,7 +209,7 @@ class KvChanges:
     def write(self, key: str, value: bytes | None, if_equal: bytes | None = None) -> bytes:
         """Set or delete the value; the commit fails if the old value does not have the generation by then."""
         changes = self._changes
-        with Named(self._access, key) as full, changes.lock:
+        with self._access.full_key(key) as full, changes.lock:
             if if_equal:
                 own = self._own(full)
                 if own is None:

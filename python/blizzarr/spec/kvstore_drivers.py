@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
-from blizzarr.json_members import Option, as_bool, as_text, one_of
-from blizzarr.json_values import expected, quote
+from blizzarr.json_members import Option, as_bool, as_list, as_text, one_of
+from blizzarr.json_values import quote
 from blizzarr.spec.resources import UsesResources
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.urls import Url, decoded, encoded, split_url
@@ -131,10 +131,6 @@ _GCS_BUCKET = _bucket(r"(?!goog|.*\.\.)[a-z0-9](?:[a-z0-9._-]{1,220}[a-z0-9])", 
 _S3_BUCKET = _bucket(r"(?!.*\.\.)[a-zA-Z0-9](?:[a-zA-Z0-9._-]{1,253}[a-zA-Z0-9])", "S3")
 
 
-def _gcs_url(node: KvNode) -> str:
-    return f"gs://{node.options['bucket']}/{encoded(node.path)}"
-
-
 def _s3_url(node: KvNode) -> str:
     if node.options.get("endpoint"):
         raise UnsupportedOperationError("S3 URL syntax not supported with explicit endpoint")
@@ -151,7 +147,7 @@ _GCS = KvDriver(
     "gcs",
     ("gs",),
     _bucket_url("gcs", _GCS_BUCKET),
-    _gcs_url,
+    lambda node: f"gs://{node.options['bucket']}/{encoded(node.path)}",
     {"bucket": _GCS_BUCKET},
     ("data_copy_concurrency", "gcs_request_concurrency", "gcs_request_retries", "gcs_user_project"),
     ("experimental_gcs_rate_limiter",),
@@ -183,12 +179,6 @@ def _base_url(value: Any) -> str:
         raise SpecError(f'Expected scheme of "http" or "https" but received: {quote(url.scheme if url else "")}')
     url.refuse_fragment()
     return as_text(value)
-
-
-def _headers(value: Any) -> list[str]:
-    if not isinstance(value, list):
-        raise expected(value, "array")
-    return [as_text(header) for header in value]
 
 
 def _http_from_url(url: Url) -> KvNode:
@@ -226,7 +216,7 @@ _HTTP = KvDriver(
     ("http", "https"),
     _http_from_url,
     _to_http_url,
-    {"base_url": Option(_base_url), "headers": Option(_headers, [])},
+    {"base_url": Option(_base_url), "headers": Option(lambda value: list(as_list(as_text)(value)), [])},
     ("data_copy_concurrency", "http_request_concurrency", "http_request_retries"),
     normalize=_http_path,
     root="/",

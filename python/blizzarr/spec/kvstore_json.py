@@ -14,8 +14,7 @@ from blizzarr.spec.driver_table import DRIVERS, scheme_driver
 from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.spec_node import KvNode
-from blizzarr.spec.urls import hint_of_path, in_url, split_url
-from blizzarr.stores.credentials import credentials_in, raise_from
+from blizzarr.spec.urls import hint_of_path, split_url, with_parts
 
 
 def kvstore_from_json(value: Any) -> KvNode:
@@ -65,12 +64,9 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
     """Return the JSON of a key-value store that is not bound."""
     kind = KV_DRIVERS[node.driver]
     json: dict[str, Any] = {"driver": node.driver}
-    if node.context is not None:
-        context = node.context.to_json(include_defaults)
-        if context or include_defaults:
-            json["context"] = context
-    elif include_defaults:
-        json["context"] = {}
+    context = {} if node.context is None else node.context.to_json(include_defaults)
+    if context or include_defaults:
+        json["context"] = context
     if node.path or include_defaults:
         json["path"] = node.path
     if node.base is not None:
@@ -86,15 +82,7 @@ def kvstore_from_url(text: str) -> KvNode:
     >>> kvstore_from_url("file:///data/a.zip|zip:b").base.path
     '/data/a.zip'
     """
-    if not text:
-        raise SpecError("URL must be non-empty")
-    node: KvNode | None = None
-    for part in text.split("|"):
-        try:
-            node = url_part(part, node)
-        except SpecError as error:
-            raise_from(error, in_url(SpecError, text, error), credentials_in(text))
-    assert node is not None
+    node: KvNode = with_parts(text, url_part)
     return node
 
 

@@ -2,54 +2,50 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+from copy import copy
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, get_args
 
 from blizzarr.spec.kvstore_spec import text_of
 
 State: TypeAlias = Literal["unspecified", "missing", "value"]
+Read = TypeVar("Read")
+Assigned = TypeVar("Assigned")
 
 
 def bytes_of(value: Any) -> bytes:
     """Convert to bytes; texts are encoded as UTF-8."""
-    return text_of(value).encode("utf-8", "surrogateescape")
+    return value if isinstance(value, bytes) else text_of(value).encode("utf-8", "surrogateescape")
 
 
-class _Value:
-    """The base of mutable values, which convert what is assigned to them, and have no hash."""
+class Converted(Generic[Read, Assigned]):
+    """An attribute of a dataclass which converts what is assigned, and gives out copies."""
 
-    __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
-    _converters: ClassVar[dict[str, Callable[[Any], Any]]]
-    """The function that converts what is assigned to each attribute."""
+    def __init__(self, convert: Callable[[Any], Read], default: Any, doc: str) -> None:
+        self._convert = convert
+        self._default = default
+        self.__doc__ = doc
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, self._converters[name](value) if name in self._converters else value)
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._slot = f"_{name}"
 
-    def _members(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self._converters)
+    def __get__(self, instance: object | None, owner: type) -> Read:
+        # Of the class it is itself, for `help`; so that is what dataclasses take for the default.
+        value: Any = self if instance is None else copy(getattr(instance, self._slot))
+        return value  # type: ignore[no-any-return]
 
-    def __copy__(self) -> Self:
-        return type(self)(*self._members())
+    def __set__(self, instance: object, value: Assigned) -> None:
+        given: Any = value
+        setattr(instance, self._slot, self._convert(self._default if given is self else given))
 
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self.__copy__()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Value) or type(other) is not type(self):
-            return NotImplemented
-        return self._members() == other._members()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self).__name__, self._members())
+    def __repr__(self) -> str:
+        return repr(self._default)
 
 
-def _unpickled(name: str, members: tuple[Any, ...]) -> Any:
-    return globals()[name](*members)
-
-
-class KeyRange(_Value):
+@dataclass(repr=False)
+class KeyRange:
     """A range of keys in the order of their bytes: from the first, up to but without the second.
 
     Parameters
@@ -61,36 +57,31 @@ class KeyRange(_Value):
 
     Examples
     --------
-    >>> KeyRange("a", b"b"), KeyRange("b", "a").empty
+    >>> KvStore.KeyRange("a", b"b"), KvStore.KeyRange("b", "a").empty
     (KvStore.KeyRange(b'a', b'b'), True)
     """
 
-    __slots__ = {
-        "exclusive_max": "The first key that is not in it; empty for no bound.",
-        "inclusive_min": "The first key; empty for no bound.",
-    }
-    inclusive_min: bytes
-    exclusive_max: bytes
-    _converters: ClassVar[dict[str, Callable[[Any], Any]]] = {"inclusive_min": bytes_of, "exclusive_max": bytes_of}
-
-    def __init__(self, inclusive_min: str | bytes = "", exclusive_max: str | bytes = "") -> None:
-        self.inclusive_min = bytes_of(inclusive_min)
-        self.exclusive_max = bytes_of(exclusive_max)
+    __slots__ = ("_exclusive_max", "_inclusive_min")
+    inclusive_min: Converted[bytes, str | bytes] = Converted(bytes_of, b"", "The first key; empty for no bound.")
+    exclusive_max: Converted[bytes, str | bytes] = Converted(
+        bytes_of, b"", "The first key that is not in it; empty for no bound."
+    )
 
     @property
     def empty(self) -> bool:
         """True if no key is in the range."""
         return bool(self.exclusive_max) and self.exclusive_max <= self.inclusive_min
 
-    def copy(self) -> KeyRange:
+    def copy(self) -> Self:
         """Return a range with the same bounds, which can be changed on its own."""
-        return self.__copy__()
+        return copy(self)
 
     def __repr__(self) -> str:
         return f"KvStore.KeyRange({self.inclusive_min!r}, {self.exclusive_max!r})"
 
 
-class TimestampedStorageGeneration(_Value):
+@dataclass(repr=False)
+class TimestampedStorageGeneration:
     """The version of a value, and when it was looked up.
 
     Parameters
@@ -102,18 +93,13 @@ class TimestampedStorageGeneration(_Value):
 
     Examples
     --------
-    >>> TimestampedStorageGeneration(b"a", 1.5)
+    >>> KvStore.TimestampedStorageGeneration(b"a", 1.5)
     KvStore.TimestampedStorageGeneration(b'a', 1.500000)
     """
 
-    __slots__ = {"generation": "The version; empty for any.", "time": "Seconds since 1970."}
-    generation: bytes
-    time: float
-    _converters: ClassVar[dict[str, Callable[[Any], Any]]] = {"generation": bytes_of, "time": float}
-
-    def __init__(self, generation: str | bytes = "", time: float = -math.inf) -> None:
-        self.generation = bytes_of(generation)
-        self.time = float(time)
+    __slots__ = ("_generation", "_time")
+    generation: Converted[bytes, str | bytes] = Converted(bytes_of, b"", "The version; empty for any.")
+    time: Converted[float, float] = Converted(float, -inf, "Seconds since 1970.")
 
     def __repr__(self) -> str:
         return f"KvStore.TimestampedStorageGeneration({self.generation!r}, {self.time:f})"
@@ -128,10 +114,11 @@ def _state(value: Any) -> State:
 def _stamp(value: Any) -> TimestampedStorageGeneration:
     if not isinstance(value, TimestampedStorageGeneration):
         raise TypeError(f"expected a TimestampedStorageGeneration, found {type(value).__name__}")
-    return value.__copy__()
+    return copy(value)
 
 
-class ReadResult(_Value):
+@dataclass(repr=False)
+class ReadResult:
     """The result of reading a key.
 
     Parameters
@@ -145,37 +132,18 @@ class ReadResult(_Value):
 
     Examples
     --------
-    >>> ReadResult("value", b"x").value
+    >>> KvStore.ReadResult("value", b"x").value
     b'x'
     """
 
-    __slots__ = {
-        "_stamp": "",
-        "state": 'The kind of result: ``"value"``, ``"missing"``, or ``"unspecified"``.',
-        "value": "The value; empty if there is no value.",
-    }
-    state: State
-    value: bytes
-    _converters: ClassVar[dict[str, Callable[[Any], Any]]] = {"state": _state, "value": bytes_of, "stamp": _stamp}
-
-    def __init__(
-        self,
-        state: State = "unspecified",
-        value: str | bytes = "",
-        stamp: TimestampedStorageGeneration | None = None,
-    ) -> None:
-        self.state = state
-        self.value = bytes_of(value)
-        self.stamp = TimestampedStorageGeneration() if stamp is None else stamp
-
-    @property
-    def stamp(self) -> TimestampedStorageGeneration:
-        """The version of the value, and when it was read."""
-        return self._stamp.__copy__()
-
-    @stamp.setter
-    def stamp(self, value: TimestampedStorageGeneration) -> None:
-        self._stamp = value
+    __slots__ = ("_stamp", "_state", "_value")
+    state: Converted[State, State] = Converted(
+        _state, "unspecified", 'The kind of result: ``"value"``, ``"missing"``, or ``"unspecified"``.'
+    )
+    value: Converted[bytes, str | bytes] = Converted(bytes_of, b"", "The value; empty if there is no value.")
+    stamp: Converted[TimestampedStorageGeneration, TimestampedStorageGeneration] = Converted(
+        _stamp, TimestampedStorageGeneration(), "The version of the value, and when it was read."
+    )
 
     def __repr__(self) -> str:
         return f"KvStore.ReadResult(state={self.state!r}, value={self.value!r}, stamp={self.stamp!r})"
@@ -183,3 +151,5 @@ class ReadResult(_Value):
 
 for _class in (KeyRange, TimestampedStorageGeneration, ReadResult):
     _class.__qualname__ = f"KvStore.{_class.__name__}"
+    # Where pickles find that name.
+    _class.__module__ = "blizzarr.spec.kvstore"

@@ -118,23 +118,15 @@ def _scaled(
         for bounds in domain
     ]
 
-    closed = prod(side for side in sides if side)
-    opened = [(dim, ratio[dim], longest[dim]) for dim in open_sides]
-
-    def elements_of(factor: float) -> int:
-        total = closed
-        for dim, part, most in opened:
-            long = part * factor
-            side = int(long if long < most else most) or 1
-            total *= side if adjust is None else adjust(dim, side)
-        return total if total < _MOST else _MOST
-
     def shape_of(factor: float) -> list[int]:
         shape = sides.copy()
-        for dim, part, most in opened:
-            side = max(1, int(min(part * factor, most)))
+        for dim in open_sides:
+            side = max(1, int(min(ratio[dim] * factor, longest[dim])))
             shape[dim] = side if adjust is None else adjust(dim, side)
         return shape
+
+    def elements_of(factor: float) -> int:
+        return min(prod(shape_of(factor)), _MOST)
 
     # Half of the step that changes the fastest growing side by one element, so that rounding is harmless.
     step = max(min(1.0 / ratio[dim] for dim in open_sides) / 2, float_info.min)

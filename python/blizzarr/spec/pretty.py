@@ -24,27 +24,24 @@ def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> s
 def _lines(value: Any, width: int, at: int, indent: int) -> str:
     """Format a value that begins at column `at`; further lines are indented by `indent`."""
     line = _line(value)
-    if len(line) <= width - at or not isinstance(value, dict | list):
+    if len(line) <= width - at or not value or not isinstance(value, dict | list):
         return line
-    inner = " " * (indent + 2)
-    if isinstance(value, dict):
-        parts = []
-        for name in sorted(value):
-            head = f"{quote(name, chr(39))}: "
-            parts.append(inner + head + _lines(value[name], width - 1, indent + 2 + len(head), indent + 2))
-    else:
-        parts = [inner + _lines(element, width - 1, indent + 2, indent + 2) for element in value]
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    if not parts:
-        return opening + closing
-    return opening + "".join(f"\n{part}," for part in parts) + f"\n{' ' * indent}{closing}"
+    inner = indent + 2
+    parts = [f"{' ' * inner}{name}{_lines(part, width - 1, inner + len(name), inner)}," for name, part in _parts(value)]
+    return "\n".join([line[0], *parts, " " * indent + line[-1]])
 
 
 def _line(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{quote(name, chr(39))}: {_line(value[name])}" for name in sorted(value)) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_line, value)) + "]"
+    if isinstance(value, dict | list):
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        return opening + ", ".join(name + _line(part) for name, part in _parts(value)) + closing
     if isinstance(value, str):
         return quote(value, "'")
     return str(value) if value is None or isinstance(value, bool) else dump(value)
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
+    """Return the members of an object or array, each with the text in front of it."""
+    if isinstance(value, list):
+        return [("", element) for element in value]
+    return [(f"{quote(name, chr(39))}: ", value[name]) for name in sorted(value)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any, Final, Self
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.indexing.interval import INF
 from blizzarr.json_members import Members, as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, braces, expected, plain
 from blizzarr.keywords import name_keywords
@@ -30,7 +29,7 @@ from blizzarr.spec.through_view import (
     units_of_view,
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_from_json, domain_of, form_of
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
 
@@ -172,14 +171,8 @@ class Schema(Indexable):
         self._domain = merged
 
     def _set_shape(self, shape: tuple[int, ...]) -> None:
-        rank = len(shape)
-        set_rank(self, rank, "shape")
-        if all(0 <= size < INF for size in shape):
-            never = (False,) * rank
-            domain = domain_of(Form((0,) * rank, shape, never, never, ("",) * rank))
-        else:
-            domain = IndexDomain(shape=shape)
-        self._set_domain(domain)
+        set_rank(self, len(shape), "shape")
+        self._set_domain(IndexDomain(shape=shape))
 
     def _set_layout(self, layout: ChunkLayout) -> None:
         if is_unset(layout):
@@ -294,19 +287,7 @@ class Schema(Indexable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
             raise TypeError(f"a Schema cannot be compared with {other!r}")
-        same = (self._rank, self._domain, self._codec, self._units) == (
-            other._rank,
-            other._domain,
-            other._codec,
-            other._units,
-        )
-        if not same or self._layout != other._layout or (self._dtype is None) != (other._dtype is None):
-            return False
-        if self._dtype is not None and self._dtype != other._dtype:
-            return False
-        if self._fill is None or other._fill is None:
-            return self._fill is other._fill
-        return self._fill_dtype == other._fill_dtype and same_fill(self._fill, other._fill)
+        return all(_same(getattr(self, name), getattr(other, name)) for name in Schema.__slots__)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -321,15 +302,20 @@ class Schema(Indexable):
         return Schema, (self.to_json(),)
 
 
+def _same(mine: Any, theirs: Any) -> bool:
+    """Return whether two constraints are equal; data types, layouts and units can be compared with others only."""
+    if mine is None or theirs is None:
+        return mine is theirs
+    if isinstance(mine, tuple):
+        return len(mine) == len(theirs) and all(map(_same, mine, theirs))
+    return same_fill(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
+
+
 def _domain_json(value: Any) -> IndexDomain:
     if value is None:
         with prefixed("Error parsing index domain from JSON"):
             raise expected(value, "object")
-    return domain_from_json(value)
-
-
-def _shape(values: Iterable[Any]) -> tuple[int, ...]:
-    return tuple(to_index(value) for value in values)
+    return IndexDomain(json=value)
 
 
 def _units(values: Iterable[Any]) -> DimensionUnits:
@@ -413,7 +399,7 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "rank": Argument(to_index, set_rank),
     "dtype": Argument(as_dtype, set_dtype),
     "domain": Argument(instance_of(IndexDomain), Schema._set_domain),
-    "shape": Argument(_shape, Schema._set_shape),
+    "shape": Argument(lambda sizes: tuple(map(to_index, sizes)), Schema._set_shape),
     "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout),
     "codec": Argument(instance_of(CodecSpec), Schema._set_codec),
     "fill_value": Argument(lambda value: value, Schema._set_fill),
@@ -443,24 +429,21 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
             f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "
             f"{transform.input_rank} -> {transform.output_rank}"
         )
-    base = Schema(rank=transform.output_rank)
-    if schema.dtype is not None:
-        base.update(dtype=schema.dtype)
-    merge_schema(base, Schema(chunk_layout=layout_of_base(schema.chunk_layout, view)))
-    if schema.domain is not None:
-        with prefixed("Error transforming domain"):
-            merge_schema(base, Schema(domain=domain_of_base(schema.domain, view)))
-    if schema.fill_value is not None:
-        with prefixed("Error transforming fill_value"):
-            fill = fill_of_base(schema.fill_value, view)
-        base.update(fill_value=fill)
-    if schema.codec is not None:
-        base.update(codec=schema.codec)
-    units = schema.dimension_units
-    if units is not None and any(unit is not None for unit in units):
-        with prefixed("Error transforming dimension_units"):
-            merge_schema(base, Schema(dimension_units=units_of_base(units, view)))
-    return base
+    parts: dict[str, Any] = {"dtype": schema.dtype, "codec": schema.codec}
+    parts["chunk_layout"] = layout_of_base(schema.chunk_layout, view)
+    for name, of_base in _OF_BASE.items():
+        part = getattr(schema, name)
+        if part is not None and not (name == "dimension_units" and not any(part)):
+            with prefixed(f"Error transforming {name}"):
+                parts[name] = of_base(part, view)
+    return Schema(rank=transform.output_rank, **parts)
+
+
+_OF_BASE: Final[dict[str, Callable[[Any, Form], Any]]] = {
+    "domain": domain_of_base,
+    "fill_value": fill_of_base,
+    "dimension_units": units_of_base,
+}
 
 
 def fill_of(schema: Schema) -> tuple[np.ndarray[Any, Any], DType] | None:

@@ -86,7 +86,7 @@ class Spec(Indexable):
     @property
     def rank(self) -> int | None:
         """The number of dimensions, if it is known."""
-        return self._node.schema.rank if self._node.transform is None else self._node.transform.input_rank
+        return self._node.rank
 
     ndim = rank
 
@@ -108,7 +108,7 @@ class Spec(Indexable):
     @property
     def domain(self) -> IndexDomain | None:
         """The indices of elements, if they are known."""
-        return None if self._node.transform is None else self._node.transform.domain
+        return self._node.domain
 
     @property
     def chunk_layout(self) -> ChunkLayout:
@@ -159,19 +159,15 @@ class Spec(Indexable):
     @property
     def schema(self) -> Schema:
         """The schema: everything that is known of the array."""
-        schema = Schema()
-        known: dict[str, Any] = {
-            "dtype": self.dtype,
-            "rank": self.rank,
-            "domain": self.domain,
-            "chunk_layout": self.chunk_layout,
-            "codec": self.codec,
-            "dimension_units": self.dimension_units,
-        }
-        schema.update(**known)
-        if (fill := self.fill_value) is not None:
-            schema.update(fill_value=fill)
-        return schema
+        return Schema(
+            dtype=self.dtype,
+            rank=self.rank,
+            domain=self.domain,
+            chunk_layout=self.chunk_layout,
+            codec=self.codec,
+            dimension_units=self.dimension_units,
+            fill_value=self.fill_value,
+        )
 
     @property
     def url(self) -> str:
@@ -204,8 +200,7 @@ class Spec(Indexable):
             # Functions and raw bytes have no JSON.
             return "Spec(...)"
 
-    def __copy__(self) -> Spec:
-        return self.copy()
+    __copy__ = copy
 
     def __deepcopy__(self, memo: Any) -> Spec:
         return self.copy()
@@ -246,23 +241,19 @@ def node_of(json: Any) -> SpecNode:
 
 
 def _mode(name: str) -> Argument:
-    def apply(change: Change, on: bool) -> None:
-        if on:
-            setattr(change.open_mode, name, True)
-
-    return Argument(bool, apply)
+    return Argument(bool, lambda change, on: _join(change, OpenMode(**{name: on})))
 
 
-def _set(name: str, convert: Any = bool) -> Argument:
-    return Argument(convert, lambda change, value: setattr(change, name, value))
+def _set(convert: Any, *names: str) -> Argument:
+    def apply(change: Change, value: Any) -> None:
+        for name in names:
+            setattr(change, name, value)
+
+    return Argument(convert, apply)
 
 
 def _bounds(argument: str, *names: str) -> Argument:
-    def apply(change: Change, bound: Any) -> None:
-        for name in names:
-            setattr(change, name, bound)
-
-    return Argument(lambda value: recheck_argument(argument, value), apply)
+    return _set(lambda value: recheck_argument(argument, value), *names)
 
 
 def _join(change: Change, mode: OpenMode) -> None:
@@ -279,11 +270,10 @@ CHANGES: Final[dict[str, Argument]] = {
     **{
         name: _mode(name) for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
     },
-    "unbind_context": _set("unbind_context"),
-    "strip_context": _set("strip_context"),
-    "context": _set("context", instance_of(Context)),
+    **{name: _set(bool, name) for name in ("unbind_context", "strip_context")},
+    "context": _set(instance_of(Context), "context"),
     "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),
-    "minimal_spec": _set("minimal_spec"),
+    "minimal_spec": _set(bool, "minimal_spec"),
     "recheck_cached_metadata": _bounds("recheck_cached_metadata", "recheck_cached_metadata"),
     "recheck_cached_data": _bounds("recheck_cached_data", "recheck_cached_data"),
     "recheck_cached": _bounds("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),

@@ -20,9 +20,8 @@ from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_par
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, set_dtype, set_rank
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.urls import decoded, hint_of_path, in_url, split_url
-from blizzarr.stores.credentials import credentials_in, raise_from
-from blizzarr.views import IndexTransform, form_of, transform_from_json, transform_of
+from blizzarr.spec.urls import decoded, hint_of_path, split_url, with_parts
+from blizzarr.views import IndexTransform, form_of, transform_of
 
 
 def spec_from_json(value: Any) -> SpecNode:
@@ -78,7 +77,9 @@ def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
     schema = members.take("schema", Schema, UNCONSTRAINED).copy()
     if "dtype" in given:
         members.take("dtype", lambda value: set_dtype(schema, dtype_json(value)), None)
-    transform = members.take("transform", transform_from_json, None) if "transform" in given else None
+    transform = (
+        members.take("transform", lambda value: IndexTransform(json=value), None) if "transform" in given else None
+    )
     if "rank" in given:
         members.take("rank", lambda value: _check_rank(_RANK(value), transform, schema), None)
     if transform is not None:
@@ -127,16 +128,15 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
     """Return the JSON of an array whose resources are not bound."""
     driver = DRIVERS[node.driver]
     schema = node.schema.to_json(include_defaults)
-    json: dict[str, Any] = {"driver": node.driver}
-    if include_defaults:
-        json["context"] = {} if node.context is None else node.context.to_json(include_defaults)
-        json["schema"] = schema
-    else:
-        if node.context is not None and (context := node.context.to_json()):
-            json["context"] = context
+    if not include_defaults:
         # These two stand beside it.
-        if rest := {name: value for name, value in schema.items() if name not in ("rank", "dtype")}:
-            json["schema"] = rest
+        schema = {name: value for name, value in schema.items() if name not in ("rank", "dtype")}
+    context = {} if node.context is None else node.context.to_json(include_defaults)
+    parts = {"context": context, "schema": schema}
+    json: dict[str, Any] = {
+        "driver": node.driver,
+        **{name: part for name, part in parts.items() if part or include_defaults},
+    }
     if node.schema.dtype is not None:
         json["dtype"] = node.schema.dtype.name
     if node.transform is not None:
@@ -160,16 +160,7 @@ def spec_from_url(text: str) -> SpecNode:
     >>> spec_from_url("memory://a|zarr3:b").driver, spec_from_url("memory://a").driver
     ('zarr3', 'auto')
     """
-    if not text:
-        raise SpecError("URL must be non-empty")
-    node: KvNode | SpecNode | None = None
-    try:
-        for part in text.split("|"):
-            node = _applied(part, node)
-    except SpecError as error:
-        kind = UnsupportedDriverError if isinstance(error, UnsupportedDriverError) else SpecError
-        raise_from(error, in_url(kind, text, error), credentials_in(text))
-    assert node is not None, "there is a part"
+    node: KvNode | SpecNode = with_parts(text, _applied)
     return _array("auto", "", node) if isinstance(node, KvNode) else derived(node)
 
 
@@ -218,8 +209,7 @@ def _cast(part: str, node: KvNode | SpecNode) -> SpecNode:
         name = url.authority + url.path
         if name not in DTYPES:
             raise SpecError(f"Unsupported data type: {quote(name)}")
-    rank = below.schema.rank if below.transform is None else below.transform.input_rank
-    return SpecNode("cast", Schema(dtype=name, rank=rank), bases=(below,))
+    return SpecNode("cast", Schema(dtype=name, rank=below.rank), bases=(below,))
 
 
 def _array(driver: str, path: str, store: KvNode) -> SpecNode:

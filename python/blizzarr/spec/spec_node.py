@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from blizzarr.spec.context import ContextSpec, Resource
 from blizzarr.spec.schema import Schema
-from blizzarr.views import IndexTransform
+from blizzarr.views import IndexDomain, IndexTransform
 
 
 class Node:
@@ -102,6 +102,16 @@ class SpecNode(Node):
     options: dict[str, Any] = field(default_factory=dict)
     resources: dict[str, Resource] = field(default_factory=dict)
     context: ContextSpec | None = None
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions of the view, if it is known."""
+        return self.schema.rank if self.transform is None else self.transform.input_rank
+
+    @property
+    def domain(self) -> IndexDomain | None:
+        """The indices of the view, if they are known."""
+        return None if self.transform is None else self.transform.domain
 
     def with_options(self, **options: Any) -> Self:
         """Return the same array with other options of the driver."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeVar
 
 from blizzarr.spec.context import BoundResource, ContextSpec, Resource, context_spec_of, specs_in
@@ -43,57 +44,46 @@ def same(one: N, other: N, to_json: Callable[[N], Any]) -> bool:
 
 
 @dataclass
-class _Entry:
-    """A bound resource, and how its spec is written."""
-
-    spec: ResourceSpec
-    shared: bool
-    key: str = ""
-
-
-@dataclass
 class _Names:
-    """The bound resources of some nodes in the order in which they were met, and the keys that are taken."""
+    """The bound resources of some nodes by identity, in the order in which they were met, and the keys in use."""
 
-    entries: dict[int, _Entry] = field(default_factory=dict)
+    specs: dict[int, ResourceSpec] = field(default_factory=dict)
+    shared: set[int] = field(default_factory=set)
+    keys: dict[int, str] = field(default_factory=dict)
     taken: Counter[str] = field(default_factory=Counter)
 
     def meet(self, resource: Resource) -> None:
         """Count the uses of a resource."""
         spec = resource.spec
-        if resource is spec:
-            if spec.referent:
-                self.taken[spec.referent] += 1
-        elif id(resource) in self.entries:
-            self.entries[id(resource)].shared = True
-        else:
-            self.entries[id(resource)] = _Entry(spec, spec.is_default or bool(spec.key))
+        if resource is not spec:
+            if id(resource) in self.specs or spec.is_default or spec.key:
+                self.shared.add(id(resource))
+            self.specs[id(resource)] = spec
+        elif spec.referent:
+            self.taken[spec.referent] += 1
 
     def give_keys(self) -> dict[str, ResourceSpec]:
         """Return the specs of the shared resources by key: their own key if no other resource has it."""
-        self.taken.update(entry.spec.key for entry in self.entries.values() if entry.spec.key)
-        specs = {}
-        for entry in self.entries.values():
-            spec = entry.spec
-            if not entry.shared or spec.kind.config_only:
+        self.taken.update(spec.key for spec in self.specs.values() if spec.key)
+        named = {}
+        for resource, spec in self.specs.items():
+            if resource not in self.shared or spec.kind.config_only:
                 continue
             key = spec.key
             if not key or self.taken[key] != 1:
-                number = 0
-                while self.taken[f"{spec.kind.name}#{number}"]:
-                    number += 1
-                key = f"{spec.kind.name}#{number}"
+                names = (f"{spec.kind.name}#{number}" for number in count())
+                key = next(name for name in names if not self.taken[name])
                 self.taken[key] += 1
-            entry.key = key
-            specs[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
-        return specs
+            self.keys[resource] = key
+            named[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
+        return named
 
     def spec_of(self, resource: Resource, record: bool) -> ResourceSpec:
         """Return the resource as a spec."""
         spec = resource.spec
         if resource is spec:
             return spec
-        if key := self.entries[id(resource)].key:
+        if key := self.keys.get(id(resource)):
             return ResourceSpec(spec.kind, referent=key, immediate=record)
         return ResourceSpec(spec.kind, config=spec.config, immediate=record)
 

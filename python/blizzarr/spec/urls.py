@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import SpecError, UnsupportedDriverError
 from blizzarr.json_values import quote
-from blizzarr.stores.credentials import credentials_in, without_secrets
+from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 
 _PATH = re.compile(r"[\w./~ -]+")
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -106,11 +107,22 @@ def encoded(text: str) -> str:
     return percent_quote(text, safe="/:@!$&'()*+,;=-._~", errors="surrogateescape")
 
 
-def in_url(kind: type[SpecError], text: str, error: SpecError) -> SpecError:
-    """Make the error about a URL of one about a part of it; a password in the URL is not shown.
+def with_parts(text: str, apply: Callable[[str, Any], Any]) -> Any:
+    """Return what `apply` makes of each part of a URL and what it made of the parts before, None at first.
 
-    >>> print(in_url(SpecError, "s3://me:secret@b", SpecError("Invalid S3 bucket name")))
-    Parsing spec from url: "s3://b": Invalid S3 bucket name
+    A password in the URL is not shown in errors.
+
+    >>> with_parts("a|b|c", lambda part, before: [part, before])
+    ['c', ['b', ['a', None]]]
     """
-    reason, known = f"Parsing spec from url: {quote(text)}: {error.reason}", credentials_in(text)
-    return kind(without_secrets(reason, known) if known else reason)
+    if not text:
+        raise SpecError("URL must be non-empty")
+    made = None
+    try:
+        for part in text.split("|"):
+            made = apply(part, made)
+    except SpecError as error:
+        reason, known = f"Parsing spec from url: {quote(text)}: {error.reason}", credentials_in(text)
+        kind = UnsupportedDriverError if isinstance(error, UnsupportedDriverError) else SpecError
+        raise_from(error, kind(without_secrets(reason, known) if known else reason), known)
+    return made

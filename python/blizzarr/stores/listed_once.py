@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
@@ -36,11 +37,13 @@ class _ListedOnce(StoreWrapper):
         super().__init__(store)
         self._prefix = prefix
         self._keys: Sequence[str] | None = None
+        self._listing = Lock()
 
     def list_dir(self, prefix: str = "") -> Listing:
         prefix = check_prefix(prefix)
         if not prefix.startswith(self._prefix):
             return super().list_dir(prefix)
-        if self._keys is None:
-            self._keys = sorted(self.store.list(self._prefix))
+        with self._listing:
+            if self._keys is None:
+                self._keys = sorted(self.store.list(self._prefix))
         return list_sorted_dir(self._keys, prefix)

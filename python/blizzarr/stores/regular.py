@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
 from blizzarr.errors import StoreError
+
+if sys.platform == "win32":
+    from blizzarr.stores.windows import open_file as open_file
+else:
+    open_file = os.open
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
@@ -16,7 +22,7 @@ def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
     _refuse(path, os.stat(path).st_mode)
     # What is there may have been replaced since then, by a FIFO.
     more = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"))
-    descriptor = os.open(path, flags | more)
+    descriptor = open_file(path, flags | more)
     try:
         _refuse(path, os.fstat(descriptor).st_mode)
     except BaseException:

@@ -133,7 +133,8 @@ def _refuse_node(target: Any) -> None:
         kind = type(target).__name__.lower()
         article = "an" if kind[0] in "aeiou" else "a"
         raise TypeError(
-            f"expected a store, found {article} {kind}; pass {kind}.store, with the path {path!r} or one below it"
+            f"expected a store, found {article} {kind}; open it with blizzarr.open({kind}.store, path={path!r}), or "
+            f"pass {kind}.store and a path to create something there"
         )
     if not callable(getattr(target, "get", None)):
         raise TypeError(f"expected a store, found {type(target).__name__}; pass its attribute `store`")

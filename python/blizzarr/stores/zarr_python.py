@@ -11,6 +11,7 @@ from blizzarr.stores.known import known_store
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.protocol import Store, Value
+from blizzarr.stores.replaced import have_replaced_methods
 
 _LIBRARIES: Final = ("zarr", "blizzarr.zarr")
 
@@ -60,9 +61,9 @@ def of_zarr_python(target: Any) -> tuple[Store, str] | None:
 def native_store(store: Any) -> Store | None:
     """Return our store for the place of a store of zarr-python; None where the place is not known, and for all else.
 
-    Only stores of exactly zarr-python's classes count, as a subclass may change what any method does. A zip file that
-    zarr-python may write to is left to it, as it writes the directory of the file when it closes it. zarr-python is not
-    imported for this.
+    Only stores of exactly zarr-python's classes count, with the methods that these classes have: a subclass, or whoever
+    replaces a method, may change what it does. A zip file that zarr-python may write to is left to it, as it writes the
+    directory of the file when it closes it. zarr-python is not imported for this.
 
     Raise `StoreError` if the place cannot be opened: there is a file in the place of a directory, or no zip file.
 
@@ -77,6 +78,8 @@ def native_store(store: Any) -> Store | None:
     # A release may lack one of the classes.
     names = ("LocalStore", "MemoryStore", "ZipStore", "ObjectStore", "FsspecStore", "WrapperStore")
     kind = next((name for name in names if type(store) is getattr(zarr, name, None)), None)
+    if kind is None or have_replaced_methods([store]):
+        return None
     if kind == "LocalStore":
         # Without a user's home in the place of "~", as zarr-python has it.
         return LocalStore(os.path.abspath(store.root), read_only=store.read_only)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.conversion import can_convert, convert
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Shared, Source
+from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
 
@@ -79,8 +78,8 @@ class CastDriver(Driver):
         out[...] = elements
         return out
 
-    def sources(self, form: Form) -> Sequence[Source]:
-        return self.original.sources(form)
+    def decoded(self, form: Form) -> set[Chunk]:
+        return self.original.decoded(form)
 
     def write(self, form: Form, source: Elements) -> None:
         self.original.write(form, convert(np.asarray(source), self.dtype, self.original.dtype))

@@ -242,8 +242,6 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
     """
     # Numbers where there are no dimensions are looked at first.
     most = max_rank if max_rank or dtype.name in ("string", "ustring") else None
-    if most is not None and isinstance(value, np.ndarray) and value.ndim > most and dtype.name != "json":
-        raise SpecError("object too deep for desired array")
     try:
         result = _converted(value, dtype, max_rank)
     except (TypeError, ValueError, OverflowError) as error:

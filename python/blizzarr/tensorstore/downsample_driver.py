@@ -6,7 +6,6 @@ complex number is reduced as two. The most frequent of other elements is counted
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +25,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, resolved_view
+from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, resolved_view
 from blizzarr.tensorstore.parts import indices_of
 from blizzarr.tensorstore.picking import picked
 from blizzarr.transactions import Transaction
@@ -144,14 +143,12 @@ class DownsampleDriver(Driver):
             # The read that follows raises it again.
             return False
 
-    def sources(self, form: Form) -> Sequence[Source]:
-        if 0 in form.shape:
-            return ()
+    def decoded(self, form: Form) -> set[Chunk]:
         try:
-            return self._original.sources(self._needed(form).part)
+            return set() if 0 in form.shape else self._original.decoded(self._needed(form).part)
         except BlizzarrError:
             # The read that follows raises it again.
-            return ()
+            return set()
 
     def _needed(self, form: Form) -> _Needed:
         """Return the elements that a view is computed from; the last answer is kept, as one read asks several times."""

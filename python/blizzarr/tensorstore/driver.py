@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
@@ -24,7 +23,6 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.tensorstore.parts import reach
 from blizzarr.transactions import Transaction, is_committed
 from blizzarr.views import IndexDomain, form_of
 from blizzarr.views.compose import compose
@@ -39,29 +37,8 @@ Shared = dict[Any, Any]
 Bounds = tuple[int | None, ...] | None
 
 
-class Source(NamedTuple):
-    """A part of a stored array that something is read from."""
-
-    array: Any
-    """The identity of the array, equal for all its handles."""
-    form: Form
-    chunk_shape: tuple[int, ...]
-    """The shape of the chunks that are decoded as a whole."""
-    chunk_bytes: int
-
-    def chunks(self) -> tuple[range, ...]:
-        """Return the range of chunks along each dimension, which for index arrays includes those in between.
-
-        >>> form = Form((0,), (10,), (False,), (False,), ("",), ((0, 18, -2), 3))
-        >>> Source("a", form, (8, 2), 16).chunks()
-        (range(0, 3), range(1, 2))
-        """
-        if 0 in self.form.shape:
-            return (range(0),) * len(self.chunk_shape)
-        ends = [reach(map_, self.form) for map_ in self.form.maps]
-        return tuple(
-            [range(first // side, last // side + 1) for (first, last), side in zip(ends, self.chunk_shape, strict=True)]
-        )
+Chunk = tuple[Any, tuple[int, ...], int]
+"""A chunk that is decoded as a whole: the identity of its array, its position in the grid, and its length in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +111,9 @@ class Driver(ABC):
         Chunks that were decoded for the same `batch` need not be read again, unless its state says so.
         """
 
-    def sources(self, form: Form) -> Sequence[Source]:
+    def decoded(self, form: Form) -> set[Chunk]:
         """Return the chunks that reads of a view decode and could share; none where sharing does not pay."""
-        return ()
+        return set()
 
     @abstractmethod
     def write(self, form: Form, source: Elements) -> None:

@@ -22,20 +22,17 @@ from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, transform_of
+from blizzarr.views import IndexDomain, domain_of
+from blizzarr.views.indexing import Indexed
 
 
-class StoreFacts(Indexable):
+class StoreFacts(Indexed):
     """The properties of a view of a driver, which are those of `TensorStore`, its only subclass."""
 
     __slots__ = ()
 
     _driver: Driver
     _form: Form
-
-    @property
-    def _transform(self) -> IndexTransform:
-        return transform_of(self._form)
 
     @property
     def domain(self) -> IndexDomain:

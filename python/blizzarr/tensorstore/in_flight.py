@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from itertools import product
-from math import prod
 from typing import Any, Final, TypeVar
 
 from blizzarr.caching import CachePool
 from blizzarr.futures import Future, at_once, keep_alive, submit
 from blizzarr.indexing.form import Form
-from blizzarr.tensorstore.driver import Driver, Shared, Source
+from blizzarr.tensorstore.driver import Chunk, Driver, Shared
 
 T = TypeVar("T")
 
 KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
 
-_MOST: Final = 1 << 12
-"""The most chunks of one read that are recorded as needed."""
 _REMEMBERED: Final = 1 << 14
 """The number of recorded chunks above which all of them are forgotten."""
 
@@ -60,16 +56,16 @@ class InFlight:
         first = self._first
         if first is not None:
             self._needed = set()
-            self._note(self._driver.sources(first))
+            self._note(first)
             self._first = None
-        return self._share() if self._note(self._driver.sources(form)) else None
+        return self._share() if self._note(form) else None
 
-    def _note(self, sources: Sequence[Source]) -> bool:
+    def _note(self, form: Form) -> bool:
         """Record the chunks that a read needs, and return whether another one has needed some of them."""
         needed = self._needed
         if len(needed) >= _REMEMBERED:
             needed.clear()
-        chunks = _chunks(sources)
+        chunks = _kept(self._driver, form)
         is_shared = not chunks.isdisjoint(needed)
         needed |= chunks
         return is_shared
@@ -104,17 +100,10 @@ class InFlight:
         return {**shared, "since": _engine(shared["pool"]).now()}
 
 
-def _chunks(sources: Sequence[Source]) -> set[Any]:
-    """Return the chunks of a read; none if there are too many to be kept."""
-    room, most = KEPT_BYTES, _MOST
-    boxes = [(source.array, source.chunks()) for source in sources]
-    for (_, ranges), source in zip(boxes, sources, strict=True):
-        count = prod(map(len, ranges))
-        room -= count * source.chunk_bytes
-        most -= count
-    if room < 0 or most < 0:
-        return set()
-    return {(array, position) for array, ranges in boxes for position in product(*ranges)}
+def _kept(driver: Driver, form: Form) -> set[Chunk]:
+    """Return the chunks that a read decodes; none if they are too large to be kept."""
+    chunks = driver.decoded(form)
+    return chunks if sum([length for _, _, length in chunks]) <= KEPT_BYTES else set()
 
 
 _last: weakref.ref[CachePool] | None = None
@@ -171,16 +160,13 @@ def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
     >>> sorted(overlapping([(driver_of(view), form_of(view)) for view in views]))
     [1, 2]
     """
-    sources = [driver.sources(form) for driver, form in views]
-    arrays = [source.array for several in sources for source in several]
-    first: dict[Any, int] = {}
+    first: dict[Chunk, int] = {}
     shared: set[int] = set()
     again = 0
-    for number, several in enumerate(sources if len(set(arrays)) < len(arrays) else ()):
-        for source in several:
-            for chunk in _chunks([source]):
-                owner = first.setdefault(chunk, number)
-                if owner != number:
-                    shared |= {owner, number}
-                    again += source.chunk_bytes
+    for number, (driver, form) in enumerate(views):
+        for chunk in _kept(driver, form):
+            owner = first.setdefault(chunk, number)
+            if owner != number:
+                shared |= {owner, number}
+                again += chunk[2]
     return shared if again >= _WORTH else set()

@@ -159,11 +159,9 @@ class JsonDriver(Driver):
         return isinstance(unwrapped(self._access.store), LocalStore | MemoryStore)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened_again, (self._node, self.readable, self.writable)
+        from blizzarr.tensorstore.opening import reopened
 
-
-def _opened_again(node: SpecNode, readable: bool, writable: bool) -> JsonDriver:
-    return JsonDriver(node).allowed(readable, writable)
+        return reopened, (self._node, self.readable, self.writable)
 
 
 def _parsed(value: bytes) -> Any:

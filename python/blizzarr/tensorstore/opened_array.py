@@ -8,15 +8,13 @@ from typing import Any, Self
 from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.binding import bind
-from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
-from blizzarr.model.edges import NativeEdges
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.transfer import Binding
 
 
-class _Unlocked(StoreWrapper):
-    """A store whose locks exclude threads only: those against processes are on the document, which may be missing."""
+class Unlocked(StoreWrapper):
+    """A store without locks on documents, which may be missing: only threads of this process exclude each other."""
 
     has_documents = False
 
@@ -24,61 +22,6 @@ class _Unlocked(StoreWrapper):
     def locks(self) -> None:
         """None: documents are not locked."""
         return
-
-
-def unlocked(store: Store) -> Store:
-    """Return the store without locks on documents: only threads of this process exclude each other."""
-    return _Unlocked(store)
-
-
-class _Handle:
-    """A handle of the engine with a limit on its threads, for reads that were asked for at a moment of the pool."""
-
-    __slots__ = ("handle", "moment", "threads")
-
-    def __init__(self, handle: Any, threads: int, moment: int | None = None) -> None:
-        self.handle = handle
-        self.threads = threads
-        self.moment = moment
-
-    def read(self, out: Any, axes: Axes, /) -> Any:
-        """Read the selection of `axes` into the buffer."""
-        return self.handle.read(out, axes, self.threads, self.moment)
-
-    def write(self, source: Any, axes: Axes, write_empty: bool = False, /) -> None:
-        """Write the buffer to the selection of `axes`."""
-        self.handle.write(source, axes, write_empty, self.threads)
-
-    def resized(self, shape: tuple[int, ...], sides: list[NativeEdges] | None = None, /) -> _Handle:
-        """Return the handle for the same chunks under another shape, and perhaps with other edges."""
-        handle = self.handle.resized(shape) if sides is None else self.handle.resized(shape, sides)
-        return _Handle(handle, self.threads, self.moment)
-
-    def beyond(self) -> _Handle:
-        """Return the handle for elements that may lie beyond the stored shape."""
-        return _Handle(self.handle.beyond(), self.threads, self.moment)
-
-    def __getattr__(self, name: str) -> Any:
-        # All else is the same, and not done by threads.
-        return getattr(self.handle, name)
-
-
-def read_since(binding: Binding, moment: int | None) -> Binding:
-    """Return the binding of an array with a pool for a read that was asked for at `moment`; None means now.
-
-    >>> import blizzarr
-    >>> pool = blizzarr.CachePool(1 << 20)
-    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
-    >>> binding = OpenedArray.of(z.store, z.path, z.metadata).cached(pool).binding
-    >>> moment = pool.native.now()
-    >>> read_since(binding, moment).handle.moment == moment
-    True
-    """
-    if moment is None:
-        return binding
-    handle: Any = binding.handle
-    inner, threads = (handle.handle, handle.threads) if isinstance(handle, _Handle) else (handle, 0)
-    return replace(binding, handle=_Handle(inner, threads, moment))
 
 
 class OpenedArray(Array):
@@ -144,4 +87,4 @@ class OpenedArray(Array):
         # Objects are made by the calling thread anyway.
         if self.threads is None or not isinstance(binding.handle, _native.ArrayHandle):
             return binding
-        return replace(binding, handle=_Handle(binding.handle, self.threads))
+        return replace(binding, handle=binding.handle.with_options(self.threads))

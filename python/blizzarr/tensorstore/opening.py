@@ -151,6 +151,11 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
         raise_opening(node.driver, error)
 
 
+def reopened(node: SpecNode, readable: bool, writable: bool) -> Driver:
+    """Return the driver of a bound node again, as unpickling does."""
+    return driver_of(open_node(node, _PLAIN)).allowed(readable, writable)
+
+
 def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStore:
     """Return the view that a node selects from the opened store."""
     driver = driver_of(opened)

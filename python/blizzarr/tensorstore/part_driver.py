@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from blizzarr.indexing import Lowered
-from blizzarr.indexing.form import Form
-from blizzarr.indexing.selection import Axis
+from blizzarr.indexing import Lowered, lower_form
+from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.interval import INF
 from blizzarr.spec.dtype import element_dtype
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared
 from blizzarr.tensorstore.opened_array import OpenedArray
+from blizzarr.tensorstore.picking import index_arrays
 from blizzarr.tensorstore.stored_array import StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.transactions import Transaction
@@ -97,7 +98,16 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
         dim = len(shape) - len(moving)
         axes = (*outer, (dim, offset + run, 1))
         return OfBytes(((*shape[:dim], prod(shape[dim:]) * size), axes, False), shape)
-    return OfBytes(((*shape, size), _listed(outer, moving, offset, shape, size), False), shape)
+    indices = index_arrays(shape, axes)
+    at = sum((stride * along for along, stride in zip(indices[len(outer) :], strides, strict=True)), field.offset)
+    at = np.asarray(at)[..., None] + np.arange(size)
+    dims = tuple([dim for dim, length in enumerate(at.shape) if length != 1])
+    maps: list[Map] = [
+        axis if isinstance(axis, int) or len(axis) == 3 else ArrayMap(0, 1, along[..., None], axis[0])
+        for axis, along in zip(outer, indices, strict=False)
+    ]
+    view = Form.of_shape((*shape, size))._replace(maps=(*maps, ArrayMap(0, 1, at, dims)))
+    return OfBytes(lower_form(view, (INF + 1,) * len(view.maps)), shape)
 
 
 def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:
@@ -109,39 +119,3 @@ def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> in
         offset += axis[1] * stride
         step *= shape[dim]
     return offset
-
-
-def _listed(
-    outer: tuple[Axis, ...], moving: list[tuple[Any, int]], offset: int, shape: tuple[int, ...], size: int
-) -> tuple[Axis, ...]:
-    """Return axes that list all bytes; axes of the grid that share index arrays with one of the elements are listed,
-    too.
-    """
-    dims = {dim for axis, _ in moving for dim in (axis[0] if len(axis) == 2 else axis[:1])}
-    together = [axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])]
-    while more := {dim for axis in together for dim in axis[0]} - dims:
-        dims |= more
-        together = [
-            axis for axis in outer if not isinstance(axis, int) and len(axis) == 2 and not dims.isdisjoint(axis[0])
-        ]
-    order = sorted(dims)
-    lengths = [shape[dim] for dim in order]
-
-    def spread(axis: Any) -> Any:
-        """Return the indices of an axis over all these dimensions, with a last one for the bytes."""
-        if len(axis) == 3:
-            indices, own = axis[1] + axis[2] * np.arange(shape[axis[0]]), axis[:1]
-        else:
-            own, indices = axis
-        placed = indices.transpose(np.argsort(own)).reshape([shape[dim] if dim in own else 1 for dim in order] + [1])
-        return np.broadcast_to(placed, (*lengths, size))
-
-    at = np.broadcast_to(offset + np.arange(size), (*lengths, size))
-    for axis, stride in moving:
-        at = at + stride * spread(axis)
-    group = (*order, len(shape))
-    result = [
-        (group, np.ascontiguousarray(spread(axis), np.int64)) if any(axis is other for other in together) else axis
-        for axis in outer
-    ]
-    return (*result, (group, np.ascontiguousarray(at, np.int64)))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
-from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
-from blizzarr.indexing.interval import UNBOUNDED
-from blizzarr.indexing.layout import WHOLE, index_values, through
+from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.interval import UNBOUNDED, Bounds, affine_domain
+from blizzarr.indexing.layout import WHOLE, Arrays, index_values, lay_out
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """A lower and an upper bound for each dimension; the upper one is exclusive."""
@@ -52,18 +52,6 @@ class Part(NamedTuple):
             elements[... if where is None else where] = values
 
 
-def positions_within(map_: tuple[int, int, int], begin: int, end: int, low: int, high: int) -> tuple[int, int]:
-    """Return the positions between two others whose indices are between two bounds; the end may be before the first.
-
-    >>> positions_within((0, 0, 2), 0, 10, 5, 11)
-    (3, 6)
-    """
-    _, offset, stride = map_
-    first, last = (low, high - 1) if stride > 0 else (high - 1, low)
-    # Rounded towards the inside.
-    return max(begin, -((offset - first) // stride)), min(end, (last - offset) // stride + 1)
-
-
 def box_within(view: Form, box: Box, axes: Iterable[int], dims: Sequence[int]) -> Box:
     """Return the positions of a view whose indices along these axes are in a box, along the dimensions that have these.
 
@@ -73,12 +61,13 @@ def box_within(view: Form, box: Box, axes: Iterable[int], dims: Sequence[int]) -
     """
     result = {dim: (view.lower[dim], view.upper[dim]) for dim in dims}
     for axis in axes:
-        map_, (low, high) = view.maps[axis], box[axis]
+        map_, bounds = view.maps[axis], Bounds(*box[axis])
         if isinstance(map_, int):
-            if not low <= map_ < high:
+            if not bounds.contains(map_):
                 return ((0, 0),) * len(dims)
         elif isinstance(map_, tuple):
-            result[map_[0]] = positions_within(map_, *result[map_[0]], low, high)
+            (low, high), own = result[map_[0]], affine_domain(bounds, *map_[1:])
+            result[map_[0]] = max(low, own.lower), min(high, own.upper)
     return tuple([result[dim] for dim in dims])
 
 
@@ -94,11 +83,13 @@ def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:
         where[dim] = slice(low - lower[dim], high - lower[dim])
         lower[dim], upper[dim] = low, high
     never = (False,) * view.rank
-    form = Form(tuple(lower), tuple(upper), never, never, view.labels, view.maps)
-    if any(type(map_) is ArrayMap for map_ in view.maps):
-        sources = [(dim, 0, 1) for dim in range(view.rank)]
-        form = through(view, sources, *form[:5], constants=False)
-    return Part(number, form, tuple(where))
+    maps = tuple([_array_within(map_, where) if isinstance(map_, ArrayMap) else map_ for map_ in view.maps])
+    return Part(number, Form(tuple(lower), tuple(upper), never, never, view.labels, maps), tuple(where))
+
+
+def _array_within(map_: ArrayMap, where: Sequence[slice]) -> ArrayMap:
+    key = tuple([along if dim in map_.dims else WHOLE for dim, along in enumerate(where)])
+    return ArrayMap(map_.offset, map_.stride, map_.array[key], map_.dims, map_.bounds)
 
 
 def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:
@@ -142,62 +133,20 @@ def parts_by_point(view: Form, numbers: npt.NDArray[np.int64]) -> list[Part]:
     >>> [(part.number, part.form.shape, part.form.maps[0].array.ravel()) for part in parts]
     [(1, (2, 4), array([0, 2])), (0, (1, 4), array([1]))]
     """
-    listed = {dim for dim, length in enumerate(numbers.shape) if length > 1}
-    # Index arrays over one of these dimensions are listed with all of theirs.
-    arrays = [set(dims_of(map_)) for map_ in view.maps if isinstance(map_, ArrayMap)]
-    while more := [dims for dims in arrays if listed & dims and not dims <= listed]:
-        listed = listed.union(*more)
+    listed = [dim for dim, length in enumerate(numbers.shape) if length > 1]
     if not listed:
         return [Part(int(numbers.reshape(-1)[0]), view, None)]
-    shape = view.shape
-    numbers = np.broadcast_to(numbers, [shape[dim] if dim in listed else 1 for dim in range(view.rank)])
     order = np.argsort(numbers, axis=None, kind="stable")
-    dims = tuple(sorted(listed))
-    # The positions, so that those of one number are adjacent.
-    points = np.unravel_index(order, [shape[dim] for dim in dims])
-    rest = tuple(dim for dim in range(view.rank) if dim not in listed)
-    maps: list[Map] = []
-    for map_ in view.maps:
-        if isinstance(map_, int):
-            maps.append(map_)
-        elif listed.isdisjoint(dims_of(map_)):
-            if isinstance(map_, tuple):
-                maps.append((1 + rest.index(map_[0]), *map_[1:]))
-            else:
-                array = map_.array.reshape([1, *[map_.array.shape[dim] for dim in rest]])
-                own = tuple([1 + rest.index(dim) for dim in map_.dims])
-                maps.append(ArrayMap(map_.offset, map_.stride, array, own, map_.bounds))
-        else:
-            # All indices are checked here, so that those of the parts need no checks.
-            along = indices_of(view, map_)
-            at = tuple([point if along.shape[dim] > 1 else 0 for dim, point in zip(dims, points, strict=True)])
-            values = along.reshape([along.shape[dim] for dim in dims])[at]
-            maps.append(ArrayMap(0, 1, np.broadcast_to(values, (len(order),)), (0,), UNBOUNDED))
+    points = np.unravel_index(order, [numbers.shape[dim] for dim in listed])
+    rest = [dim for dim in range(view.rank) if dim not in listed]
+    # All points in one view, where those of one number are adjacent.
+    arrays = [Arrays((point + view.lower[dim],), order.shape) for dim, point in zip(listed, points, strict=True)]
+    terms, dims = [*arrays, *[WHOLE] * len(rest)], [*[[dim] for dim in listed], *rest]
+    ordered = lay_out(view, terms, dims, order.shape, constants=False)
     present, firsts = np.unique(numbers.reshape(-1)[order], return_index=True)
+    ends = [*firsts.tolist(), len(order)]
     parts = []
-    for number, begin, end in zip(present.tolist(), firsts.tolist(), [*firsts[1:].tolist(), len(order)], strict=True):
-        parts.append(
-            Part(
-                number,
-                _of_points(view, maps, rest, begin, end),
-                Points((*dims, *rest), tuple([point[begin:end] for point in points])),
-            )
-        )
+    for number, begin, end in zip(present.tolist(), ends, ends[1:], strict=False):
+        form = cut_to(number, ordered, ((begin, end),), [0]).form
+        parts.append(Part(number, form, Points((*listed, *rest), tuple([point[begin:end] for point in points]))))
     return parts[::-1]
-
-
-def _of_points(view: Form, maps: list[Map], rest: tuple[int, ...], begin: int, end: int) -> Form:
-    own: list[Map] = []
-    for map_ in maps:
-        if isinstance(map_, ArrayMap) and map_.dims == (0,):
-            own.append(ArrayMap(0, 1, map_.array[begin:end].reshape((-1,) + (1,) * len(rest)), (0,), UNBOUNDED))
-        else:
-            own.append(map_)
-    return Form(
-        (0, *[view.lower[dim] for dim in rest]),
-        (end - begin, *[view.upper[dim] for dim in rest]),
-        (False,) * (1 + len(rest)),
-        (False,) * (1 + len(rest)),
-        ("",) * (1 + len(rest)),
-        tuple(own),
-    )

@@ -25,7 +25,7 @@ def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
     result = _along_each(array, shape, axes)
     if result is not None:
         return result
-    result = array[_fancy(shape, axes)]
+    result = array[index_arrays(shape, axes)]
     return result if result.shape == shape else np.broadcast_to(result, shape)
 
 
@@ -39,7 +39,7 @@ def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> 
     if not axes:
         array[...] = source[(-1,) * len(shape)]
         return
-    index = _fancy(shape, axes)
+    index = index_arrays(shape, axes)
     room = np.broadcast_shapes(*(part.shape for part in index))
     # Where positions of the view share an element, the last counts.
     repeated = tuple(-1 if length == 1 and size > 1 else slice(None) for length, size in zip(room, shape, strict=True))
@@ -117,7 +117,7 @@ def _slice(start: int, step: int, count: int, size: int) -> slice:
     return slice(start, None if stop < 0 else min(stop, size), step)
 
 
-def _fancy(shape: tuple[int, ...], axes: Axes) -> tuple[npt.NDArray[np.int64], ...]:
+def index_arrays(shape: tuple[int, ...], axes: Axes) -> tuple[npt.NDArray[np.int64], ...]:
     """Return the index array of each axis, over the dimensions of the result."""
     index = []
     for axis in axes:

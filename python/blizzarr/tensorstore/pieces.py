@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from math import prod
 from operator import add
@@ -13,28 +13,15 @@ import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axis
+from blizzarr.tensorstore.picking import index_arrays
 
 Picked: TypeAlias = slice | npt.NDArray[np.int64]
 """Along an axis: a range of indices with a step above zero, or each of them."""
-Where: TypeAlias = tuple[Picked, ...]
-"""All combinations of them: a plain tuple has ranges only."""
-
-
-class Listed(tuple[Picked, ...]):
-    """All combinations of indices that are listed along some axes."""
-
-    __slots__ = ()
-
-
-class Points(tuple[npt.NDArray[np.int64], ...]):
-    """Single positions: an index array for each axis."""
-
-    __slots__ = ()
-
-
+Key: TypeAlias = tuple[slice, ...] | tuple[npt.NDArray[np.int64], ...]
+"""NumPy's key of some elements: ranges, or index arrays that are broadcast."""
 Position: TypeAlias = tuple[int, ...]
-Piece: TypeAlias = tuple[Position, Where, Any]
-"""A chunk, the selection from it, and the selection of these elements from those of `Pieces.arranged`."""
+Piece: TypeAlias = tuple[Position, Key, Any]
+"""A chunk, the key of the selected elements of it, and their key in `Pieces.arranged`."""
 
 _Line: TypeAlias = dict[int, tuple[Picked, Picked]]
 """Along an axis, by the index of the chunk: the selection from it, and which of the elements that are."""
@@ -106,26 +93,20 @@ class Pieces:
                 if positions is None or position in positions:
                     result = [line[index] for index, line in zip(position, lines, strict=True)]
                     where, index = zip(*result, strict=True)
-                    yield (position, where, index) if is_plain else (position, Listed(where), _index(index))
+                    yield (position, where, index) if is_plain else (position, product_of(where), product_of(index))
 
     def _listed(self, positions: Collection[Position] | None) -> Iterator[Piece]:
-        indices = [_everywhere(self._shape, axis) for axis in self._axes]
+        indices = [np.broadcast_to(along, self._shape).reshape(-1) for along in index_arrays(self._shape, self._axes)]
         cells = [index // length for index, length in zip(indices, self._chunks, strict=True)]
         number = np.zeros(self.count, np.int64)
         for cell in cells:
             number = number * (int(cell.max()) + 1) + cell
-        order = np.argsort(number, kind="stable")
-        ends = np.flatnonzero(np.diff(number[order])) + 1
-        for of_chunk in np.split(order, ends):
+        for of_chunk in _alike(number):
             at = [int(cell[of_chunk[0]]) for cell in cells]
             position = tuple(map(add, at, self._first))
             if positions is None or position in positions:
                 starts = zip(indices, at, self._chunks, strict=True)
-                yield (
-                    position,
-                    Points([index[of_chunk] - number * length for index, number, length in starts]),
-                    of_chunk,
-                )
+                yield position, tuple([index[of_chunk] - number * length for index, number, length in starts]), of_chunk
 
     def put_back(self, elements: npt.NDArray[Any], result: npt.NDArray[Any]) -> None:
         """Put arranged elements where they belong in the result, unless they are a view of it."""
@@ -133,42 +114,21 @@ class Pieces:
             result[...] = elements.reshape(result.shape)
 
 
-def key_of(where: Where) -> Any:
-    """Return the index for NumPy that selects these elements of a chunk."""
-    if isinstance(where, Points):
-        return tuple(where)
-    if isinstance(where, Listed):
-        return np.ix_(
-            *[np.arange(each.start, each.stop, each.step) if isinstance(each, slice) else each for each in where]
-        )
-    return where
-
-
-def _index(picked: tuple[Picked, ...]) -> Any:
-    return np.ix_(*[np.arange(each.start, each.stop) if isinstance(each, slice) else each for each in picked])
-
-
-def _everywhere(shape: tuple[int, ...], axis: Axis) -> npt.NDArray[np.int64]:
-    """Return the index along an axis of each element."""
-    result: npt.NDArray[np.int64]
-    if isinstance(axis, int):
-        result = np.array(axis, np.int64)
-    elif len(axis) == 3:
-        dim, start, step = axis
-        lengths = [length if own == dim else 1 for own, length in enumerate(shape)]
-        result = (start + step * np.arange(shape[dim], dtype=np.int64)).reshape(lengths)
-    else:
-        dims, indices = axis
-        lengths = [indices.shape[dims.index(own)] if own in dims else 1 for own in range(len(shape))]
-        result = np.transpose(indices, np.argsort(dims)).reshape(lengths)
-    return np.broadcast_to(result, shape).reshape(-1)
+def product_of(picked: Sequence[Picked | range]) -> Key:
+    """Return the key of all combinations of these indices: NumPy's `ix_`, which takes ranges, too."""
+    return np.ix_(
+        *[np.arange(each.start, each.stop, each.step) if isinstance(each, slice) else each for each in picked]
+    )
 
 
 def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
     if isinstance(axis, int):
-        return {first + axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1))}
+        return {first + axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1, 1))}
     if len(axis) == 2:
-        return _listed_line(axis[1].reshape(-1), length, first)
+        indices = axis[1].reshape(-1)
+        cells = indices // length
+        parts = {int(cells[part[0]]): part for part in _alike(cells)}
+        return {first + cell: (indices[part] - cell * length, part) for cell, part in parts.items()}
     dim, start, step = axis
     count = shape[dim]
     if step < 0:
@@ -181,15 +141,12 @@ def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
         here = min(count - done, -(-((number + 1) * length - index) // step)) if step else count
         low = index - number * length
         picked = slice(low, low + (here - 1) * step + 1, step if here > 1 else 1)
-        result[first + number] = picked, slice(done, done + here)
+        result[first + number] = picked, slice(done, done + here, 1)
         done += here
     return result
 
 
-def _listed_line(indices: npt.NDArray[np.int64], length: int, first: int) -> _Line:
-    cells = indices // length
-    order = np.argsort(cells, kind="stable")
-    ends = np.flatnonzero(np.diff(cells[order])) + 1
-    return {
-        first + int(cells[part[0]]): (indices[part] - cells[part[0]] * length, part) for part in np.split(order, ends)
-    }
+def _alike(numbers: npt.NDArray[np.int64]) -> list[npt.NDArray[np.intp]]:
+    """Return where each number is among them, in ascending order of the numbers."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import prod
@@ -20,9 +20,10 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import units_of_view
 from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Driver, Elements, Shared, Source, with_transaction
+from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.in_flight import overlapping
+from blizzarr.tensorstore.opening import open_node
 from blizzarr.tensorstore.parts import Box, Part, Points
 from blizzarr.tensorstore.stack_partition import StackPartition
 from blizzarr.tensorstore.store import TensorStore
@@ -112,13 +113,13 @@ class StackDriver(Driver):
         do_all(tasks, at_once)
         return result
 
-    def sources(self, form: Form) -> Sequence[Source]:
+    def decoded(self, form: Form) -> set[Chunk]:
         try:
-            parts = () if self._opens else self._parts(form)
+            parts = [] if self._opens else self._parts(form)
         except SpecError:
             # The read that follows raises it again.
-            return ()
-        return [source for _, driver, own in parts for source in driver.sources(own)]
+            return set()
+        return set().union(*[driver.decoded(own) for _, driver, own in parts])
 
     def write(self, form: Form, source: Elements) -> None:
         """Write to each layer the elements that no later one has."""
@@ -162,7 +163,7 @@ class StackDriver(Driver):
             return last[1]
         parts = []
         for part in self._partition.parts(form):
-            driver, view = self._layers[part.number].open()
+            driver, view = self._layers[part.number].open(self.transaction)
             if self.transaction is not None and driver.transaction is not self.transaction:
                 driver = with_transaction(driver, self.transaction)
             parts.append((part, driver, through(view, part.form.maps, *part.form[:5])))
@@ -190,9 +191,6 @@ def _check_readable(part: Part, driver: Driver) -> None:
         raise NotReadableError(f"Layer {part.number}: Read mode not supported")
 
 
-Opener: TypeAlias = Callable[[SpecNode], tuple[Driver, Form]]
-
-
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A driver, or the bound node of a spec that is opened when it is needed, and the selected view."""
@@ -200,7 +198,6 @@ class Layer:
     form: Form
     driver: Driver | None
     node: SpecNode | None
-    opener: Opener
 
     @property
     def domain(self) -> IndexDomain:
@@ -235,11 +232,12 @@ class Layer:
     def _spec(self) -> Spec:
         return spec_of(self._view)
 
-    def open(self) -> tuple[Driver, Form]:
-        """Return the driver, which is opened if there is only a spec, and the view of it."""
+    def open(self, transaction: Transaction | None) -> tuple[Driver, Form]:
+        """Return the driver, which is opened in the transaction if there is only a spec, and the view of it."""
         if self.driver is not None:
             return self.driver, self.form
-        return self.opener(self._view)
+        store = open_node(self._view, Request(transaction=transaction))
+        return driver_of(store), form_of(store)
 
     def spec_node(self, minimal: bool, copying: Resource) -> SpecNode:
         """Return the spec that opens the layer again, with default resources except for copying elements."""
@@ -252,17 +250,17 @@ def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
     return replace(node, resources=shared, bases=tuple(_copying_with(base, copying) for base in node.bases))
 
 
-def as_layer(source: Any, context: Context, opener: Opener) -> Layer:
+def as_layer(source: Any, context: Context) -> Layer:
     """Return a layer of what a user gives.
 
     Raise `SpecError` when it is a spec whose domain is not known.
     """
     if isinstance(source, TensorStore):
-        return Layer(form_of(source), driver_of(source), None, opener)
+        return Layer(form_of(source), driver_of(source), None)
     if not isinstance(source, Spec | Mapping | str):
         raise TypeError(f"expected a TensorStore or a Spec, found {type(source).__name__}")
     node = bind(node_of(source), context)
     spec = spec_of(node)
     if spec.domain is None:
         raise SpecError(f"Domain must be specified in layer: {spec!r}")
-    return Layer(form_of(spec), None, node, opener)
+    return Layer(form_of(spec), None, node)

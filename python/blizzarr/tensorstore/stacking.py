@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
 from typing import Any
 
 from blizzarr.errors import BlizzarrError, SpecError, TransactionError
 from blizzarr.indexing.form import Form
-from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context, resource_of
@@ -17,13 +15,13 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, merge_schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import common_units
-from blizzarr.tensorstore.driver import Driver, Request
-from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.opening import OPENERS, limited, open_node
+from blizzarr.tensorstore.driver import Request
+from blizzarr.tensorstore.opening import OPENERS, limited
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, domain_of, form_of
+from blizzarr.views.dim_selection import normalize_dim
 from blizzarr.views.operations import Translation, added, translate
 from blizzarr.views.values import MAX_RANK
 
@@ -92,11 +90,9 @@ def stack(
     if not made:
         raise SpecError("At least one layer must be specified for stack")
     rank = made[0].form.rank + 1
-    axis = int(axis)
-    if not -rank <= axis < rank:
-        raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
+    dim = normalize_dim(int(axis), [""] * rank, SpecError)
     _check_ranks(made)
-    placed = [replace(layer, form=added(layer.form, axis % rank, number)) for number, layer in enumerate(made)]
+    placed = [replace(layer, form=added(layer.form, dim, number)) for number, layer in enumerate(made)]
     return _made(stack, placed, Request(read, write, context, transaction), constraints)
 
 
@@ -133,7 +129,9 @@ def concat(
     if not made:
         raise SpecError("At least one layer must be specified for concat")
     _check_ranks(made)
-    dim = _axis_of(made, axis)
+    is_label = isinstance(axis, str)
+    labels = _common(made).labels if is_label else [""] * made[0].form.rank
+    dim = normalize_dim(axis if is_label else int(axis), labels, SpecError)
     placed = []
     end = made[0].form.lower[dim]
     for layer in made:
@@ -151,16 +149,8 @@ for _function in (overlay, stack, concat):
 
 
 def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
-    # Not a local function: stores are pickled with it.
-    opener = partial(open_layer, request=Request())
     shared = context or Context()
-    return [as_layer(layer, shared, opener) for layer in layers]
-
-
-def open_layer(node: SpecNode, request: Request) -> tuple[Driver, Form]:
-    """Return the driver of a spec, and the view of it."""
-    store = open_node(node, request)
-    return driver_of(store), form_of(store)
+    return [as_layer(layer, shared) for layer in layers]
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
@@ -171,20 +161,6 @@ def _check_ranks(layers: Sequence[Layer]) -> None:
                 f"Layer {number}: Layer domain {layer.domain} of rank {layer.form.rank} "
                 f"does not match layer 0 rank of {rank}"
             )
-
-
-def _axis_of(layers: Sequence[Layer], axis: int | str) -> int:
-    rank = layers[0].form.rank
-    if isinstance(axis, str):
-        labels = _common(layers).labels
-        if axis not in labels or not axis:
-            known = ", ".join(map(quote, labels))
-            raise SpecError(f"Label {quote(axis)} does not match one of {{{known}}}")
-        return labels.index(axis)
-    axis = int(axis)
-    if not -rank <= axis < rank:
-        raise SpecError(f"Dimension index {axis} is outside valid range [{-rank}, {rank})")
-    return axis % rank
 
 
 def _common(layers: Sequence[Layer]) -> IndexDomain:
@@ -239,16 +215,10 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
     if domain.rank > MAX_RANK or not is_unconstrained(schema):
         merge_schema(schema.copy(), Schema(rank=domain.rank))
     units = common_units(schema.dimension_units, (layer.dimension_units for layer in layers)) or (None,) * domain.rank
-    resource = resource_of(request.context or _default(), "data_copy_concurrency")
+    resource = resource_of(request.context or Context(), "data_copy_concurrency")
     driver = limited(StackDriver(tuple(layers), domain, dtype, units, resource), request)
     transaction = _transaction_of(layers, request.transaction)
     return store_of(driver if transaction is None else driver.with_transaction(transaction))
-
-
-@lru_cache(1)
-def _default() -> Context:
-    """Return the context for calls without one, from which only the number of copying threads is used."""
-    return Context()
 
 
 def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) -> Transaction | None:
@@ -263,12 +233,11 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
 
 
 def _open_stack(node: SpecNode, request: Request) -> TensorStore:
-    opener = partial(open_layer, request=Request(transaction=request.transaction))
     layers = []
     for number, base in enumerate(node.bases):
         if base.transform is None:
             raise SpecError(f"Layer {number}: domain must be specified")
-        layers.append(Layer(form_of(base.transform), None, base, opener))
+        layers.append(Layer(form_of(base.transform), None, base))
     return stacked(layers, node.schema, replace(request, context=None))
 
 

@@ -23,8 +23,8 @@ from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.opened_array import unlocked
-from blizzarr.tensorstore.pieces import Listed, Points, Where
+from blizzarr.tensorstore.opened_array import Unlocked
+from blizzarr.tensorstore.pieces import product_of
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.naming import place_in
@@ -228,13 +228,8 @@ class Staged:
                     into.delete(name)
                 else:
                     into.set(name, value)
-            do_all([partial(self._move_chunk, binding, position) for _, position in some], self._chunk_bytes < _SMALL)
+            do_all([partial(self._move, binding, [position]) for _, position in some], self._chunk_bytes < _SMALL)
         return list(names)
-
-    def _move_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
-        """Write a chunk, and release its elements."""
-        self._write_chunk(binding, position)
-        self.buffer.chunks[position].data = None
 
     def _take_back(self, binding: Binding, position: tuple[int, ...], chunk: ChunkBuffer) -> None:
         """Read the elements of a chunk back that were released."""
@@ -242,9 +237,10 @@ class Staged:
         chunk.fill(where, read(binding, lowered))
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
-        self._write_together(self._written_to(_Twofold(below, into)), positions)
+        """Write chunks on top of the values of one view, to the overlay of another one."""
+        self._write(self._written_to(View(below, below.prefix, into)), positions)
 
-    def _write_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
+    def _write(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
         """Write chunks at once, so that a value that several of them share is replaced once."""
         parts = []
         for position in positions:
@@ -252,7 +248,16 @@ class Staged:
             lowered, where = self._lowered(position, chunk)
             if prod(lowered[0]):
                 parts.append((lowered, chunk.take(where)))
-        write_parts(binding, parts)
+        if len(parts) == 1:
+            write(binding, *parts[0])
+        elif parts:
+            write_parts(binding, parts)
+
+    def _move(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
+        """Write chunks, and release their elements."""
+        self._write(binding, positions)
+        for position in positions:
+            self.buffer.chunks[position].data = None
 
     def locked(self) -> tuple[Store, str] | None:
         """Return the store, and the document by which writers exclude each other."""
@@ -270,9 +275,7 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(store)
-        futures = [
-            (name, submit(partial(self._move_together, binding, positions))) for name, positions in names.items()
-        ]
+        futures = [(name, submit(partial(self._move, binding, positions))) for name, positions in names.items()]
         for name, future in futures:
             failure = future.exception()
             if failure is None:
@@ -280,19 +283,10 @@ class Staged:
             else:
                 outcome.fail([name], failure)
 
-    def _move_together(self, binding: Binding, positions: list[tuple[int, ...]]) -> None:
-        """Write the chunks of one stored value, and release their elements."""
-        if len(positions) == 1:
-            self._move_chunk(binding, positions[0])
-            return
-        self._write_together(binding, positions)
-        for position in positions:
-            self.buffer.chunks[position].data = None
-
     def _written_to(self, store: Store, watch: bool = True) -> Binding:
         """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""
         if self._assumed and not isinstance(store, View):
-            store = unlocked(store)
+            store = Unlocked(store)
         binding = self._bind(store, self._meta.with_shape(self._shape), watch)
         return Binding(binding.handle, binding.dtype, True) if self._write_empty else binding
 
@@ -329,39 +323,17 @@ class Staged:
                 return tuple([index + start for index, start in indices][: len(shape)])
         return None
 
-    def _write_chunk(self, binding: Binding, position: tuple[int, ...]) -> None:
-        chunk = self.buffer.chunks[position]
-        lowered, where = self._lowered(position, chunk)
-        if prod(lowered[0]):
-            write(binding, lowered, chunk.take(where))
-
-    def _lowered(self, position: tuple[int, ...], chunk: ChunkBuffer) -> tuple[Lowered, Where]:
-        """Return the written part of a chunk as a selection of the array, and as one of the chunk."""
+    def _lowered(self, position: tuple[int, ...], chunk: ChunkBuffer) -> tuple[Lowered, Any]:
+        """Return the written part of a chunk as a selection of the array, and its key in the chunk."""
         lines, is_product = chunk.written_lines()
         axes: list[Any] = []
-        where: list[Any] = []
+        box: list[slice] = []
         for dim, (start, line) in enumerate(zip(self._start(position), lines, strict=True)):
             if isinstance(line, range):
                 axes.append((dim, start + line.start, 1))
-                where.append(slice(line.start, line.stop, 1))
+                box.append(slice(line.start, line.stop, 1))
             else:
                 axes.append(((dim if is_product else 0,), start + line))
-                where.append(line)
-        if is_product:
-            is_plain = all(isinstance(each, slice) for each in where)
-            return (tuple(map(len, lines)), tuple(axes), False), tuple(where) if is_plain else Listed(where)
-        return ((len(lines[0]),), tuple(axes), False), Points(where)
-
-
-class _Twofold(View):
-    """A store that reads values as they will be, and writes to an overlay."""
-
-    def __init__(self, below: View, into: Overlay) -> None:
-        super().__init__(below.base, below.prefix, into, below.generations)
-        self._lower = below
-
-    def get(self, key: str) -> Any:
-        return self._lower.get(key)
-
-    def get_ranges(self, key: str, ranges: Any) -> Any:
-        return self._lower.get_ranges(key, ranges)
+        if not is_product:
+            return ((len(lines[0]),), tuple(axes), False), tuple(lines)
+        return (tuple(map(len, lines)), tuple(axes), False), tuple(box) if len(box) == len(lines) else product_of(lines)

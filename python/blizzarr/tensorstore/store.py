@@ -87,9 +87,6 @@ class TensorStore(StoreFacts):
     def _with_form(self, form: Form) -> TensorStore:
         return store_of(self._driver, form)
 
-    def _with_transform(self, transform: IndexTransform) -> TensorStore:
-        return store_of(self._driver, form_of(transform))
-
     @property
     def base(self) -> TensorStore | None:
         """The store that this one was made from, if it was made from exactly one other store."""
@@ -97,14 +94,14 @@ class TensorStore(StoreFacts):
         return None if base is None else store_of(*base)
 
     def __getitem__(self, key: Any) -> TensorStore:
-        """Return a view; see `blizzarr.views.Indexable`."""
+        """Return a view; see `blizzarr.views.indexing.Indexed`."""
         view = object.__new__(TensorStore)
         view._driver, view._form = self._driver, index(self._form, key)
         return view
 
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
-        self[key]._write_now(source)
+        self[key]._storing(source)()
 
     @property
     def oindex(self) -> Subscript[TensorStore]:
@@ -186,20 +183,17 @@ class TensorStore(StoreFacts):
         array([[0, 9],
                [0, 9]])
         """
-        if isinstance(source, TensorStore):
-            work = source._in_transaction(self._copying(source))
-        else:
-            if batch is not None:
-                raise SpecError("batch can only be specified when `source` is a `TensorStore`")
-            work = self._writing(source)
-        work = self._in_transaction(work)
+        is_view = isinstance(source, TensorStore)
+        if batch is not None and not is_view:
+            raise SpecError("batch can only be specified when `source` is a `TensorStore`")
+        work = self._storing(source)
         if batch is not None:
             future = add_work(batch, work)
         elif self._driver.is_quick_to_write(self._form) and (
-            not isinstance(source, TensorStore) or driver_of(source).is_quick(form_of(source))
+            not is_view or driver_of(source).is_quick(form_of(source))
         ):
             future = at_once(work)
-        elif not isinstance(source, TensorStore) and self._driver.is_quick(self._form):
+        elif not is_view and self._driver.is_quick(self._form):
             future = _WRITING.submit(work)
         else:
             future = submit(work)
@@ -216,6 +210,11 @@ class TensorStore(StoreFacts):
             return delaying(transaction, work)
         except TransactionError as error:
             return _refusing(error)
+
+    def _storing(self, source: Any) -> Callable[[], None]:
+        """Return the work of a write, which delays the commit of the transactions that it is in."""
+        is_view = isinstance(source, TensorStore)
+        return self._in_transaction(source._in_transaction(self._copying(source)) if is_view else self._writing(source))
 
     def _writing(self, source: Any) -> Callable[[], None]:
         driver = self._driver
@@ -241,11 +240,6 @@ class TensorStore(StoreFacts):
             copy_view(driver_of(source), form_of(source), driver, driver.current(self._form))
 
         return copy
-
-    def _write_now(self, source: Any) -> None:
-        is_view = isinstance(source, TensorStore)
-        work = source._in_transaction(self._copying(source)) if is_view else self._writing(source)
-        self._in_transaction(work)()
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
@@ -377,7 +371,7 @@ class _Assignable(Subscript[TensorStore]):
     __slots__ = ()
 
     def __setitem__(self, key: Any, source: Any) -> None:
-        self._call(key)._write_now(source)
+        self._call(key)._storing(source)()
 
 
 def _refusing(error: Exception) -> Callable[[], Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -20,9 +21,9 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
-from blizzarr.tensorstore.driver import Bounds, Driver, Elements, Request, Shared, Source
-from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.opened_array import OpenedArray, read_since, unlocked
+from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
+from blizzarr.tensorstore.opened_array import OpenedArray, Unlocked
+from blizzarr.tensorstore.parts import reach
 from blizzarr.tensorstore.resizing import new_shape
 from blizzarr.tensorstore.staging import Staged, staged_in
 from blizzarr.tensorstore.stored_array import StoredArray
@@ -37,6 +38,9 @@ _SHARED_BYTES = 1 << 28
 
 _FEW_CHUNKS = 64
 """The most chunks that a change of shape can erase without keeping the caller waiting."""
+
+_LISTED = 1 << 12
+"""The most chunks of one read that are listed, to be compared with those of others."""
 
 _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
@@ -182,7 +186,7 @@ class StoredArrayDriver(Driver):
         array = self._array
         if self._stored.assumed:
             # Its document may be missing.
-            array = array.in_store(unlocked(array.store))
+            array = array.in_store(Unlocked(array.store))
         binding = self._binding(array)
         if self._write_empty:
             binding = Binding(binding.handle, binding.dtype, True, None, binding.lifetime)
@@ -210,11 +214,24 @@ class StoredArrayDriver(Driver):
         if bound is None or bound[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
             bound = arrays[key] = metadata, self._binding(array.cached(pool, recheck=recheck))
-        return read_since(bound[1], batch.get("since"))
+        binding, since = bound[1], batch.get("since")
+        if since is None:
+            return binding
+        # Not from the moment of the read on, but from the one when it was asked for.
+        handle: Any = binding.handle
+        return replace(binding, handle=handle.with_options(asked=since))
 
-    def sources(self, form: Form) -> Sequence[Source]:
+    def decoded(self, form: Form) -> set[Chunk]:
         identity = self._identity
-        return () if identity is None else (Source(identity, form, self._chunk_shape, self._chunk_bytes),)
+        if identity is None or 0 in form.shape:
+            return set()
+        # For index arrays, with those between the first and the last.
+        ends = [reach(map_, form) for map_ in form.maps]
+        sides = zip(ends, self._chunk_shape, strict=True)
+        ranges = [range(first // side, last // side + 1) for (first, last), side in sides]
+        if prod(map(len, ranges)) > _LISTED:
+            return set()
+        return {(identity, position, self._chunk_bytes) for position in product(*ranges)}
 
     @cached_property
     def _identity(self) -> Any:
@@ -254,20 +271,15 @@ class StoredArrayDriver(Driver):
             if type(map_) is int:
                 continue
             if isinstance(map_, ArrayMap):
-                # As many chunks as there are indices, or as there are between the first and the last of them.
-                array = map_.array
-                ends = (array.min(), array.max()) if array.size else (0, 0)
-                first, last = ((map_.offset + map_.stride * int(end)) // length for end in ends)
-                reach = abs(last - first) + 1
-                left //= max(1, min(array.size, reach))
+                count = map_.array.size
+                first, last = reach(map_, form) if count else (0, 0)
             else:
                 dim, offset, stride = map_  # type: ignore[misc]
                 low, high = form.lower[dim], form.upper[dim]
-                count = (high - low) * abs(stride) // length + 1
-                if count > left:
-                    # At most so many; how many it is depends on where they begin.
-                    count = abs((offset + stride * (high - 1)) // length - (offset + stride * low) // length) + 1
-                left //= min(high - low, count) or 1
+                count = high - low
+                first, last = offset + stride * low, offset + stride * (high - 1)
+            # As many chunks as there are indices, or as there are between the first and the last of them.
+            left //= min(count, abs(last // length - first // length) + 1) or 1
             if not left:
                 return False
         return left > 0
@@ -325,7 +337,9 @@ class StoredArrayDriver(Driver):
         return made.allowed(self.readable, self.writable)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened_again, (type(self), self._stored.spec_node(), self.readable, self.writable)
+        from blizzarr.tensorstore.opening import reopened
+
+        return reopened, (self._stored.spec_node(), self.readable, self.writable)
 
 
 def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
@@ -344,9 +358,3 @@ def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
                 if form.implicit_upper[dim] and (stride != 1 or form.upper[dim] + offset != size):
                     return False
     return True
-
-
-def _opened_again(kind: type[StoredArrayDriver], node: SpecNode, readable: bool, writable: bool) -> Driver:
-    from blizzarr.tensorstore.open_stored import open_stored
-
-    return driver_of(open_stored(node, Request(), kind)).allowed(readable, writable)

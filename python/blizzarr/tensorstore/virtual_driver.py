@@ -17,7 +17,7 @@ from blizzarr.errors import (
     NotReadableError,
     NotWritableError,
 )
-from blizzarr.futures import Batch, Future, resolved
+from blizzarr.futures import Batch, Future, at_once, resolved
 from blizzarr.indexing import Form, Lowered, lower_form
 from blizzarr.indexing.interval import INF
 from blizzarr.indexing.layout import shifted
@@ -31,7 +31,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.parts import reach
-from blizzarr.tensorstore.pieces import Pieces, Position, Where, key_of
+from blizzarr.tensorstore.pieces import Key, Pieces, Position
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer, replace
 from blizzarr.transactions import Outcome, participant, require_one_step
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
@@ -139,7 +139,7 @@ class VirtualDriver(Driver):
         changes = self._changes()
         selected, first = self._on_grid(form)
         pieces = Pieces(selected, self.chunk_shape, first)
-        begun: list[tuple[Where, Any, ChunkBuffer | None, Elements | None, Future[Any]]] = []
+        begun: list[tuple[Key, Any, ChunkBuffer | None, Elements | None, Future[Any]]] = []
         for position, where, index in pieces:
             changed = None if changes is None else changes.chunks.get(position)
             if changed is not None and changed.covers(self._within(position)):
@@ -150,7 +150,7 @@ class VirtualDriver(Driver):
         for where, index, changed, chunk, future in begun:
             _stamp(future.result())
             if chunk is not None:
-                elements[index] = chunk[key_of(where)]
+                elements[index] = chunk[where]
             if changed is not None:
                 replace(elements, index, changed.written(where), changed.take(where))
         pieces.put_back(elements, result)
@@ -180,34 +180,24 @@ class VirtualDriver(Driver):
         """Write chunks, each on top of what is read just before; return the error of each, or None."""
         done: list[tuple[Position, Exception | None]] = []
         for _ in range(_ATTEMPTS):
-            begun, written = [], []
-            for position, changed in todo:
+            # Chunks are read, and then written, at the same time, if the functions return futures.
+            reading = [at_once(self._begun_below, position, changed) for position, changed in todo]
+            writing = [at_once(self._written, *chunk, read) for chunk, read in zip(todo, reading, strict=True)]
+            again = []
+            for (position, changed), write in zip(todo, writing, strict=True):
                 try:
-                    begun.append((position, changed, *self._begun_below(position, changed)))
+                    stamp = _stamp(write.result().result())
                 except Exception as error:
                     done.append((position, error))
-            for position, changed, chunk, future in begun:
-                try:
-                    written.append((position, changed, self._written(position, changed, chunk, future.result())))
-                except Exception as error:
-                    done.append((position, error))
-            todo = []
-            for position, changed, writing in written:
-                failure, stamp = writing.exception(), None
-                if failure is None:
-                    try:
-                        stamp = _stamp(writing.result())
-                    except ChunkFunctionError as error:
-                        failure = error
-                if failure is not None and not isinstance(failure, Exception):
-                    raise failure
+                    continue
                 if stamp is not None and stamp.generation == UNKNOWN:
                     # Somebody else was faster; elements that were not written must stay as they are now.
-                    todo.append((position, changed))
+                    again.append((position, changed))
                 else:
-                    done.append((position, failure))
-            if not todo:
+                    done.append((position, None))
+            if not again:
                 return done
+            todo = again
         conflict = ConflictError(f"somebody else changed it {_ATTEMPTS} times in a row; try again")
         return [*done, *((position, conflict) for position, _ in todo)]
 
@@ -219,12 +209,16 @@ class VirtualDriver(Driver):
             raise NotReadableError("Write-only virtual chunked view requires chunk-aligned writes")
         return self._begun(position, VirtualChunkedReadParameters())
 
-    def _written(self, position: Position, changed: ChunkBuffer, chunk: Elements, answer: Any) -> Future[Any]:
+    def _written(
+        self, position: Position, changed: ChunkBuffer, read: Future[tuple[Elements, Future[Any]]]
+    ) -> Future[Any]:
+        """Begin to write a chunk on top of what is read; return a future."""
+        chunk, future = read.result()
+        stamp = _stamp(future.result())
         if self._writer is None:
             raise NotWritableError("INTERNAL: No write function specified to virtual_chunked driver")
         assert changed.data is not None, "something was written"
         np.copyto(chunk, changed.data, where=changed.written_mask())
-        stamp = _stamp(answer)
         params = VirtualChunkedWriteParameters(if_equal=UNKNOWN if stamp is None else stamp.generation)
         done = self._writer(self._chunk_domain(position), self._inside(chunk, position), params)
         return Future(done, loop=self._loop)
@@ -257,7 +251,10 @@ class VirtualDriver(Driver):
 
     def _inside(self, chunk: Elements, position: Position) -> Elements:
         """Return the elements of a chunk that are in the domain."""
-        return chunk[tuple([slice(*ends) for ends in self._within(position)])]
+        # The ellipsis keeps a single element an array, which functions fill.
+        key: Any = (*[slice(*ends) for ends in self._within(position)], ...)
+        inside: Elements = chunk[key]
+        return inside
 
     def _chunk_domain(self, position: Position) -> IndexDomain:
         starts, box = self._start(position), self._within(position)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
-from blizzarr.tensorstore.pieces import Pieces, Position, Where, key_of
+from blizzarr.tensorstore.pieces import Key, Pieces, Position
 from blizzarr.transfer import as_source, empty_result
 
 
@@ -139,21 +139,21 @@ class ChunkBuffer:
             return bool(self.mask[tuple([slice(*ends) for ends in box])].all())
         return _contains(self.box, box)
 
-    def put(self, where: Where, values: npt.NDArray[Any]) -> None:
+    def put(self, where: Key, values: npt.NDArray[Any]) -> None:
         """Write some elements; of several for the same position the last counts."""
         box = _box_of(where)
         if box is not None and values.shape == self.shape:
             self.data, self.box, self.mask = copied(values), box, None
             return
         is_first = self.data is None
-        self._allocated()[key_of(where)] = copied(values) if self.dtype.hasobject else values
+        self._allocated()[where] = copied(values) if self.dtype.hasobject else values
         if self.mask is None:
             union = box if box is None or is_first else _union(self.box, box)
             if union is not None:
                 self.box = union
                 return
             self.mask = self.written_mask()
-        self.mask[key_of(where)] = True
+        self.mask[where] = True
 
     def _allocated(self) -> npt.NDArray[Any]:
         if self.data is None:
@@ -168,7 +168,7 @@ class ChunkBuffer:
         mask[tuple([slice(*ends) for ends in self.box])] = True
         return mask
 
-    def written(self, where: Where) -> npt.NDArray[np.bool_] | bool:
+    def written(self, where: Key) -> npt.NDArray[np.bool_] | bool:
         """Return a mask of those of these elements that were written; True for all of them, False for none."""
         if self.mask is None:
             box = _box_of(where)
@@ -177,18 +177,18 @@ class ChunkBuffer:
                     return True
                 if any(high <= low or up <= down for (low, high), (down, up) in zip(self.box, box, strict=True)):
                     return False
-        mask: npt.NDArray[np.bool_] = self.written_mask()[key_of(where)]
+        mask: npt.NDArray[np.bool_] = self.written_mask()[where]
         return bool(mask.flat[0]) if mask.size and (mask.all() or not mask.any()) else mask
 
-    def take(self, where: Where) -> npt.NDArray[Any]:
+    def take(self, where: Key) -> npt.NDArray[Any]:
         """Return some elements; those that were not written are undefined."""
         assert self.data is not None, "something was written"
-        elements: npt.NDArray[Any] = self.data[key_of(where)]
+        elements: npt.NDArray[Any] = self.data[where]
         return elements
 
-    def fill(self, where: Where, values: npt.NDArray[Any]) -> None:
+    def fill(self, where: Key, values: npt.NDArray[Any]) -> None:
         """Put back elements that were written, and released since."""
-        self._allocated()[key_of(where)] = values
+        self._allocated()[where] = values
 
     def cut(self, shape: Sequence[int]) -> bool:
         """Forget elements outside of a shape, and return whether any are left."""
@@ -233,16 +233,13 @@ def _range(line: npt.NDArray[np.intp]) -> npt.NDArray[np.intp] | range:
     return line
 
 
-def _box_of(where: Where) -> _Box | None:
+def _box_of(where: Key) -> _Box | None:
     """Return the box that these positions are, or None."""
-    if type(where) is not tuple:
-        return None
     box: list[tuple[int, int]] = []
     for picked in where:
-        start, stop = picked.start, picked.stop  # type: ignore[union-attr]  # ranges
-        if picked.step != 1 and stop - start > 1:  # type: ignore[union-attr]
+        if not isinstance(picked, slice) or (picked.step != 1 and picked.stop - picked.start > 1):
             return None
-        box.append((start, stop))
+        box.append((picked.start, picked.stop))
     return tuple(box)
 
 

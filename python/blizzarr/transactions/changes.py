@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
@@ -142,7 +142,8 @@ class Changes:
             self._operations[operation.names[0] if operation.is_plain else operation] = operation
             if error is not None:
                 raise error
-            self._check_alone(operation.store)
+            overlay = self._overlay
+            self._check_alone(operation.store, lambda: [*(least for least, _ in overlay.ranges), *overlay.values])
 
     def write(self, store: Store, key: str, value: bytes | None) -> None:
         """Set the value of a key; None deletes it."""
@@ -218,17 +219,13 @@ class Changes:
 
     def touched(self, elements: Elements, store: Store) -> None:
         """Check, after elements were added, that an atomic transaction can store them all in one step."""
+        self._check_alone(store, elements.names)
+
+    def _check_alone(self, store: Store, names: Callable[[], Iterable[str]]) -> None:
         if self._transaction.atomic and not self.at_once:
             prefix = place_in(store)[1]
-            for name in elements.names():
+            for name in names():
                 require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
-
-    def _check_alone(self, store: Store) -> None:
-        if not self._transaction.atomic or self.at_once:
-            return
-        prefix = place_in(store)[1]
-        for name in [*(least for least, _ in self._overlay.ranges), *self._overlay.values]:
-            require_one_step(self._transaction, f"read/write {shown(store, name[len(prefix) :])}")
 
     def made(self, name: str) -> tuple[bytes | None] | None:
         """Return the value of a name with the elements that are to be in it, in a tuple; None without such elements."""
@@ -252,14 +249,9 @@ class Changes:
 
     def prepare(self) -> None:
         """Raise if a value that the transaction depends on was changed by others."""
-        for name, (store, key, generation) in self.needed.items():
-            self._refuse_changed(name, store, key, generation)
-        for name, (store, key, generation) in self.watched.items():
-            self._refuse_changed(name, store, key, generation)
-
-    def _refuse_changed(self, name: str, store: Store, key: str, generation: bytes | None) -> None:
-        if generation is None or generation_of(store, key) != generation:
-            raise GenerationMismatchError(f"Error writing {shown(store, key)}: Generation mismatch")
+        for store, key, generation in (*self.needed.values(), *self.watched.values()):
+            if generation is None or generation_of(store, key) != generation:
+                raise GenerationMismatchError(f"Error writing {shown(store, key)}: Generation mismatch")
 
     def commit(self, outcome: Outcome) -> None:
         """Store everything: in memory in one step, elsewhere value by value."""

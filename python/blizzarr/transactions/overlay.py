@@ -168,20 +168,6 @@ class View(BaseStore):
         below = self.prefix + check_prefix(prefix)
         self.overlay.delete_range(below, behind(below))
 
-    def replace(self, key: str, expected: Value | None, value: Value) -> bool:
-        result = self.get(key)
-        if (None if result is None else bytes(result)) != (None if expected is None else bytes(expected)):
-            return False
-        self.set(key, value)
-        return True
-
-    def discard(self, key: str, expected: Value) -> bool:
-        result = self.get(key)
-        if result is None or bytes(result) != bytes(expected):
-            return False
-        self.delete(key)
-        return True
-
     def list(self, prefix: str = "") -> builtins.list[str]:
         below = self.prefix + check_prefix(prefix)
         size = len(self.prefix)

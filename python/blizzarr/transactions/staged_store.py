@@ -5,14 +5,12 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 
-from blizzarr.errors import GenerationMismatchError
-from blizzarr.stores import Store, StoreWrapper
+from blizzarr.stores import Store
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.protocol import ByteRange, Value
-from blizzarr.stores.requests import each
 from blizzarr.transactions.changes import Changes, changes_in
-from blizzarr.transactions.naming import place_in, shown
+from blizzarr.transactions.guarded import GuardedStore
 from blizzarr.transactions.overlay import Generations, View
 from blizzarr.transactions.transaction import Transaction
 
@@ -75,32 +73,16 @@ class StagedStore(BaseStore):
         return self._view().list(prefix)
 
 
-class _WatchedStore(StoreWrapper):
+class _WatchedStore(GuardedStore):
     """A store that records the generation of each value that is read."""
 
-    def __init__(self, store: Store, generations: Generations) -> None:
-        super().__init__(store)
-        self._generations = generations
-        self._prefix = place_in(store)[1]
-
-    def _note(self, key: str) -> None:
+    def _check(self, key: str, doing: str) -> None:
         now = generation_of(self.store, key)
-        before = self._generations.setdefault(self._prefix + key, (self.store, key, now))[2]
+        before = self._relied[0].setdefault(self._prefix + key, (self.store, key, now))[2]
         if before != now:
-            raise GenerationMismatchError(f"Error reading {shown(self.store, key)}: Generation mismatch")
-
-    def get(self, key: str) -> Value | None:
-        self._note(key)
-        return super().get(key)
-
-    def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        return each(self, self.get, keys)
-
-    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        self._note(key)
-        return super().get_ranges(key, ranges)
+            raise self._mismatch(key, doing)
 
 
 def watched(store: Store, generations: Generations) -> Store:
     """Return the store; a value that is read from it is recorded, and must not have changed when it is read again."""
-    return _WatchedStore(store, generations)
+    return _WatchedStore(store, [generations])

@@ -143,12 +143,14 @@ class Transaction:
 
     def abort(self) -> None:
         """Discard all changes; no effect if that was done before, or if committing has begun."""
+        self._abort_for(TransactionError("CANCELLED: Transaction aborted"))
+
+    def _abort_for(self, error: TransactionError) -> None:
         with self._lock:
-            if not self.open:
-                return
-            self._abort_error = TransactionError("CANCELLED: Transaction aborted")
-            if not self._guards:
-                self._abort()
+            if self.open:
+                self._abort_error = error
+                if not self._guards:
+                    self._abort()
 
     def _abort(self) -> None:
         """Forget all changes; the caller has the lock, and no work in the transaction goes on."""
@@ -325,11 +327,7 @@ def require_one_step(transaction: Transaction, step: str) -> None:
 
 def refuse(transaction: Transaction, error: TransactionError) -> None:
     """Abort the transaction, and raise the error."""
-    with transaction._lock:
-        if transaction.open:
-            transaction._abort_error = error
-            if not transaction._guards:
-                transaction._abort()
+    transaction._abort_for(error)
     raise error
 
 

@@ -1,4 +1,4 @@
-"""Chunk key encodings beside those of the specification: ones of other packages, and ``zarrs.default_suffix``.
+"""Chunk key encodings beside those of the specification: ``fanout``, ``zarrs.default_suffix``, and those of others.
 
 The engine gives chunks the default keys, and a store between it and that of the array renames them. So such an encoding
 is a storage transformer for the rest of this library; documents name it as the encoding that it is.
@@ -109,7 +109,11 @@ class _EncodedKeys(RenamingStore):
 
 
 KEY_ENCODINGS: Final = OpenTable[type[ChunkKeyEncoding]](
-    "blizzarr.chunk_key_encodings", {"zarrs.default_suffix": "blizzarr.transformers.default_suffix:DefaultSuffix"}
+    "blizzarr.chunk_key_encodings",
+    {
+        "fanout": "blizzarr.transformers.fanout:Fanout",
+        "zarrs.default_suffix": "blizzarr.transformers.default_suffix:DefaultSuffix",
+    },
 )
 """The chunk key encodings by name, but for those of the specification."""
 

@@ -22,44 +22,8 @@ __all__ = [
     "OutputIndexMap",
     "OutputIndexMaps",
     "OutputIndexMethod",
-    "compose",
     "d",
-    "domain_from_json",
     "domain_of",
     "form_of",
-    "transform_from_json",
     "transform_of",
 ]
-
-
-def compose(outer: IndexTransform, inner: IndexTransform) -> IndexTransform:
-    """Compose two transforms: first `inner`, then `outer`.
-
-    Examples
-    --------
-    >>> compose(IndexTransform(input_shape=[9])[::2], IndexTransform(input_shape=[3])).output
-    [OutputIndexMap(offset=0, stride=2, input_dimension=0)]
-    """
-    return outer[inner]
-
-
-def domain_from_json(document: object) -> IndexDomain:
-    """The domain that a JSON document describes.
-
-    Examples
-    --------
-    >>> domain_from_json({"shape": [3, [4]]})
-    { [0, 3), [0, 4*) }
-    """
-    return IndexDomain(json=document)
-
-
-def transform_from_json(document: object) -> IndexTransform:
-    """The transform that a JSON document describes.
-
-    Examples
-    --------
-    >>> transform_from_json({"input_shape": [3], "output": [{"offset": 2}]}).output
-    [OutputIndexMap(offset=2)]
-    """
-    return IndexTransform(json=document)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterable
+from typing import Any, SupportsIndex, TypeVar
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
@@ -11,6 +11,7 @@ from blizzarr.indexing.interval import INF, Bounds, Interval, closed, half_open,
 from blizzarr.views.dim import Dim, interval_of
 from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices
 
+T = TypeVar("T")
 Upper = tuple[str, tuple[int, ...]]
 
 
@@ -26,45 +27,37 @@ def domain_of_vectors(
     labels: Iterable[str | None] | None,
 ) -> Form:
     """Return the domain of these components; errors name the parameters with the prefix."""
-    given: list[tuple[str, tuple[Any, ...]]] = []
     known: tuple[str, int] | None = None
     if rank is not None:
         known = f"{prefix}rank", to_index(rank)
         if not 0 <= known[1] <= MAX_RANK:
             raise SpecError(f"Invalid {prefix}rank: {rank}")
 
-    def check(name: str, vector: tuple[Any, ...]) -> None:
+    def vector(name: str, values: Any, parse: Callable[[Any], tuple[T, ...]]) -> tuple[T, ...] | None:
         nonlocal known
-        given.append((name, vector))
+        if values is None:
+            return None
+        result = parse(values)
         if known is None:
-            if len(vector) > MAX_RANK:
-                raise SpecError(f"Rank specified by `{name}` ({len(vector)}) exceeds maximum rank of {MAX_RANK}")
-            known = name, len(vector)
-        elif known[1] != len(vector):
+            if len(result) > MAX_RANK:
+                raise SpecError(f"Rank specified by `{name}` ({len(result)}) exceeds maximum rank of {MAX_RANK}")
+            known = name, len(result)
+        elif known[1] != len(result):
             raise SpecError(
-                f"Rank specified by `{name}` ({len(vector)}) does not match rank specified by `{known[0]}` ({known[1]})"
+                f"Rank specified by `{name}` ({len(result)}) does not match rank specified by `{known[0]}` ({known[1]})"
             )
+        return result
 
-    lower = None if inclusive_min is None else to_indices(inclusive_min)
-    if lower is not None:
-        check(f"{prefix}inclusive_min", lower)
-    implicit_lower = None if implicit_lower_bounds is None else flags(implicit_lower_bounds)
-    if implicit_lower is not None:
-        check("implicit_lower_bounds", implicit_lower)
+    lower = vector(f"{prefix}inclusive_min", inclusive_min, to_indices)
+    implicit_lower = vector("implicit_lower_bounds", implicit_lower_bounds, flags)
     upper: Upper | None = None
     for name, values in (("exclusive_max", exclusive_max), ("inclusive_max", inclusive_max), ("shape", shape)):
-        if values is None:
-            continue
-        if upper is not None:
+        if values is not None and upper is not None:
             raise SpecError(f"Cannot specify both `{prefix}{upper[0]}` and `{prefix}{name}`")
-        upper = name, to_indices(values)
-        check(f"{prefix}{name}", upper[1])
-    implicit_upper = None if implicit_upper_bounds is None else flags(implicit_upper_bounds)
-    if implicit_upper is not None:
-        check("implicit_upper_bounds", implicit_upper)
-    names = None if labels is None else labels_of(labels)
-    if names is not None:
-        check(f"{prefix}labels", names)
+        ends = vector(f"{prefix}{name}", values, to_indices)
+        upper = upper if ends is None else (name, ends)
+    implicit_upper = vector("implicit_upper_bounds", implicit_upper_bounds, flags)
+    names = vector(f"{prefix}labels", labels, labels_of)
     if known is None:
         raise SpecError(f"Must specify `{prefix}rank`")
     return complete(known[1], lower, implicit_lower, upper, implicit_upper, names)

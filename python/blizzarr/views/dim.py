@@ -9,7 +9,7 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF, Interval, closed, half_open, sized
 from blizzarr.json_values import quote
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.views.values import flag, opt_index, to_index
+from blizzarr.views.values import opt_index, to_index
 
 _UNSET: Any = object()
 
@@ -81,8 +81,8 @@ class Dim:
             default_lower = lower is None
         self._interval = Interval(
             *bounds,
-            default_lower if implicit_lower is _UNSET or implicit_lower is None else flag(implicit_lower),
-            upper is None if implicit_upper is _UNSET or implicit_upper is None else flag(implicit_upper),
+            default_lower if implicit_lower is _UNSET or implicit_lower is None else bool(implicit_lower),
+            upper is None if implicit_upper is _UNSET or implicit_upper is None else bool(implicit_upper),
         )
 
     @property
@@ -138,7 +138,7 @@ class Dim:
 
     @implicit_lower.setter
     def implicit_lower(self, value: bool) -> None:
-        self._interval = self._interval._replace(implicit_lower=flag(value))
+        self._interval = self._interval._replace(implicit_lower=bool(value))
 
     @property
     def implicit_upper(self) -> bool:
@@ -147,7 +147,7 @@ class Dim:
 
     @implicit_upper.setter
     def implicit_upper(self, value: bool) -> None:
-        self._interval = self._interval._replace(implicit_upper=flag(value))
+        self._interval = self._interval._replace(implicit_upper=bool(value))
 
     def intersect(self, other: Dim) -> Dim:
         """Return the intersection of both.
@@ -157,8 +157,7 @@ class Dim:
         >>> Dim(1, 5, label="x").intersect(Dim(3))
         Dim(inclusive_min=1, exclusive_max=3, label="x")
         """
-        _check_dim(other)
-        return dim_of(self._interval.intersect(other._interval), merge_labels(self._label, other._label))
+        return _merged(self, other, "intersect")
 
     def hull(self, other: Dim) -> Dim:
         """Return the smallest interval that contains both.
@@ -168,8 +167,7 @@ class Dim:
         >>> Dim(1, 5, label="x").hull(Dim(3))
         Dim(inclusive_min=0, exclusive_max=5, label="x")
         """
-        _check_dim(other)
-        return dim_of(self._interval.hull(other._interval), merge_labels(self._label, other._label))
+        return _merged(self, other, "hull")
 
     def __len__(self) -> int:
         return self.size
@@ -190,12 +188,6 @@ class Dim:
         return self._interval == other._interval and self._label == other._label
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __copy__(self) -> Dim:
-        return dim_of(self._interval, self._label)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Dim:
-        return dim_of(self._interval, self._label)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dim_of, (self._interval, self._label)
@@ -263,15 +255,16 @@ def merge_labels(first: str, second: str) -> str:
 def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
     """Merge two dimensions by a method of `Interval`; errors name the dimension."""
     try:
-        label = merge_labels(first._label, second._label)
-        return dim_of(getattr(first._interval, how)(second._interval), label)
+        return _merged(first, second, how)
     except SpecError as error:
         raise SpecError(f"Mismatch in dimension {index}: {error}") from None
 
 
-def _check_dim(other: object) -> None:
-    if not isinstance(other, Dim):
-        raise TypeError(f"expected a Dim, found {type(other).__name__}")
+def _merged(first: Dim, second: Dim, how: str) -> Dim:
+    if not isinstance(second, Dim):
+        raise TypeError(f"expected a Dim, found {type(second).__name__}")
+    label = merge_labels(first._label, second._label)
+    return dim_of(getattr(first._interval, how)(second._interval), label)
 
 
 def dim_of(interval: Interval, label: str = "") -> Dim:

@@ -28,7 +28,7 @@ from blizzarr.views.operations import (
     take_diagonal,
     translate,
 )
-from blizzarr.views.values import flag, index_vector
+from blizzarr.views.values import index_vector
 
 Result = TypeVar("Result")
 
@@ -64,11 +64,11 @@ def given_labels(key: Any) -> tuple[str, ...]:
 def given_flags(key: Any) -> tuple[bool | None, bool | None]:
     """Return the flags for the lower and upper bounds, given as one flag or as a slice of two; None leaves a bound."""
     if not isinstance(key, slice):
-        both = None if key is None else flag(key)
+        both = None if key is None else bool(key)
         return both, both
     if key.step is not None:
         raise TypeError(f"expected a flag, None, or a slice of two of these, found {key!r}")
-    return tuple(None if bound is None else flag(bound) for bound in (key.start, key.stop))  # type: ignore[return-value]
+    return tuple(None if bound is None else bool(bound) for bound in (key.start, key.stop))  # type: ignore[return-value]
 
 
 class Operation(NamedTuple):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import prod
 from typing import Any, Never, overload
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.indexing.interval import INF, INT64_MAX
+from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose
@@ -83,11 +82,6 @@ class IndexDomain(FormValue, Movable):
         return len(self._form.lower)
 
     @property
-    def origin(self) -> tuple[int, ...]:
-        """The lower bounds."""
-        return self._form.lower
-
-    @property
     def inclusive_min(self) -> tuple[int, ...]:
         """The lower bounds."""
         return self._form.lower
@@ -101,22 +95,6 @@ class IndexDomain(FormValue, Movable):
     def inclusive_max(self) -> tuple[int, ...]:
         """The last indices."""
         return tuple(upper - 1 for upper in self._form.upper)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the dimensions."""
-        return self._form.shape
-
-    @property
-    def size(self) -> int:
-        """The number of elements, at most ``2**63 - 1``.
-
-        Examples
-        --------
-        >>> IndexDomain(shape=[3, 4, 5]).size
-        60
-        """
-        return min(prod(self._form.shape), INT64_MAX)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.indexing.form import Form
-from blizzarr.indexing.interval import INT64_MAX
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 from blizzarr.views.dim_expression import DimExpression, Subscript, apply_expression
@@ -75,18 +73,3 @@ class Indexed(Movable):
         (3, 20, 4)
         """
         return Subscript(self, "vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX)))
-
-    @property
-    def origin(self) -> tuple[int, ...]:
-        """The lower bounds of the domain."""
-        return self._form.lower
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the dimensions of the domain."""
-        return self._form.shape
-
-    @property
-    def size(self) -> int:
-        """The number of elements of the domain, at most ``2**63 - 1``."""
-        return min(prod(self._form.shape), INT64_MAX)

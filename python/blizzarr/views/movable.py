@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from math import prod
 from typing import Any, Self
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import Form
+from blizzarr.indexing.interval import INT64_MAX
 from blizzarr.indexing.layout import permute
 from blizzarr.views.dim_expression import Subscript, given_flags, given_labels
 from blizzarr.views.dim_selection import as_dim_specs
@@ -40,6 +42,28 @@ class Movable(ABC):
     @abstractmethod
     def _with_form(self, form: Form) -> Self:
         """Return the same object with another form."""
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        """The lower bounds of the domain."""
+        return self._form.lower
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions of the domain."""
+        return self._form.shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the domain, at most ``2**63 - 1``.
+
+        Examples
+        --------
+        >>> from blizzarr.views import IndexDomain
+        >>> IndexDomain(shape=[3, 4, 5]).size
+        60
+        """
+        return min(prod(self._form.shape), INT64_MAX)
 
     def _changed(self, change: Callable[[Form], Form]) -> Self:
         form = self._form

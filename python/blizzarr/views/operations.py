@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
 from blizzarr.indexing.form import ArrayMap, Form, Map, fits_64_bits, without_arrays
-from blizzarr.indexing.interval import FINITE, INF, Interval, affine_domain, shift
+from blizzarr.indexing.interval import FINITE, INF, Interval, shift
 from blizzarr.indexing.layout import permute, through
 from blizzarr.views.dim_selection import DimSpec, normalize_dims, normalize_range
 from blizzarr.views.values import check_unique
@@ -92,13 +92,10 @@ def stride(form: Form, dims: list[int], vector: Vector) -> Step:
         doing = f"Applying stride to input dimension {dim}"
         if step == 0:
             raise SelectionError(f"{doing}: Stride must be non-zero")
-        old = intervals[dim]
         try:
-            bounds = affine_domain(old.bounds, 0, step)
+            intervals[dim] = intervals[dim].source(0, step)
         except SelectionError as error:
             raise SelectionError(f"{doing}: {error}") from None
-        flags = (old.implicit_lower, old.implicit_upper)[:: 1 if step > 0 else -1]
-        intervals[dim] = Interval(*bounds, *flags)
         steps[dim] = step
     new = Form.of_dims(list(zip(intervals, form.labels, strict=True)))
     result = through(form, [(dim, 0, step) for dim, step in enumerate(steps)], *new[:5])
@@ -220,11 +217,11 @@ def move(form: Form, dims: list[int], specs: Sequence[DimSpec]) -> Step:
                 f"Number of selected dimensions ({len(dims)}) must equal number of target dimensions ({len(raw)})"
             )
         targets = []
-        for (target,) in ([dim] for dim in raw):
-            (target_dim,) = normalize_dims([target], [""] * rank)
-            if target_dim in targets:
-                raise SelectionError(f"Target dimension {target_dim} occurs more than once")
-            targets.append(target_dim)
+        for dim in raw:
+            (target,) = normalize_dims([dim], [""] * rank)
+            if target in targets:
+                raise SelectionError(f"Target dimension {target} occurs more than once")
+            targets.append(target)
     order = [-1] * rank
     for dim, target in zip(dims, targets, strict=True):
         order[target] = dim

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import IndexArray, Map
-from blizzarr.indexing.interval import UNBOUNDED, Bounds, Interval
+from blizzarr.indexing.interval import UNBOUNDED, Interval
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.views.dim import Dim, dim_of, interval_of
 from blizzarr.views.dim_selection import normalize_range
@@ -53,14 +53,9 @@ class OutputIndexMap:
     OutputIndexMap(offset=0, stride=1, index_array={{1, 2}}, index_range=[0, 8))
     """
 
-    __slots__ = ("_array", "_bounds", "_dim", "_method", "_offset", "_stride")
+    __slots__ = ("_raw",)
 
-    _method: OutputIndexMethod
-    _offset: int
-    _stride: int
-    _dim: int
-    _array: IndexArray | None
-    _bounds: Bounds
+    _raw: RawMap
 
     def __init__(self, *args: Any, **given: Any) -> None:
         names = _names(args, given)
@@ -72,86 +67,71 @@ class OutputIndexMap:
             if unknown := given.keys() - _EVERY:
                 raise unknown_keywords(OutputIndexMap.__init__, unknown)
             raise TypeError(f"OutputIndexMap() takes {', '.join(names)}, was given {', '.join(map(str, given))}")
-        self._offset = to_index(given.get("offset", 0))
-        self._stride = to_index(given.get("stride", 1))
-        self._dim = to_index(given.get("input_dimension", -1))
-        self._array = _index_array(given["index_array"]) if "index_array" in given else None
         within = given.get("index_range")
         if "index_range" in given and not isinstance(within, Dim):
             raise TypeError(f"expected a Dim as index_range, found {type(within).__name__}")
-        self._bounds = UNBOUNDED if within is None else interval_of(within).bounds
-        if self._array is not None:
-            self._method = OutputIndexMethod.array
-        elif "input_dimension" in given:
-            self._method = OutputIndexMethod.single_input_dimension
-        else:
-            self._method = OutputIndexMethod.constant
-
-    @classmethod
-    def _of(cls, map_: Map) -> OutputIndexMap:
-        if isinstance(map_, int):
-            return cls(map_)
-        if isinstance(map_, tuple):
-            return cls(map_[0], map_[1], map_[2])
-        return cls(map_.array, map_.offset, map_.stride, dim_of(Interval(*map_.bounds)))
+        self._raw = RawMap(
+            to_index(given.get("offset", 0)),
+            to_index(given.get("stride", 1)),
+            to_index(given["input_dimension"]) if "input_dimension" in given else None,
+            _index_array(given["index_array"]) if "index_array" in given else None,
+            UNBOUNDED if within is None else interval_of(within).bounds,
+        )
 
     @property
     def method(self) -> OutputIndexMethod:
         """The kind of map."""
-        return self._method
+        if self._raw.array is not None:
+            return OutputIndexMethod.array
+        return OutputIndexMethod.constant if self._raw.dim is None else OutputIndexMethod.single_input_dimension
 
     @property
     def offset(self) -> int:
         """The constant index, or the offset that is added."""
-        return self._offset
+        return self._raw.offset
 
     @property
     def stride(self) -> int | None:
         """The factor of the index; None if the map is constant."""
-        return None if self._method is OutputIndexMethod.constant else self._stride
+        return None if self.method is OutputIndexMethod.constant else self._raw.stride
 
     @property
     def input_dimension(self) -> int | None:
         """The dimension of the position that the map depends on; None for other kinds of maps."""
-        return self._dim if self._method is OutputIndexMethod.single_input_dimension else None
+        return self._raw.dim
 
     @property
     def index_array(self) -> npt.NDArray[np.int64] | None:
         """The index array, which must not be changed; None for other kinds of maps."""
-        return self._array
+        return self._raw.array
 
     @property
     def index_range(self) -> Dim | None:
         """The range that all indices must lie in; None for other kinds of maps than index arrays."""
-        return dim_of(Interval(*self._bounds)) if self._method is OutputIndexMethod.array else None
+        return None if self._raw.array is None else dim_of(Interval(*self._raw.bounds))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OutputIndexMap):
             return NotImplemented
-        if self._method is not other._method or self._offset != other._offset:
-            return False
-        if self._method is OutputIndexMethod.constant:
-            return True
-        mine, its = (self._stride, self._dim, self._bounds), (other._stride, other._dim, other._bounds)
-        same = self._array is other._array or np.array_equal(cast(Any, self._array), cast(Any, other._array))
-        return mine == its and same
+        mine, its = self._raw, other._raw
+        same = mine.array is its.array or np.array_equal(cast(Any, mine.array), cast(Any, its.array))
+        return same and mine._replace(array=None) == its._replace(array=None)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._array is not None:
-            return OutputIndexMap, (self._array, self._offset, self._stride, self.index_range)
-        if self._method is OutputIndexMethod.constant:
-            return OutputIndexMap, (self._offset,)
-        return OutputIndexMap, (self._dim, self._offset, self._stride)
+        offset, stride, _, array, _ = self._raw
+        if array is None:
+            return _of_raw, (self._raw,)
+        # Arrays can be changed again once they are unpickled: those that are made from them cannot.
+        return OutputIndexMap, (array, offset, stride, self.index_range)
 
     def __repr__(self) -> str:
-        if self._method is OutputIndexMethod.constant:
-            return f"OutputIndexMap(offset={self._offset})"
-        head = f"OutputIndexMap(offset={self._offset}, stride={self._stride}"
-        if self._array is None:
-            return f"{head}, input_dimension={self._dim})"
-        return f"{head}, index_array={shown_array(self._array)}, index_range={self._bounds})"
+        offset, stride, dim, array, bounds = self._raw
+        if array is not None:
+            shown = f"index_array={shown_array(array)}, index_range={bounds}"
+            return f"OutputIndexMap(offset={offset}, stride={stride}, {shown})"
+        return f"OutputIndexMap(offset={offset}{'' if dim is None else f', stride={stride}, input_dimension={dim}'})"
 
 
 _EVERY: Final = frozenset(("offset", "input_dimension", "index_array", "stride", "index_range"))
@@ -220,8 +200,21 @@ def _shown(array: IndexArray, shortened: bool) -> str:
 
 def raw_map(map_: OutputIndexMap) -> RawMap:
     """Return the parts of a map, before it is checked against a domain."""
-    dim = map_._dim if map_._method is OutputIndexMethod.single_input_dimension else None
-    return RawMap(map_._offset, map_._stride, dim, map_._array, map_._bounds)
+    return map_._raw
+
+
+def _of_raw(raw: RawMap) -> OutputIndexMap:
+    made = object.__new__(OutputIndexMap)
+    made._raw = raw
+    return made
+
+
+def _output_map(map_: Map) -> OutputIndexMap:
+    if isinstance(map_, int):
+        return _of_raw(RawMap(map_))
+    if isinstance(map_, tuple):
+        return _of_raw(RawMap(map_[1], map_[2], map_[0]))
+    return OutputIndexMap(map_.array, map_.offset, map_.stride, dim_of(Interval(*map_.bounds)))
 
 
 class OutputIndexMaps(Sequence[OutputIndexMap]):
@@ -248,7 +241,7 @@ class OutputIndexMaps(Sequence[OutputIndexMap]):
         return len(self._maps)
 
     def __iter__(self) -> Iterator[OutputIndexMap]:
-        return map(OutputIndexMap._of, self._maps)
+        return map(_output_map, self._maps)
 
     @overload
     def __getitem__(self, index: int) -> OutputIndexMap: ...
@@ -261,11 +254,11 @@ class OutputIndexMaps(Sequence[OutputIndexMap]):
         if isinstance(index, slice):
             step = 1 if index.step is None else operator.index(index.step)
             places = normalize_range((index.start, index.stop, step), count, SpecError)
-            return [OutputIndexMap._of(self._maps[place]) for place in places]
+            return [_output_map(self._maps[place]) for place in places]
         place = operator.index(index)
         if not -count <= place < count:
             raise SelectionError(f"Index {place} is outside valid range [-{count}, {count})", index=place)
-        return OutputIndexMap._of(self._maps[place])
+        return _output_map(self._maps[place])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):

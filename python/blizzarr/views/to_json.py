@@ -17,16 +17,13 @@ def domain_to_json(form: Form, prefix: str = "") -> dict[str, Any]:
     {'exclusive_max': [[5]], 'inclusive_min': [0], 'labels': ['x']}
     """
     result: dict[str, Any] = {}
-    if not _all_open(form.upper, form.implicit_upper, INF + 1):
-        result[f"{prefix}exclusive_max"] = [
-            _bound(bound, "+inf", INF + 1, implicit)
-            for bound, implicit in zip(form.upper, form.implicit_upper, strict=True)
-        ]
-    if not _all_open(form.lower, form.implicit_lower, -INF):
-        result[f"{prefix}inclusive_min"] = [
-            _bound(bound, "-inf", -INF, implicit)
-            for bound, implicit in zip(form.lower, form.implicit_lower, strict=True)
-        ]
+    for name, bounds, implicit, text, infinite in (
+        ("exclusive_max", form.upper, form.implicit_upper, "+inf", INF + 1),
+        ("inclusive_min", form.lower, form.implicit_lower, "-inf", -INF),
+    ):
+        pairs = list(zip(bounds, implicit, strict=True))
+        if any(pair != (infinite, True) for pair in pairs):
+            result[f"{prefix}{name}"] = [_bound(bound, text, infinite, is_implicit) for bound, is_implicit in pairs]
     if any(form.labels):
         result[f"{prefix}labels"] = list(form.labels)
     if not result:
@@ -47,10 +44,6 @@ def transform_to_json(form: Form) -> dict[str, Any]:
         result["output"] = [_map_to_json(map_) for map_ in form.maps]
     # In the order of their names.
     return dict(sorted(result.items()))
-
-
-def _all_open(bounds: tuple[int, ...], implicit: tuple[bool, ...], infinite: int) -> bool:
-    return all(implicit) and all(bound == infinite for bound in bounds)
 
 
 def _bound(bound: int, text: str, infinite: int, implicit: bool) -> Any:

@@ -44,11 +44,6 @@ def index_vector(value: Any) -> int | tuple[int | None, ...] | None:
     return tuple(map(opt_index, value))
 
 
-def flag(value: Any) -> bool:
-    """Convert anything with a truth value to a boolean."""
-    return bool(value)
-
-
 def flags(values: Iterable[Any]) -> tuple[bool, ...]:
     """Convert to booleans."""
     return tuple(map(bool, values))

@@ -33,7 +33,11 @@ def dataset_of(
     - `**decoding`: what is decoded, as in `xarray.open_dataset`.
     """
     dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
-    variables = {name: variable_of(array, mask_fill) for name, array in arrays.items() if name not in dropped}
+    variables = {
+        name: variable_of(array, mask_fill, isinstance(node, Array))
+        for name, array in arrays.items()
+        if name not in dropped
+    }
     attributes = {} if isinstance(node, Array) else node.attrs.asdict()
     return StoreBackendEntrypoint().open_dataset(_Source(variables, attributes, close), **decoding)
 

@@ -46,7 +46,7 @@ class StoredArray(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
 
-def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
+def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = False) -> Variable:
     """Return an array as a variable whose encoding is that of xarray's own engine for Zarr.
 
     Codecs are in the encoding as zarr-python and `blizzarr.xarray.to_zarr` take them: those of v1 and v2 as objects of
@@ -55,9 +55,10 @@ def variable_of(array: Array, mask_fill: bool | None = None) -> Variable:
     Raise `KeyError` if the dimensions have no names.
 
     - `mask_fill`: whether the fill value is to be masked; by default in v2, and not in v3.
+    - `by_itself`: whether the array is in no group: then dimensions without names are called as in xarray, ``dim_0``.
     """
     meta = array.metadata
-    dimensions = dimensions_of(array)
+    dimensions = dimensions_of(array, by_itself)
     stored = StoredArray(array)
     chunks, stored_sizes = (grid.compact_sizes(array.shape) for grid in (meta.read_grid, meta.chunk_grid))
     encoding: dict[str, Any] = {
@@ -93,9 +94,9 @@ def _text_type() -> Any:
     return np.dtypes.StringDType() if keeps_it and hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
 
 
-def dimensions_of(array: Array) -> tuple[str | None, ...]:
-    """Return the names of the dimensions; raise `KeyError` if they have none."""
-    names = array.dimension_names or ()
+def dimensions_of(array: Array, by_itself: bool = False) -> tuple[str | None, ...]:
+    """Return the names of the dimensions; raise `KeyError` if they have none and the array is not `by_itself`."""
+    names = array.dimension_names or tuple(f"dim_{number}" for number in range(array.ndim if by_itself else 0))
     if len(names) != array.ndim:
         where = "`dimension_names` metadata" if _has_names(array) else f"attribute `{_NAMES}`"
         raise KeyError(

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 _V2: Final = "it was removed in zarr-python 3"
+_ENGINE: Final = "there is one engine, which runs all codecs; its settings are blizzarr.config"
+_NUMPY: Final = "elements are read into arrays of NumPy only"
 INSTEAD: Final = {
     "ABSStore": "pass the URL, or blizzarr.stores.ObjectStore",
     "ConsolidatedMetadataStore": _V2,
     "DirectoryStore": "use LocalStore, or pass the path",
     "FSStore": "use FsspecStore, or pass the URL",
-    "GpuMemoryStore": "elements are read into arrays of NumPy only; use MemoryStore",
+    "GpuMemoryStore": f"{_NUMPY}; use MemoryStore",
     "KVStore": "pass the mapping in place of the store",
     "LRUStoreCache": "use blizzarr.CachePool, and cached() of the array or group of blizzarr",
     "N5Store": "pass the path to blizzarr.open",
@@ -20,13 +22,17 @@ INSTEAD: Final = {
     "ProcessSynchronizer": "leave it out: writers of one chunk wait for each other anyway",
     "TempStore": "pass the path of a temporary directory",
     "ThreadSynchronizer": "leave it out: writers of one chunk wait for each other anyway",
-    "CodecPipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
-    "BatchedCodecPipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
-    "register_pipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
-    "register_buffer": "elements are read into arrays of NumPy only",
-    "register_ndbuffer": "elements are read into arrays of NumPy only",
+    "ManagedMemoryStore": "use MemoryStore, and pass the store itself in the place of its URL",
+    **dict.fromkeys(("BatchedCodecPipeline", "CodecPipeline", "FusedCodecPipeline", "SupportsSyncCodec"), _ENGINE),
+    **dict.fromkeys(("ArrayBytesCodecPartialDecodeMixin", "ArrayBytesCodecPartialEncodeMixin"), _ENGINE),
+    **dict.fromkeys(("get_pipeline_class", "register_pipeline"), _ENGINE),
+    **dict.fromkeys(("cpu", "gpu", "register_buffer", "register_ndbuffer"), _NUMPY),
+    "get_chunk_key_encoding_class": "use blizzarr.model.chunk_keys",
+    "register_chunk_key_encoding": "use blizzarr.register_chunk_key_encoding",
+    "StoreTests": "use blizzarr.testing.stores.StoreContract",
+    "assert_bytes_equal": "compare their to_bytes()",
     "zarr.experimental.cache_store": "use blizzarr.CachePool, and cached() of the array or group of blizzarr",
-    "zarr.core.codec_pipeline": "there is one engine, which runs all codecs; its settings are blizzarr.config",
+    "zarr.core.codec_pipeline": _ENGINE,
     "copy_all": "use blizzarr.copy",
     "copy_store": "use blizzarr.copy",
 }

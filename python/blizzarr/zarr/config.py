@@ -13,11 +13,20 @@ __all__ = ["BadConfigError", "Config", "config"]
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "default_zarr_format": 3,
-    "array": {"order": "C", "write_empty_chunks": False, "target_shard_size_bytes": None},
+    "array": {
+        "order": "C",
+        "write_empty_chunks": False,
+        "read_missing_chunks": True,
+        "target_shard_size_bytes": None,
+        "rectilinear_chunks": True,
+        "sharding_coalesce_max_gap_bytes": 1 << 20,
+        "sharding_coalesce_max_bytes": 1 << 24,
+        "allow_unsafe_pickle_decode": False,
+    },
     "async": {"concurrency": 10, "timeout": None},
     "threading": {"max_workers": None},
     "json_indent": 2,
-    "codec_pipeline": {"path": "blizzarr", "batch_size": 1},
+    "codec_pipeline": {"path": "blizzarr", "batch_size": 1, "max_workers": None},
     "codecs": {},
     "buffer": "blizzarr.zarr.buffer.Buffer",
     "ndbuffer": "blizzarr.zarr.buffer.NDBuffer",
@@ -26,6 +35,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
 _ENGINE: Final = {"threading.max_workers": "threads", "array.target_shard_size_bytes": "shard_bytes"}
 """The settings of the engine by their keys; None is its default."""
 
+_PICKLE: Final = "array.allow_unsafe_pickle_decode"
 
 _Values: TypeAlias = list[tuple[str, Any]]
 """Settings with their values, in the order in which they were changed."""
@@ -41,8 +51,9 @@ class BadConfigError(ValueError):
 class Config:
     """Settings by key, like ``array.order``.
 
-    What the engine has no use for (pipelines, buffers, the order in which elements are returned) is kept, but has no
-    effect.
+    What the engine has no use for (pipelines, codecs, buffers, the order in which elements are returned, how parts of
+    shards are joined, leave for rectilinear chunks) is kept, but has no effect. ``array.allow_unsafe_pickle_decode``
+    puts ``"pickle"`` into `blizzarr.config.allowed_codecs`.
 
     Examples
     --------
@@ -114,7 +125,7 @@ class Config:
     def reset(self) -> None:
         """Set everything to its default."""
         before, self.config = self.config, deepcopy(_DEFAULTS)
-        for key in ("array.write_empty_chunks", *_ENGINE):
+        for key in ("array.write_empty_chunks", _PICKLE, *_ENGINE):
             if _at(before, key) != self[key]:
                 self._put(key, self[key], [])
 
@@ -150,6 +161,11 @@ class Config:
             raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")
         if key == "default_zarr_format" and value not in (2, 3):
             raise BadConfigError(f"expected default_zarr_format to be 2 or 3, found {value!r}")
+        if key == "array.read_missing_chunks" and value is False:
+            raise BadConfigError(
+                "expected array.read_missing_chunks to be True, found False: chunks that are not stored are always "
+                "read as the fill value; nchunks_initialized of an array says how many are stored"
+            )
         *above, name = key.split(".")
         settings = self.config
         for part in above:
@@ -161,6 +177,9 @@ class Config:
             settings[name] = value
         if key == "array.write_empty_chunks":
             engine_config.write_empty_chunks = bool(value)
+        elif key == _PICKLE:
+            others = tuple(codec for codec in engine_config.allowed_codecs if codec != "pickle")
+            engine_config.allowed_codecs = (*others, "pickle") if value else others
         elif key in _ENGINE:
             setattr(engine_config, _ENGINE[key], self._usual[_ENGINE[key]] if value is None else value)
 

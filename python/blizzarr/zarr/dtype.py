@@ -13,7 +13,7 @@ from blizzarr.zarr.abc.metadata import Metadata
 
 __all__ = [
     *("Bool", "Complex64", "Complex128", "DateTime64", "FixedLengthUTF32", "Float16", "Float32", "Float64"),
-    *("Int8", "Int16", "Int32", "Int64", "NullTerminatedBytes", "RawBytes", "Structured", "TimeDelta64"),
+    *("Int8", "Int16", "Int32", "Int64", "NullTerminatedBytes", "RawBytes", "Struct", "Structured", "TimeDelta64"),
     *("UInt8", "UInt16", "UInt32", "UInt64", "VariableLengthBytes", "VariableLengthUTF8", "ZDType"),
     *("data_type_registry", "parse_data_type", "parse_dtype"),
 ]
@@ -226,6 +226,10 @@ class Structured(ZDType):
     @property
     def _v2_name(self) -> Any:
         return [[name, kind.to_json(2)["name"]] for name, kind in self.fields]
+
+
+Struct = Structured
+"""Newer releases of zarr-python write records under this name."""
 
 
 class _Variable(ZDType):

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from blizzarr import errors
 from blizzarr.formats import detect
@@ -20,9 +20,10 @@ from blizzarr.formats.document import JSON_OBJECT
 from blizzarr.model import ArrayMeta
 
 __all__ = [
-    *("ArrayIndexError", "ArrayNotFoundError", "BaseZarrError", "BoundsCheckError", "ContainsArrayAndGroupError"),
-    *("ContainsArrayError", "ContainsGroupError", "GroupNotFoundError", "MetadataValidationError", "NegativeStepError"),
-    *("NodeNotFoundError", "NodeTypeValidationError", "UnknownCodecError", "UnstableSpecificationWarning"),
+    *("ArrayIndexError", "ArrayNotFoundError", "BaseZarrError", "BoundsCheckError", "ChunkNotFoundError"),
+    *("ContainsArrayAndGroupError", "ContainsArrayError", "ContainsGroupError", "DataTypeValidationError"),
+    *("GroupNotFoundError", "MetadataValidationError", "NegativeStepError", "NodeNotFoundError"),
+    *("NodeTypeValidationError", "PickleCodecDisabledError", "UnknownCodecError", "UnstableSpecificationWarning"),
     *("VindexInvalidSelectionError", "ZarrDeprecationWarning", "ZarrFutureWarning", "ZarrRuntimeWarning"),
     "ZarrUserWarning",
 ]
@@ -89,6 +90,18 @@ class NodeTypeValidationError(MetadataValidationError):
 
 class UnknownCodecError(BaseZarrError):
     """A codec is unknown."""
+
+
+class ChunkNotFoundError(BaseZarrError):
+    """It is never raised: chunks that are not stored are read as the fill value."""
+
+
+class DataTypeValidationError(ValueError):
+    """It is never raised: data types that there are not raise a `blizzarr.errors.MetadataError`."""
+
+
+class PickleCodecDisabledError(BaseZarrError):
+    """It is never raised: codecs that are not allowed raise a `blizzarr.errors.UnknownExtensionError`."""
 
 
 class ZarrFutureWarning(FutureWarning):
@@ -236,3 +249,9 @@ def _reduce(error: Any) -> tuple[Any, ...]:
 
 def _restored(theirs: Any, rebuild: Any, args: tuple[Any, ...]) -> Any:
     return also(rebuild(*args), theirs)
+
+
+if not TYPE_CHECKING:
+    from blizzarr.zarr.advice import missing
+
+    __getattr__ = missing(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -17,8 +17,10 @@ from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
 from blizzarr.model.edges import Edges
+from blizzarr.stores.replaced import have_replaced_methods
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
+from blizzarr.zarr_pipeline.subchunk_order import laid_out_as
 
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
@@ -61,8 +63,6 @@ class Bound:
     """Whether to read a few elements may take less time than handing that to another thread."""
     writes_quickly: bool
     """The same for writing them, which replaces what is stored together."""
-    in_other_order: bool
-    """Whether a program has chosen an order of the inner chunks of a shard in which the engine does not store them."""
 
     def place_of(self, key: str) -> tuple[int, ...]:
         """Return the position of a chunk in the grid."""
@@ -98,10 +98,12 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     store = native_store(store_path.store)
     if store is None:
         raise NotTakenError(f"the place of a {type(store_path.store).__qualname__} is not known")
-    parts = list(_parts(metadata))
+    parts = [*_parts(metadata)]
     for part in parts:
         if type(part).__module__.partition(".")[0] not in ("zarr", "numcodecs"):
             raise NotTakenError(f"{type(part).__qualname__} is no codec or data type of zarr-python itself")
+    if have_replaced_methods(parts):
+        raise NotTakenError("methods of its codecs or data type have been replaced")
     meta = _translated(metadata)
     keys = meta.chunk_keys
     dtype = spec.dtype.to_native_dtype()
@@ -138,7 +140,6 @@ def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
         meta.chunk_shape if meta.codecs.is_sharded else None,
         is_near and prod(meta.read_grid.inside(meta.shape)) * dtype.itemsize <= _SMALL,
         is_near and prod(largest) * dtype.itemsize <= _SMALL,
-        any(getattr(part, "subchunk_write_order", None) == "colexicographic" for part in parts),
     )
 
 
@@ -186,7 +187,7 @@ def _decoded(metadata: Any) -> ArrayMeta:
     decoded = form.decode("", {key: json.dumps(document).encode()}, [])
     if not isinstance(decoded, ArrayMeta):
         raise NotTakenError(f"its document {key} is none of an array")
-    return decoded
+    return replace(decoded, codecs=laid_out_as(decoded.codecs, getattr(metadata, "codecs", ())))
 
 
 def _parts(metadata: Any) -> Iterator[Any]:

@@ -138,8 +138,6 @@ class ZarrPipeline(CodecPipeline):
         array, (shape, axes, _), elements = self._lowered(pieces, value, drop_axes, writes=True)
         if array.store.read_only:
             raise NotTakenError("the store is read-only")
-        if array.in_other_order:
-            raise NotTakenError("its inner chunks are to be stored in colexicographic order")
         if elements.shape not in (shape, ()):
             raise NotTakenError("the selection has another shape than what is written to it")
         if not array.dtype.isnative:

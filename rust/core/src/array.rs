@@ -295,7 +295,9 @@ pub const PARALLEL_FROM: usize = 96 << 10;
 
 /// So many writers at once have their data synchronised together.
 const WAITING_WRITERS: usize = 16;
-/// What the chunks of additional writers may take up in memory.
+/// So many readers at once keep a disk busy.
+const WAITING_READERS: usize = 32;
+/// What the chunks of additional writers or readers may take up in memory.
 const WAITING_BYTES: usize = 16 << 20;
 /// What chunks that are requested at once may take up in memory, those of as many as there are threads apart.
 pub const REQUESTED_BYTES: usize = 256 << 20;
@@ -320,6 +322,15 @@ impl<'a> Options<'a> {
             return threads;
         }
         threads.max(WAITING_WRITERS.min(count).min(WAITING_BYTES / length.max(1)))
+    }
+
+    /// Threads that read `count` cells of `length` bytes each while they wait for a disk, as far as the memory goes that each
+    /// needs; 0 where the store is far away, or a single thread is to read.
+    pub fn waiting_readers_for(&self, count: usize, length: usize) -> usize {
+        if self.requests > 0 || self.threads_for(count, length) == 1 {
+            return 0;
+        }
+        WAITING_READERS.min(count).min(WAITING_BYTES / length.max(1))
     }
 
     /// Threads that ask the store for `count` cells of `length` bytes each: if it is far away as many as requests may be

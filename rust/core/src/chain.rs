@@ -10,6 +10,7 @@ use crate::codec::BytesToBytes;
 use crate::error::{Error, Kind, Result};
 use crate::region::c_strides;
 use crate::store::ranges;
+use crate::subchunk_order::SubchunkOrder;
 
 /// No decoded chunk, and no shard index, may be larger than this: a size that metadata claims is not a reason to
 /// allocate it.
@@ -61,6 +62,8 @@ pub struct Shard {
     pub grid: Vec<usize>,
     /// Stored length of the index.
     pub index_len: usize,
+    /// How writers lay inner chunks down.
+    pub write_order: SubchunkOrder,
 }
 
 /// A prepared codec chain for cells of one shape.
@@ -166,6 +169,11 @@ impl Chain {
         self.codecs.iter().fold(itemsize, |size, codec| codec.encoded_element(size?)).filter(|&size| size > 0)
     }
 
+    /// Whether the stored bytes are those of the elements, in their stored byte order.
+    pub fn stores_elements(&self) -> bool {
+        self.codecs.iter().all(|codec| codec.decodes_to_itself())
+    }
+
     /// The codec whose decoded elements stand for something that it keeps in memory.
     pub fn keeper(&self) -> Option<&dyn BytesToBytes> {
         self.codecs.first().map(|codec| &**codec).filter(|codec| codec.keeps())
@@ -256,7 +264,7 @@ impl Shard {
         let index_len = index.fixed_len().ok_or_else(|| {
             Error::new(Kind::Request, "the codecs of a shard's index must have an output of fixed size")
         })?;
-        Ok(Shard { inner, index, at_start, grid, index_len })
+        Ok(Shard { inner, index, at_start, grid, index_len, write_order: SubchunkOrder::default() })
     }
 
     /// How many inner chunks a shard has.

@@ -56,6 +56,29 @@ pub struct Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// The `errno` of what the system said.
+#[cfg(not(windows))]
+fn number(cause: &std::io::Error) -> Option<i32> {
+    cause.raw_os_error()
+}
+
+/// Windows has numbers of its own, and among them some that mean something else as an `errno`.
+#[cfg(windows)]
+fn number(cause: &std::io::Error) -> Option<i32> {
+    use std::io::ErrorKind;
+
+    match cause.kind() {
+        ErrorKind::NotFound => Some(libc::ENOENT),
+        ErrorKind::PermissionDenied => Some(libc::EACCES),
+        ErrorKind::AlreadyExists => Some(libc::EEXIST),
+        ErrorKind::NotADirectory => Some(libc::ENOTDIR),
+        ErrorKind::IsADirectory => Some(libc::EISDIR),
+        ErrorKind::DirectoryNotEmpty => Some(libc::ENOTEMPTY),
+        ErrorKind::StorageFull => Some(libc::ENOSPC),
+        _ => None,
+    }
+}
+
 impl Error {
     pub fn new(kind: Kind, reason: impl Into<String>) -> Self {
         Error {
@@ -93,7 +116,7 @@ impl Error {
         let said = said.split(" (os error").next().unwrap_or_default();
         let mut error = Error::new(Kind::Store, format!("cannot {what}: {said}"));
         error.key = Some(key.into());
-        error.errno = cause.raw_os_error();
+        error.errno = number(cause);
         error
     }
 

@@ -44,8 +44,10 @@ pub mod split;
 mod split_parts;
 mod square;
 pub mod store;
+pub mod stored;
 mod stream;
 mod strided;
+pub mod subchunk_order;
 mod surplus;
 #[cfg(test)]
 mod tests;

@@ -18,9 +18,9 @@
 
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -32,62 +32,17 @@ use crate::panics;
 use crate::scratch;
 use crate::store::durability::{self, Choice};
 
+mod device;
+mod limits;
 #[cfg(test)]
 mod tests;
+
+pub use limits::{most_requests, requests, set_requests, set_threads, threads};
 
 /// How long an idle thread looks for work before it sleeps: about what waking it would cost.
 const SPIN: Duration = Duration::from_micros(if cfg!(miri) { 0 } else { 15 });
 
-/// 0 until somebody sets it.
-static THREADS: AtomicUsize = AtomicUsize::new(0);
-/// How many requests to a store that is far away are made at once; 0 until somebody sets it.
-static REQUESTS: AtomicUsize = AtomicUsize::new(0);
-/// The same for stores that cannot tell how many they answer well, unless somebody sets it.
-const USUAL_REQUESTS: usize = 32;
-/// The most for stores that can, unless somebody sets it.
-const MOST_REQUESTS: usize = 256;
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::default);
-
-/// Sets how many threads loops use that do not say; 0 goes back to as many as the system grants this process.
-pub fn set_threads(count: usize) {
-    THREADS.store(count, Ordering::Relaxed);
-}
-
-/// How many threads loops use that do not say.
-pub fn threads() -> usize {
-    // Not a `OnceLock`: a child forked while another thread was inside it would wait for ever.
-    static GRANTED: AtomicUsize = AtomicUsize::new(0);
-    match (THREADS.load(Ordering::Relaxed), GRANTED.load(Ordering::Relaxed)) {
-        (0, 0) => {
-            let granted = thread::available_parallelism().map_or(1, usize::from);
-            GRANTED.store(granted, Ordering::Relaxed);
-            granted
-        }
-        (0, granted) => granted,
-        (count, _) => count,
-    }
-}
-
-/// Sets how many requests to a store that is far away are made at once, at most; 0 leaves that to the store.
-pub fn set_requests(count: usize) {
-    REQUESTS.store(count, Ordering::Relaxed);
-}
-
-/// How many requests are made at once to a store that is far away and cannot tell how many it answers well.
-pub fn requests() -> usize {
-    match REQUESTS.load(Ordering::Relaxed) {
-        0 => USUAL_REQUESTS,
-        count => count,
-    }
-}
-
-/// How many requests are made at once, at most, to a store that tells how many it answers well.
-pub fn most_requests() -> usize {
-    match REQUESTS.load(Ordering::Relaxed) {
-        0 => MOST_REQUESTS,
-        count => count,
-    }
-}
 
 /// Makes sure that there are workers for as many requests as may be made at once. A loop sees to workers for its own seats
 /// only, of which several loops within another one may have few each.
@@ -106,6 +61,15 @@ pub fn run<F>(threads: usize, count: usize, interrupt: Interrupt<'_>, body: F) -
 where
     F: Fn(usize, usize) -> Result<()> + Sync,
 {
+    run_waiting(threads, 0, count, interrupt, body)
+}
+
+/// The same, but on up to `most` threads, each with a seat, once one of them has waited for a disk: the others give the disk
+/// more to do meanwhile.
+pub fn run_waiting<F>(threads: usize, most: usize, count: usize, interrupt: Interrupt<'_>, body: F) -> Result<()>
+where
+    F: Fn(usize, usize) -> Result<()> + Sync,
+{
     let seats = if threads == 0 { self::threads() } else { threads }.min(count);
     if seats <= 1 || ending() {
         let alone = || {
@@ -118,11 +82,11 @@ where
                 body(index, 0)
             })
         };
-        return panics::catch(alone).unwrap_or_else(Err);
+        return numbered(|| panics::catch(alone)).unwrap_or_else(Err);
     }
 
     let pool = POOL.get();
-    let work = Arc::new(Loop::new(&body, count, seats));
+    let work = Arc::new(Loop::new(&body, count, seats, most.min(count)));
     pool.list(&work, seats);
     // From here to `leave` nothing may return or unwind; `take_part` catches what the body does.
     taking_part(&work, 0, interrupt);
@@ -139,6 +103,22 @@ where
 thread_local! {
     /// The loop that this thread takes part in; a loop within a loop is the inner one.
     static INNERMOST: RefCell<Option<Arc<Loop>>> = const { RefCell::new(None) };
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number for the part that this thread takes in a loop, which no other part has; 0 outside of loops. What is remembered
+/// from index to index must not be used in the next loop, which may be another call.
+pub fn number() -> u64 {
+    NUMBER.get()
+}
+
+/// Gives what `act` does a number. It must not unwind.
+fn numbered<T>(act: impl FnOnce() -> T) -> T {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let outer = NUMBER.replace(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    let result = act();
+    NUMBER.set(outer);
+    result
 }
 
 /// Whether what this thread does is in vain: the loop that it takes part in, or one around that, has failed, or (with
@@ -157,7 +137,7 @@ pub fn is_given_up(by_signal: bool) -> bool {
 fn taking_part(work: &Arc<Loop>, seat: usize, interrupt: Interrupt<'_>) {
     let outer = INNERMOST.replace(Some(Arc::clone(work)));
     // It catches panics.
-    work.take_part(seat, interrupt);
+    numbered(|| work.take_part(seat, interrupt));
     INNERMOST.set(outer);
 }
 
@@ -185,7 +165,9 @@ struct Loop {
     body: *const (),
     call: unsafe fn(*const (), usize, usize) -> Result<()>,
     count: usize,
-    seats: usize,
+    seats: AtomicUsize,
+    /// As many seats as there are once a thread has waited for a disk.
+    most: usize,
     next: AtomicUsize,
     /// Helpers that may be inside the body.
     running: AtomicUsize,
@@ -218,7 +200,7 @@ unsafe impl Send for Loop {}
 unsafe impl Sync for Loop {}
 
 impl Loop {
-    fn new<F>(body: &F, count: usize, seats: usize) -> Self
+    fn new<F>(body: &F, count: usize, seats: usize, most: usize) -> Self
     where
         F: Fn(usize, usize) -> Result<()> + Sync,
     {
@@ -234,7 +216,8 @@ impl Loop {
             body: std::ptr::from_ref(body).cast(),
             call: call::<F>,
             count,
-            seats,
+            seats: AtomicUsize::new(seats),
+            most,
             next: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -260,7 +243,7 @@ impl Loop {
         let mut first = self.next.load(Ordering::Relaxed);
         loop {
             let left = self.count.checked_sub(first).filter(|&left| left > 0)?;
-            let length = (left / (self.seats * SHARES)).clamp(1, LONGEST_BLOCK);
+            let length = (left / (self.seats.load(Ordering::Relaxed) * SHARES)).clamp(1, LONGEST_BLOCK);
             match self.next.compare_exchange_weak(first, first + length, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(first..first + length),
                 Err(now) => first = now,
@@ -270,10 +253,13 @@ impl Loop {
 
     /// Draws indices and calls the body until there are none left or somebody fails.
     fn take_part(&self, seat: usize, interrupt: Interrupt<'_>) {
+        let may_widen = || self.seats.load(Ordering::Relaxed) < self.most;
         let draw = || {
+            let before = if may_widen() { device::blocks_read() } else { 0 };
             // Helpers draw no more in the end; the caller does the rest.
             while let Some(block) = if seat > 0 && ending() { None } else { self.draw_block() } {
                 scratch::spare()?;
+                let first = block.start;
                 for index in block {
                     if self.failed.load(Ordering::Relaxed) {
                         return Ok(());
@@ -281,6 +267,10 @@ impl Loop {
                     interrupt()?;
                     // SAFETY: see `Send for Loop`: the body lives while somebody takes part.
                     unsafe { (self.call)(self.body, index, seat) }?;
+                    // Once per block: a system call for each small chunk would count.
+                    if index == first && may_widen() && device::blocks_read() != before {
+                        POOL.get().widen(self);
+                    }
                 }
             }
             Ok(())
@@ -399,6 +389,20 @@ impl Pool {
         if wake {
             self.work.notify_one();
         }
+        self.start(missing);
+    }
+
+    /// Gives a listed loop all the seats that it may have.
+    fn widen(&'static self, work: &Loop) {
+        let mut state = self.state();
+        let Some(listed) = state.loops.iter_mut().rfind(|listed| std::ptr::eq(&*listed.work, work)) else { return };
+        listed.seats = work.most;
+        work.seats.store(work.most, Ordering::Relaxed);
+        let missing = state.hire(work.most);
+        if state.sleeping > 0 {
+            self.work.notify_one();
+        }
+        drop(state);
         self.start(missing);
     }
 

@@ -62,7 +62,8 @@ pub fn read_asked(
         .map(|cached| (cached, cached.recheck.since(|| asked.unwrap_or_else(|| cached.pool.now()))));
     let (fetched, missing) = (AtomicBool::new(array.cache.is_none()), AtomicBool::new(false));
     let surplus = Mutex::new(None);
-    let done = pool::run(threads, split.count, options.interrupted, |job, _| {
+    let waiting = options.waiting_readers_for(split.count, array.chain.length);
+    let done = pool::run_waiting(threads, waiting, split.count, options.interrupted, |job, _| {
         let (mut indices, mut region, mut key) = (Vec::new(), Region::default(), String::new());
         split.cell(job, &mut indices, &mut region);
         array.keys.write(&indices, &mut key);

@@ -75,7 +75,7 @@ impl Cell<'_> {
 
     fn decode_into(&self, encoded: &[u8], region: &Region, target: &Target<'_>) -> Result<()> {
         let (chain, itemsize) = (self.chain, self.chain.elements.itemsize);
-        if chain.codecs.is_empty() && chain.elements.is_native() {
+        if chain.stores_elements() && chain.elements.is_native() {
             return target.scatter(region, encoded, 0, &chain.strides, itemsize);
         }
         if let Some(bytes) = target.verbatim(region, &chain.shape, &chain.strides, chain.length) {
@@ -91,7 +91,7 @@ impl Cell<'_> {
     /// Reads a span of decoded bytes into `bytes`.
     fn read_part(&self, reader: &dyn Reader, span: Range<usize>, bytes: &mut [u8]) -> Result<bool> {
         let stored = self.stored(&span);
-        if self.chain.codecs.is_empty() {
+        if self.chain.stores_elements() {
             let exists = reader.read_at(stored.start as u64, bytes)?;
             self.chain.elements.decode(bytes);
             return Ok(exists);

@@ -162,14 +162,18 @@ fn write_chunk(array: &Array, key: &str, indices: &[i64], parts: &[Part<'_, '_>]
     }
     let existing = if whole { None } else { array.store.open(key)? };
     scratch::with_vec(|out| {
-        let bytes = match encode_chunk(array, indices, &Update { existing: existing.as_deref(), ..new }, out)? {
-            Encoded::Fill => return array.store.delete(key).map(drop),
-            Encoded::Appended => out.as_slice(),
-            Encoded::Verbatim(bytes) => bytes,
-        };
-        match existing {
-            Some(_) => array.store.set_over(key, &[bytes]),
-            None => array.store.set(key, &[bytes]),
+        let exists = existing.is_some();
+        let encoded = encode_chunk(array, indices, &Update { existing: existing.as_deref(), ..new }, out)?;
+        if let Encoded::Verbatim(bytes) = encoded {
+            return array.store.set(key, &[bytes]);
+        }
+        let is_fill = matches!(encoded, Encoded::Fill);
+        // Some file systems of Windows do not replace or delete what is open.
+        drop(existing);
+        match exists {
+            _ if is_fill => array.store.delete(key).map(drop),
+            true => array.store.set_over(key, &[out]),
+            false => array.store.set(key, &[out]),
         }
     })
 }

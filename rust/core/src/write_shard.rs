@@ -1,6 +1,6 @@
 //! Encoding a shard: wanted inner chunks are encoded, the others keep their bytes without being decoded.
 //!
-//! Inner chunks are laid down in C order of the grid, whatever order threads finish in, so that the same data always
+//! Inner chunks are laid down in one order of the grid, whatever order threads finish in, so that the same data always
 //! make the same bytes.
 
 use std::collections::HashMap;
@@ -76,9 +76,11 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         touched.insert(linear(&shard.grid, &indices), cell);
     }
     let threads = update.options.threads_for(count, shard.inner.length);
+    let order = shard.write_order.entries(&shard.grid)?;
+    let entries = (0..shard.count()).map(|place| order.as_ref().map_or(place, |order| order[place]));
     let mut writer = Writer::new(shard, update.existing, old, out)?;
     if threads == 1 {
-        for entry in 0..shard.count() {
+        for entry in entries {
             (update.options.interrupted)()?;
             match touched.get(&entry) {
                 Some(&cell) => writer.encode(entry, |old, out| encode_inner(shard, update, &cells, cell, old, out))?,
@@ -103,7 +105,7 @@ fn serialize<'a>(shard: &Shard, update: &Update<'a, '_>, out: &mut Vec<u8>) -> R
         *pieces[cell].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(piece);
         Ok(())
     })?;
-    for entry in 0..shard.count() {
+    for entry in entries {
         let Some(&cell) = touched.get(&entry) else {
             writer.keep(entry)?;
             continue;

@@ -6,9 +6,12 @@ use blizzarr_core::array::{Array, Keys, Options, Places};
 use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
 use blizzarr_core::codec::blosc::Blosc;
 use blizzarr_core::codec::crc32c::Crc32c;
+use blizzarr_core::codec::delta::Delta;
 use blizzarr_core::codec::element::Swap;
 use blizzarr_core::codec::gzip::Gzip;
 use blizzarr_core::codec::lz4::Lz4;
+use blizzarr_core::codec::packbits::Packbits;
+use blizzarr_core::codec::scale_offset::ScaleOffset;
 use blizzarr_core::codec::shuffle::Shuffle;
 use blizzarr_core::codec::zlib::Zlib;
 use blizzarr_core::codec::zstd::Zstd;
@@ -253,6 +256,17 @@ pub fn shard_of(input: &mut Input<'_>, stored: &[usize], inner: Chain) -> Shard 
     Shard::new(stored, inner, index, input.flag()).expect("inner chunks divide it")
 }
 
+/// Codecs of numbers that lose nothing of any.
+fn numbers(input: &mut Input<'_>, itemsize: usize) -> Box<dyn BytesToBytes> {
+    let name = format!("{}{}", input.pick(&["int", "uint"]), 8 * itemsize);
+    let last = 8 * itemsize as i64 - 1;
+    match input.range(0..=2) {
+        0 => Box::new(Delta::new(&name, &name).expect("integers")),
+        1 => Box::new(Packbits::new(last + 1, 0, last, input.flag(), "first_byte").expect("all bits")),
+        _ => Box::new(ScaleOffset::new(&name, "0", "1").expect("a scale")),
+    }
+}
+
 /// `whole` says that what they encode is whole elements.
 pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dyn BytesToBytes>> {
     let mut codecs: Vec<Box<dyn BytesToBytes>> = Vec::new();
@@ -269,6 +283,7 @@ pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dy
             4 => Box::new(Lz4::new(1).expect("an acceleration")),
             5 => Box::new(Zlib::new(1).expect("a level")),
             // Elsewhere the length need not be a multiple of an element's.
+            _ if first && itemsize != 3 && input.flag() => numbers(input, itemsize),
             _ if first => Box::new(Shuffle::new(itemsize as i64).expect("a size")),
             _ => Box::new(Crc32c::new()),
         });

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use blizzarr_core::error::{Error, Kind, Result};
-use blizzarr_core::{fork, pool};
-use bytes::Bytes;
+use blizzarr_core::store::ranges;
+use blizzarr_core::{fork, pool, scratch};
 use futures_util::future::try_join_all;
 use futures_util::StreamExt;
 use object_store::path::Path;
@@ -29,6 +29,8 @@ const CHANGES: usize = 10;
 const ATTEMPTS: usize = 20;
 const AT_LEAST: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(4);
+/// So many bytes of what an answer announces have their place before they come.
+const TRUSTED: u64 = 64 << 20;
 
 /// A store, for any thread of this process and of its forked children.
 pub struct Client {
@@ -52,26 +54,10 @@ pub(crate) struct Connected {
 
 /// What a value, or a part of it, was found to be.
 pub struct Answer {
-    pub body: Vec<Bytes>,
-    pub length: usize,
+    pub body: Vec<u8>,
     pub version: Arc<str>,
     /// How long the whole value is.
     pub size: u64,
-}
-
-impl Answer {
-    /// Copies the bytes of a range of the body.
-    pub fn copy(&self, range: std::ops::Range<usize>, mut take: impl FnMut(&[u8])) {
-        let mut offset = 0;
-        for piece in &self.body {
-            let begin = range.start.clamp(offset, offset + piece.len()) - offset;
-            let end = range.end.clamp(offset, offset + piece.len()) - offset;
-            if begin < end {
-                take(&piece[begin..end]);
-            }
-            offset += piece.len();
-        }
-    }
 }
 
 /// Parts of one version of a value.
@@ -87,16 +73,15 @@ impl Parts {
         self.answers[0].size
     }
 
-    /// Hands each range its bytes, by the number of the range: the length of them all first, then the bytes piece by piece.
+    /// Hands each range its bytes, by the number of the range.
     pub fn each<E>(
         &self,
         wanted: &[Wanted],
-        mut take: impl FnMut(usize, usize, &Answer, std::ops::Range<usize>) -> std::result::Result<(), E>,
+        mut take: impl FnMut(usize, &[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         for (span, answer) in self.spans.iter().zip(&self.answers) {
             for &member in &span.members {
-                let range = span.part(wanted[member], answer.length);
-                take(member, range.len(), answer, range)?;
+                take(member, &answer.body[span.part(wanted[member], answer.body.len())])?;
             }
         }
         Ok(())
@@ -170,21 +155,19 @@ impl Client {
         wait(work(connected, key.to_owned()), go_on, grace)
     }
 
-    /// A whole value; `None` if there is none. One of more than `limit` bytes is answered without them.
-    pub fn get(&self, key: &str, limit: u64, go_on: GoOn<'_>) -> Result<Option<Answer>> {
-        self.run(
-            key,
-            go_on,
-            Duration::ZERO,
-            move |store, key| async move { store.get(&key, &Span::WHOLE, limit).await },
-        )
+    /// A whole value, in `room`, the memory of a former one; `None` if there is none. One of more than `limit` bytes is
+    /// answered without them.
+    pub fn get(&self, key: &str, limit: u64, room: Vec<u8>, go_on: GoOn<'_>) -> Result<Option<Answer>> {
+        self.run(key, go_on, Duration::ZERO, move |store, key| async move {
+            store.get(&key, &Span::WHOLE, limit, room).await
+        })
     }
 
     /// Many whole values, of requests that are made at once; `None` for each that there is not.
     pub fn get_many(&self, keys: Vec<String>, go_on: GoOn<'_>) -> Result<Vec<Option<Answer>>> {
         self.run("", go_on, Duration::ZERO, move |store, _| async move {
             let whole = Span::WHOLE;
-            try_join_all(keys.iter().map(|key| store.get(key, &whole, u64::MAX))).await
+            try_join_all(keys.iter().map(|key| store.get(key, &whole, u64::MAX, Vec::new()))).await
         })
     }
 
@@ -250,16 +233,16 @@ impl Connected {
         Err(Failure { cause, log, waited: begun.elapsed(), protocol: self.protocol })
     }
 
-    pub(crate) async fn get(&self, key: &str, span: &Span, limit: u64) -> Result<Option<Answer>> {
+    pub(crate) async fn get(&self, key: &str, span: &Span, limit: u64, mut room: Vec<u8>) -> Result<Option<Answer>> {
         if span.length == Some(0) {
             // An empty range is not valid; only whether there is a value, and its version, are asked for.
             let head = self.head(key).await?;
-            return Ok(head.map(|(size, version)| Answer { body: Vec::new(), length: 0, version, size }));
+            return Ok(head.map(|(size, version)| Answer { body: Vec::new(), version, size }));
         }
         let path = self.path(key)?;
         for left in (0..CHANGES).rev() {
-            let failure = match self.ask(&path, span.range(), limit).await {
-                Ok(answer) => return Ok(Some(answer)),
+            let failure = match self.ask(&path, span.range(), limit, std::mem::take(&mut room)).await {
+                Ok(answer) => return answer.map(Some).map_err(|error| error.at_key(key)),
                 Err(failure) if failure.is_missing() => {
                     self.has_bucket.fetch_or(self.protocol != Protocol::Http, Ordering::Relaxed);
                     return Ok(None);
@@ -272,7 +255,9 @@ impl Connected {
             let is_whole = failure.log.status == Some(200) || failure.log.is_of_unknown;
             if is_whole && failure.log.failure.is_none() {
                 // A server without ranges sends the whole value; of a part, one has not said what the whole is.
-                let Some(whole) = Box::pin(self.get(key, &Span::WHOLE, u64::MAX)).await? else { return Ok(None) };
+                let Some(whole) = Box::pin(self.get(key, &Span::WHOLE, u64::MAX, Vec::new())).await? else {
+                    return Ok(None);
+                };
                 return Ok(Some(cut(whole, &range)));
             }
             if failure.log.status != Some(416) && !lacks_suffixes {
@@ -283,10 +268,10 @@ impl Connected {
                 // Azure has no ranges that are counted from the end.
                 let start = size.saturating_sub(span.start.unsigned_abs());
                 let span = Span { start: start as i64, length: Some(size - start), members: Vec::new() };
-                return Box::pin(self.get(key, &span, limit)).await;
+                return Box::pin(self.get(key, &span, limit, Vec::new())).await;
             }
             if size == 0 || u64::try_from(span.start).is_ok_and(|start| start >= size) {
-                return Ok(Some(Answer { body: Vec::new(), length: 0, version, size }));
+                return Ok(Some(Answer { body: Vec::new(), version, size }));
             }
             // The value has the range by now.
             if left == 0 {
@@ -297,7 +282,13 @@ impl Connected {
     }
 
     /// Asks for bytes of an object; answers that break off are asked for again, as often as other requests that fail.
-    async fn ask(&self, path: &Path, range: Option<GetRange>, limit: u64) -> std::result::Result<Answer, Failure> {
+    async fn ask(
+        &self,
+        path: &Path,
+        range: Option<GetRange>,
+        limit: u64,
+        mut room: Vec<u8>,
+    ) -> std::result::Result<Result<Answer>, Failure> {
         let begun = Instant::now();
         let (answer, log) = self
             .request(async {
@@ -309,10 +300,12 @@ impl Connected {
                     let (meta, length) = (answer.meta.clone(), answer.range.end - answer.range.start);
                     let (version, size) = (version_of(&meta), meta.size);
                     if length > limit {
-                        return Ok(Answer { body: Vec::new(), length: 0, version, size });
+                        return Ok(Ok(Answer { body: Vec::new(), version, size }));
                     }
-                    match body(answer, length).await {
-                        Ok(body) => return Ok(Answer { body, length: length as usize, version, size }),
+                    match receive(answer, length, &mut room).await {
+                        Ok(received) => {
+                            return Ok(received.map(|()| Answer { body: std::mem::take(&mut room), version, size }))
+                        }
                         // Where there are ETags, the rest of an answer was asked for, too.
                         Err(error)
                             if requests_so_far() > self.retry.max_retries
@@ -328,8 +321,9 @@ impl Connected {
             .await?;
         self.has_bucket.fetch_or(self.protocol != Protocol::Http, Ordering::Relaxed);
         traffic::add(self.protocol, Count::Read, 1);
-        traffic::add(self.protocol, Count::BytesRead, answer.length as u64);
-        self.learnt.pace.note(log.latency, begun.elapsed().saturating_sub(log.latency), answer.length as u64);
+        let length = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
+        traffic::add(self.protocol, Count::BytesRead, length);
+        self.learnt.pace.note(log.latency, begun.elapsed().saturating_sub(log.latency), length);
         Ok(answer)
     }
 
@@ -342,7 +336,7 @@ impl Connected {
             Err(failure) if failure.log.is_of_store && self.has_bucket.load(Ordering::Relaxed) => Ok(None),
             // Such an answer has no text that says what is missing, or who sends it; and some servers know only GET.
             Err(_) => {
-                let whole = Box::pin(self.get(key, &Span::WHOLE, 0)).await?;
+                let whole = Box::pin(self.get(key, &Span::WHOLE, 0, Vec::new())).await?;
                 Ok(whole.map(|whole| (whole.size, whole.version)))
             }
         }
@@ -355,7 +349,7 @@ impl Connected {
         }
         let begun = Instant::now();
         for done in 1..=ATTEMPTS {
-            let answers = try_join_all(spans.iter().map(|span| self.get(key, span, u64::MAX))).await?;
+            let answers = try_join_all(spans.iter().map(|span| self.get(key, span, u64::MAX, Vec::new()))).await?;
             let Some(answers) = answers.into_iter().collect::<Option<Vec<Answer>>>() else { return Ok(None) };
             let now = Arc::clone(&answers[0].version);
             let is_one = answers.iter().all(|answer| answer.version == now);
@@ -372,37 +366,47 @@ impl Connected {
     }
 }
 
-/// The bytes of an answer.
-async fn body(answer: object_store::GetResult, length: u64) -> std::result::Result<Vec<Bytes>, StoreError> {
+/// Takes the bytes of an answer into `body`; the inner error is that there is no memory for them.
+///
+/// Each piece is copied and let go of when it comes: so the connection has the same memory for the next one.
+async fn receive(
+    answer: object_store::GetResult,
+    length: u64,
+    body: &mut Vec<u8>,
+) -> std::result::Result<Result<()>, StoreError> {
+    if let Err(error) = ranges::reserve(body, length.min(TRUSTED)) {
+        return Ok(Err(error));
+    }
     let mut stream = answer.into_stream();
-    let (mut pieces, mut came) = (Vec::new(), 0);
     while let Some(piece) = stream.next().await {
         let piece = piece.inspect_err(|error| broken_body(innermost(error)))?;
-        came += piece.len() as u64;
-        if came > length {
+        if (body.len() + piece.len()) as u64 > length {
             break;
         }
-        pieces.push(piece);
+        if let Err(error) = scratch::reserve(body, piece.len()) {
+            return Ok(Err(error));
+        }
+        body.extend_from_slice(&piece);
     }
-    if came == length {
-        return Ok(pieces);
+    if body.len() as u64 == length {
+        return Ok(Ok(()));
     }
-    let reason = format!("{came} of {length} bytes came");
+    let reason = format!("{} of {length} bytes came", body.len());
     broken_body(reason.clone());
     Err(StoreError::Generic { store: "answer", source: reason.into() })
 }
 
 /// The part of a whole value that a request for a range would have been answered with.
-fn cut(whole: Answer, range: &GetRange) -> Answer {
-    let clip = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(whole.length);
+fn cut(mut whole: Answer, range: &GetRange) -> Answer {
+    let clip = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(whole.body.len());
     let kept = match range {
         GetRange::Bounded(range) => clip(range.start)..clip(range.end),
-        GetRange::Offset(start) => clip(*start)..whole.length,
-        GetRange::Suffix(length) => whole.length - clip(*length)..whole.length,
+        GetRange::Offset(start) => clip(*start)..whole.body.len(),
+        GetRange::Suffix(length) => whole.body.len() - clip(*length)..whole.body.len(),
     };
-    let mut bytes = Vec::with_capacity(kept.len());
-    whole.copy(kept.clone(), |piece| bytes.extend_from_slice(piece));
-    Answer { body: vec![bytes.into()], length: kept.len(), ..whole }
+    whole.body.truncate(kept.end);
+    whole.body.drain(..kept.start);
+    whole
 }
 
 /// The name of an object's version; where there are none, when it was written and how long it is.

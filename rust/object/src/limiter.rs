@@ -2,7 +2,8 @@
 //!
 //! 1. Each answer in good time allows two more requests, so that there are three times as many from round to round.
 //! 2. That ends when a round's answers take so much longer than those of the best round that twice as many requests bring
-//!    nothing, and one in four is taken back. From then on the number grows by one a round, as long as that helps.
+//!    nothing, and one in four is taken back. From then on the number grows by one a round, or by half where a round's answers
+//!    take hardly longer than those of the best: then something else was busy for a while, perhaps this machine.
 //! 3. A server that asks for fewer (429, 503) has half as many.
 //! 4. A server whose answers end their connections (HTTP/1.0, `Connection: close`) has few: each request connects anew, and
 //!    what the server's queue of connections has no room for is lost, and repeated by the system after 1, 3, 7 seconds.
@@ -28,7 +29,11 @@ const MORE: f64 = 2.0;
 const LEAST: f64 = 4.0;
 /// Answers that take so many times as long as those of the best round show that the store, or the way to it, is busy.
 const BUSY: f64 = 1.8;
-/// What is added to that, for the noise of quick answers.
+/// Answers that take so many times as long show that neither is.
+const EASY: f64 = 1.3;
+/// How many more each answer allows then, once there were too many.
+const SOME_MORE: f64 = 0.5;
+/// What is added to these times, for the noise of quick answers.
 const NOISE: Duration = Duration::from_millis(20);
 /// Servers that have asked for fewer requests are not asked whether they meant it before so long.
 const CALM: Duration = Duration::from_secs(1);
@@ -43,8 +48,9 @@ struct State {
     ceiling: usize,
     in_flight: usize,
     waiting: VecDeque<oneshot::Sender<()>>,
-    /// Whether nothing was ever busy.
-    triples: bool,
+    growth: Growth,
+    /// Whether the last round's answers took hardly longer than those of the best.
+    is_easy: bool,
     /// Uploads, whose latency is mostly the time that their bytes take, and others.
     rounds: [Round; 2],
     halved: Option<Instant>,
@@ -54,14 +60,26 @@ struct State {
     shortest: f64,
 }
 
+/// How the limit grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Growth {
+    /// Threefold from round to round: nothing was ever busy.
+    Threefold,
+    /// By half where a round is easy, or else by one: something was busy.
+    Regaining,
+    /// By one: the server has asked for fewer, or ends its connections.
+    Slow,
+}
+
 /// Answers to requests of one kind, round by round.
 #[derive(Debug)]
 struct Round {
     /// The mean latency of the best round, in seconds.
     best: Option<f64>,
-    /// Answers of this round, the sum of their latencies in seconds, and how many of them make a round.
+    /// Answers of this round, the sum of one by their latencies in seconds, and how many of them make a round. So a few that
+    /// stalled count for little: their mean would be far from what most have taken.
     answers: f64,
-    latencies: f64,
+    rates: f64,
     length: f64,
 }
 
@@ -88,8 +106,9 @@ impl Default for Limiter {
             ceiling: usize::MAX,
             in_flight: 0,
             waiting: VecDeque::new(),
-            triples: true,
-            rounds: [(), ()].map(|()| Round { best: None, answers: 0.0, latencies: 0.0, length: FIRST }),
+            growth: Growth::Threefold,
+            is_easy: false,
+            rounds: [(), ()].map(|()| Round { best: None, answers: 0.0, rates: 0.0, length: FIRST }),
             halved: None,
             keeps: None,
             shortest: f64::INFINITY,
@@ -192,7 +211,7 @@ impl State {
     fn ends(&mut self, is_end: bool) {
         if self.keeps.is_none() || (self.keeps == Some(false) && !is_end) {
             self.keeps = Some(!is_end);
-            (self.limit, self.triples) = if is_end { (FEW, false) } else { (FIRST, true) };
+            (self.limit, self.growth) = if is_end { (FEW, Growth::Slow) } else { (FIRST, Growth::Threefold) };
         }
     }
 
@@ -214,28 +233,33 @@ impl State {
         // What is not used says nothing of whether more would help.
         let used = self.in_flight as f64 >= 0.7 * self.limit.floor();
         if used && self.limit < self.bound(self.ceiling) as f64 {
-            self.limit += if self.triples { MORE } else { 1.0 / self.limit };
+            self.limit += match self.growth {
+                Growth::Threefold => MORE,
+                Growth::Regaining if self.is_easy => SOME_MORE,
+                Growth::Regaining | Growth::Slow => 1.0 / self.limit,
+            };
         }
         let least = self.least();
         let round = &mut self.rounds[usize::from(is_upload)];
         round.answers += 1.0;
-        round.latencies += latency;
+        round.rates += 1.0 / latency.max(1e-6);
         if round.answers < round.length {
             return;
         }
-        let mean = round.latencies / round.answers;
+        let mean = round.answers / round.rates;
         let best = round.best.map_or(mean, |best| best.min(mean));
+        self.is_easy = mean < EASY * best + 0.5 * NOISE.as_secs_f64();
         if used && mean > BUSY * best + NOISE.as_secs_f64() {
-            self.triples = false;
+            self.growth = self.growth.max(Growth::Regaining);
             self.limit = (0.75 * self.limit).max(least);
         }
         // The way to a store may become longer for good.
         round.best = Some(1.01 * best);
-        (round.answers, round.latencies, round.length) = (0.0, 0.0, self.limit.max(LEAST));
+        (round.answers, round.rates, round.length) = (0.0, 0.0, self.limit.max(LEAST));
     }
 
     fn throttled(&mut self) {
-        self.triples = false;
+        self.growth = Growth::Slow;
         if self.halved.is_none_or(|halved| halved.elapsed() > CALM) {
             self.limit = (0.5 * self.limit).max(self.least());
             self.halved = Some(Instant::now());
@@ -290,7 +314,7 @@ mod tests {
             let is_upload = number % 300 > 200;
             state.answered(if is_upload { 1.0 } else { 0.02 }, is_upload);
         }
-        assert!(limiter.state().triples, "no round was slower than the best of its kind");
+        assert_eq!(limiter.state().growth, Growth::Threefold, "no round was slower than the best of its kind");
     }
 
     #[test]
@@ -299,7 +323,44 @@ mod tests {
         limiter.note(Outcome::Throttled);
         limiter.note(Outcome::Throttled);
         assert_eq!(limiter.state().most(256), FIRST as usize / 2, "once for all that were on their way");
-        assert!(!limiter.state().triples);
+        assert_eq!(limiter.state().growth, Growth::Slow);
+    }
+
+    /// The limit after rounds of such latencies, in milliseconds, which fill it.
+    fn after_rounds(limiter: &Limiter, latencies: impl IntoIterator<Item = f64>) -> usize {
+        for latency in latencies {
+            let answers = limiter.state().rounds[0].length.ceil() as usize;
+            for _ in 0..answers {
+                let mut state = limiter.state();
+                (state.ceiling, state.in_flight) = (256, state.most(256));
+                state.answered(latency / 1000.0, false);
+            }
+        }
+        let limit = limiter.state().most(256);
+        limit
+    }
+
+    #[test]
+    fn what_was_taken_back_for_nothing_returns_soon() {
+        let limiter = Limiter::default();
+        assert_eq!(after_rounds(&limiter, [50.0; 5]), 256);
+        assert!(after_rounds(&limiter, [200.0; 3]) < 120, "this machine is busy");
+        assert_eq!(after_rounds(&limiter, [50.0; 4]), 256, "and is not any more");
+        limiter.note(Outcome::Throttled);
+        let asked = after_rounds(&limiter, [50.0; 4]);
+        assert!((128..140).contains(&asked), "{asked}: the server has asked for fewer");
+    }
+
+    #[test]
+    fn a_few_answers_that_stalled_are_no_sign() {
+        let limiter = Limiter::default();
+        assert_eq!(after_rounds(&limiter, [50.0; 5]), 256);
+        for number in 0..2000 {
+            let mut state = limiter.state();
+            state.in_flight = state.most(256);
+            state.answered(if number % 10 == 0 { 2.0 } else { 0.05 }, false);
+        }
+        assert_eq!(limiter.state().most(256), 256);
     }
 
     /// The limit after so many answers of a server that ends its connections.

@@ -85,39 +85,36 @@ impl Reader for ObjectReader<'_> {
         if self.pinned().is_some() {
             let wanted = [(0, None)];
             let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
-            parts.each(&wanted, |_, length, answer, range| {
-                if length as u64 > limit {
-                    return Err(self.too_long(length as u64, limit));
+            parts.each(&wanted, |_, bytes| {
+                let size = bytes.len() as u64;
+                if size > limit {
+                    return Err(self.too_long(size, limit));
                 }
-                ranges::reserve(buffer, length as u64).map_err(|error| error.at_key(self.key))?;
-                answer.copy(range, |piece| buffer.extend_from_slice(piece));
+                ranges::reserve(buffer, size).map_err(|error| error.at_key(self.key))?;
+                buffer.extend_from_slice(bytes);
                 Ok(())
             })?;
             return Ok(true);
         }
-        let Some(answer) = self.client.get(self.key, limit, self.go_on())? else { return Ok(false) };
+        let room = std::mem::take(buffer);
+        let Some(answer) = self.client.get(self.key, limit, room, self.go_on())? else { return Ok(false) };
         if answer.size > limit {
             return Err(self.too_long(answer.size, limit));
         }
-        ranges::reserve(buffer, answer.length as u64).map_err(|error| error.at_key(self.key))?;
-        answer.copy(0..answer.length, |piece| buffer.extend_from_slice(piece));
+        *buffer = answer.body;
         Ok(true)
     }
 
     fn read_ranges(&self, ranges: &mut [(i64, &mut [u8])]) -> Result<bool> {
         let wanted: Vec<Wanted> = ranges.iter().map(|(start, buffer)| (*start, Some(buffer.len() as u64))).collect();
         let Some(parts) = self.parts(&wanted)? else { return Ok(false) };
-        parts.each(&wanted, |number, length, answer, range| {
+        parts.each(&wanted, |number, bytes| {
             let (start, buffer) = &mut ranges[number];
-            if length != buffer.len() {
-                let reason = format!("data ended after {length} of {} bytes at offset {start}", buffer.len());
+            if bytes.len() != buffer.len() {
+                let reason = format!("data ended after {} of {} bytes at offset {start}", bytes.len(), buffer.len());
                 return Err(Error::decode("bytes", reason).at_key(self.key));
             }
-            let mut filled = 0;
-            answer.copy(range, |piece| {
-                buffer[filled..filled + piece.len()].copy_from_slice(piece);
-                filled += piece.len();
-            });
+            buffer.copy_from_slice(bytes);
             Ok(())
         })?;
         Ok(true)

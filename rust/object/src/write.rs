@@ -192,12 +192,8 @@ impl Connected {
 
     /// What is stored, and its version.
     async fn look(&self, key: &str) -> Result<Option<(Vec<u8>, Arc<str>)>> {
-        let answer = self.get(key, &Span::WHOLE, u64::MAX).await?;
-        Ok(answer.map(|answer| {
-            let mut value = Vec::with_capacity(answer.length);
-            answer.copy(0..answer.length, |piece| value.extend_from_slice(piece));
-            (value, answer.version)
-        }))
+        let answer = self.get(key, &Span::WHOLE, u64::MAX, Vec::new()).await?;
+        Ok(answer.map(|answer| (answer.body, answer.version)))
     }
 
     /// Makes sure that a server that is not the vendor's own heeds conditions, before an object is replaced; whether the

@@ -15,9 +15,10 @@ use blizzarr_core::region::Region;
 use blizzarr_core::salvage::{salvage, Allowed, Outcome, Salvaged};
 use blizzarr_core::store::durability;
 use blizzarr_core::store::uint64_sharded::{ShardedStore, Sharding};
+use blizzarr_core::stored::stored;
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::buffer::{to_python, Buffer};
 use crate::caching::{known, with_pool, Given, Scalar};
@@ -45,6 +46,11 @@ pub struct ArrayHandle {
     scalar: Option<Scalar>,
     /// Whether zeros behind what is encoded were told of.
     warned: Arc<AtomicBool>,
+    /// How many threads work at once, at most; 0 for as many as there are.
+    #[pyo3(get)]
+    threads: usize,
+    /// The moment of the array's pool at which reads were asked for, if not when they are done.
+    asked: Option<u64>,
 }
 
 #[pymethods]
@@ -113,7 +119,7 @@ impl ArrayHandle {
                 None => array,
             };
             let scalar = scalar.filter(|_| array.cache.is_some()).map(|(kind, make)| Scalar::new(&kind, make));
-            Ok(ArrayHandle { array, place, scalar, warned: Arc::default() })
+            Ok(ArrayHandle { array, place, scalar, warned: Arc::default(), threads: 0, asked: None })
         })
     }
 
@@ -131,24 +137,17 @@ impl ArrayHandle {
         self.array.cache.is_some()
     }
 
-    /// Reads the elements that `axes` select into `out`, for somebody who has asked for them at the moment `asked` of the
-    /// array's pool. Gives an error to warn of, the first time that zeros follow what is encoded.
-    #[pyo3(signature = (out, axes, threads=0, asked=None))]
-    fn read(
-        &self,
-        out: &Bound<'_, PyAny>,
-        axes: &Bound<'_, PyTuple>,
-        threads: usize,
-        asked: Option<u64>,
-    ) -> PyResult<Option<Py<PyBaseException>>> {
+    /// Reads the elements that `axes` select into `out`. Gives an error to warn of, the first time that zeros follow what
+    /// is encoded.
+    fn read(&self, out: &Bound<'_, PyAny>, axes: &Bound<'_, PyTuple>) -> PyResult<Option<Py<PyBaseException>>> {
         let py = out.py();
         entry(py, "read", Some(&self.place), || {
             let mut buffer = Buffer::writing(out)?;
             let region = self.region(axes, &buffer)?;
             let target = buffer.target();
             let done = py.detach(|| {
-                with_options(Some(&self.array), threads, false, &|options| {
-                    blizzarr_core::read::read_asked(&self.array, &region, &target, options, asked)
+                with_options(Some(&self.array), self.threads, false, &|options| {
+                    blizzarr_core::read::read_asked(&self.array, &region, &target, options, self.asked)
                 })
             });
             let surplus = done.map_err(|error| raise(py, error, Some(&self.place)))?;
@@ -158,15 +157,9 @@ impl ArrayHandle {
     }
 
     /// Writes the elements of `source` to where `axes` select.
-    #[pyo3(signature = (source, axes, write_empty=false, threads=0))]
-    fn write(
-        &self,
-        source: &Bound<'_, PyAny>,
-        axes: &Bound<'_, PyTuple>,
-        write_empty: bool,
-        threads: usize,
-    ) -> PyResult<()> {
-        self.writing(source, axes, write_empty, threads, blizzarr_core::write::write)
+    #[pyo3(signature = (source, axes, write_empty=false))]
+    fn write(&self, source: &Bound<'_, PyAny>, axes: &Bound<'_, PyTuple>, write_empty: bool) -> PyResult<()> {
+        self.writing(source, axes, write_empty, blizzarr_core::write::write)
     }
 
     /// The same for callers that others wait for: `False` if another writer has one of the chunks locked for longer than
@@ -178,18 +171,17 @@ impl ArrayHandle {
         axes: &Bound<'_, PyTuple>,
         write_empty: bool,
     ) -> PyResult<bool> {
-        self.writing(source, axes, write_empty, 0, blizzarr_core::write::write_unless_locked)
+        self.writing(source, axes, write_empty, blizzarr_core::write::write_unless_locked)
     }
 
     /// The same as `write` for several pairs of a source and axes: chunks that are stored together are, with all that is written of
     /// them. If parts share elements, the last one counts.
-    #[pyo3(signature = (parts, write_empty=false, threads=0))]
+    #[pyo3(signature = (parts, write_empty=false))]
     fn write_parts(
         &self,
         py: Python<'_>,
         parts: Vec<(Bound<'_, PyAny>, Bound<'_, PyTuple>)>,
         write_empty: bool,
-        threads: usize,
     ) -> PyResult<()> {
         entry(py, "write", Some(&self.place), || {
             let buffers = parts.iter().map(|(source, _)| Buffer::reading(source)).collect::<PyResult<Vec<_>>>()?;
@@ -198,7 +190,7 @@ impl ArrayHandle {
             let origins: Vec<_> = buffers.iter().map(Buffer::origin).collect();
             let pairs: Vec<_> = regions.iter().zip(&origins).collect();
             let done = py.detach(|| {
-                with_options(Some(&self.array), threads, write_empty, &|options| {
+                with_options(Some(&self.array), self.threads, write_empty, &|options| {
                     durability::call(|| blizzarr_core::write::write_parts(&self.array, &pairs, options))
                 })
             });
@@ -240,6 +232,17 @@ impl ArrayHandle {
             let shared = shared.collect::<PyResult<Vec<_>>>()?;
             let surplus = (surplus, first_surplus.map(|error| raise(py, error, Some(&self.place)).into_value(py)));
             Ok((objects, missing, bytes, findings.chunks, errors, findings.left_out, shared, surplus))
+        })
+    }
+
+    /// Which of the smallest inner chunks of the chunk at `indices` are stored: a byte for each, 1 or 0, in C order.
+    fn stored<'py>(&self, py: Python<'py>, indices: Vec<i64>) -> PyResult<Bound<'py, PyBytes>> {
+        entry(py, "look for inner chunks", Some(&self.place), || {
+            if indices.len() != self.array.shape.len() {
+                return Err(PyValueError::new_err(format!("expected {} indices", self.array.shape.len())));
+            }
+            let done = py.detach(|| stored(&self.array, &indices));
+            done.and_then(|flags| to_python(py, &flags)).map_err(|error| raise(py, error, Some(&self.place)))
         })
     }
 
@@ -287,8 +290,7 @@ impl ArrayHandle {
     /// The same array without its pool: what is read is what is stored.
     fn without_pool(&self, py: Python<'_>) -> PyResult<Self> {
         entry(py, "read an array without a pool", Some(&self.place), || {
-            let array = self.shaped(py, self.array.shape.clone())?;
-            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar: None, warned: Arc::clone(&self.warned) })
+            Ok(self.with_array(py, self.shaped(py, self.array.shape.clone())?, None))
         })
     }
 
@@ -310,7 +312,16 @@ impl ArrayHandle {
             array.sides = sides.or(array.sides);
             array.cache.clone_from(&self.array.cache);
             let scalar = self.scalar.as_ref().map(|scalar| scalar.clone_ref(py));
-            Ok(ArrayHandle { array, place: self.place.clone_ref(py), scalar, warned: Arc::clone(&self.warned) })
+            Ok(self.with_array(py, array, scalar))
+        })
+    }
+
+    /// The same array, with at most so many threads, and for reads that were asked for at this moment of its pool.
+    #[pyo3(signature = (threads=None, asked=None))]
+    fn with_options(&self, py: Python<'_>, threads: Option<usize>, asked: Option<u64>) -> PyResult<Self> {
+        entry(py, "choose the options of an array", Some(&self.place), || {
+            let handle = self.resized(py, self.array.shape.clone(), None)?;
+            Ok(ArrayHandle { threads: threads.unwrap_or(self.threads), asked: asked.or(self.asked), ..handle })
         })
     }
 }
@@ -362,6 +373,11 @@ fn sharded(array: Array, given: Shards) -> Result<Array> {
 }
 
 impl ArrayHandle {
+    fn with_array(&self, py: Python<'_>, array: Array, scalar: Option<Scalar>) -> Self {
+        let (place, warned) = (self.place.clone_ref(py), Arc::clone(&self.warned));
+        ArrayHandle { array, place, scalar, warned, threads: self.threads, asked: self.asked }
+    }
+
     /// The chunks of this array under a shape, without a pool.
     fn shaped(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Array> {
         let Array { store, keys, lock_key, chain, chains, sides, shards, document, .. } = &self.array;
@@ -380,7 +396,6 @@ impl ArrayHandle {
         source: &Bound<'_, PyAny>,
         axes: &Bound<'_, PyTuple>,
         write_empty: bool,
-        threads: usize,
         write: impl Fn(&Array, &Region, &Origin<'_>, &Options<'_>) -> Result<T> + Sync,
     ) -> PyResult<T> {
         let py = source.py();
@@ -389,7 +404,7 @@ impl ArrayHandle {
             let region = self.region(axes, &buffer)?;
             let origin = buffer.origin();
             let done = py.detach(|| {
-                with_options(Some(&self.array), threads, write_empty, &|options| {
+                with_options(Some(&self.array), self.threads, write_empty, &|options| {
                     durability::call(|| write(&self.array, &region, &origin, options))
                 })
             });

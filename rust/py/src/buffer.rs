@@ -11,10 +11,10 @@ use std::mem::MaybeUninit;
 
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::memory::{Origin, Target};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::ending;
 
@@ -155,6 +155,24 @@ pub fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyByte
     };
     let made = made.map_err(|_| no_memory())?;
     made.cast_into().map_err(|_| Error::new(Kind::Internal, "bytes are no bytes"))
+}
+
+/// A text of Python from UTF-8. `characters` is memory for the next text, too.
+pub fn text_of<'py>(py: Python<'py>, text: &[u8], characters: &mut Vec<char>) -> PyResult<Bound<'py, PyString>> {
+    // Python decodes ASCII fast. From anything else it makes a text that grows with its widest character and is cut to its
+    // length in the end, which takes twice as long as decoding here. On Windows, its wide characters are of 16 bits.
+    let wide = if text.is_ascii() || cfg!(windows) { None } else { std::str::from_utf8(text).ok() };
+    let Some(wide) = wide else { return PyString::from_bytes(py, text) };
+    characters.clear();
+    characters.try_reserve(text.len()).map_err(|_| PyMemoryError::new_err("no memory for a text"))?;
+    characters.extend(wide.chars());
+    // SAFETY: the GIL is held, and so many characters of 32 bits are there, as many as this system's `wchar_t` has; the
+    // result is null, with an exception set, or a new reference to an object of type `str`.
+    let made = unsafe {
+        let made = ffi::PyUnicode_FromWideChar(characters.as_ptr().cast(), characters.len() as ffi::Py_ssize_t);
+        Bound::from_owned_ptr_or_err(py, made)
+    };
+    Ok(made?.cast_into()?)
 }
 
 /// The places of a contiguous array of Python objects, NumPy's `object` type.

@@ -6,6 +6,7 @@ use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
 use blizzarr_core::codec::element::{Run, Swap};
 use blizzarr_core::codec::BytesToBytes;
 use blizzarr_core::error::Result;
+use blizzarr_core::subchunk_order::SubchunkOrder;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -154,8 +155,14 @@ fn shard(
     depth: usize,
 ) -> PyResult<Shard> {
     type Steps<'py> = Vec<Bound<'py, PyTuple>>;
-    let (_, inner_shape, inner_steps, index_steps, at_start): (String, Vec<usize>, Steps<'_>, Steps<'_>, bool) =
-        step.extract()?;
+    let (_, inner_shape, inner_steps, index_steps, at_start, order): (
+        String,
+        Vec<usize>,
+        Steps<'_>,
+        Steps<'_>,
+        bool,
+        String,
+    ) = step.extract()?;
     if inner_shape.len() != stored.len() || inner_shape.contains(&0) {
         return Err(PyValueError::new_err(format!("inner chunks of shape {inner_shape:?} do not fit {stored:?}")));
     }
@@ -164,7 +171,13 @@ fn shard(
     let inner = build(py, inner_shape, cell, &inner_steps, depth + 1)?;
     let index_cell = Cell { itemsize: 8, boolean: false, fill: &[0xff; 8] };
     let index = build(py, index_shape, &index_cell, &index_steps, depth + 1)?;
-    Shard::new(stored, inner, index, at_start).map_err(|error| raise(py, error, None))
+    let mut shard = Shard::new(stored, inner, index, at_start).map_err(|error| raise(py, error, None))?;
+    shard.write_order = match order.as_str() {
+        "morton" => SubchunkOrder::Morton,
+        "colexicographic" => SubchunkOrder::Colexicographic,
+        _ => SubchunkOrder::Lexicographic,
+    };
+    Ok(shard)
 }
 
 fn stored_shape(shape: &[usize], order: Option<&[usize]>) -> Vec<usize> {

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::buffer::{Buffer, Slots};
+use crate::buffer::{text_of, Buffer, Slots};
 use crate::errors::{entry, handed, raise};
 use crate::texts::Texts;
 
@@ -82,6 +82,7 @@ impl ElementTable {
             }
             let mut slots = Slots::of(out)?;
             let mut recent = Recent::of(bytes.len() / TOKEN);
+            let mut characters = Vec::new();
             for index in 0..bytes.len() / TOKEN {
                 let token = token_at(bytes, index);
                 let element = if token == 0 {
@@ -90,7 +91,7 @@ impl ElementTable {
                     let element = blocks.element(token).map_err(|error| raise(py, error, None))?;
                     recent.get(py, element, || {
                         if self.text {
-                            Ok(PyString::from_bytes(py, element)?.into_any().unbind())
+                            Ok(text_of(py, element, &mut characters)?.into_any().unbind())
                         } else {
                             Ok(handed(py, element)?.into_any().unbind())
                         }

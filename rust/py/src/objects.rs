@@ -8,9 +8,9 @@ use blizzarr_core::cache::changes;
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::interrupt::{ending, Interrupt};
 use blizzarr_core::store::version::{Status, Version};
-use blizzarr_core::store::{ranges, Conditional, Locker, Reader, Store};
+use blizzarr_core::store::{Conditional, Locker, Reader, Store};
 use blizzarr_core::{fork, pool};
-use blizzarr_object::client::{Answer, Client};
+use blizzarr_object::client::Client;
 use blizzarr_object::reader::ObjectReader;
 use blizzarr_object::settings::{Provided, Provider, Settings};
 use blizzarr_object::spans::Wanted;
@@ -83,8 +83,8 @@ impl ObjectClient {
         self.run(
             py,
             false,
-            |go_on| self.client.get(key, u64::MAX, go_on),
-            |py, answer| Ok((whole(py, &answer)?, answer.version.to_string())),
+            |go_on| self.client.get(key, u64::MAX, Vec::new(), go_on),
+            |py, answer| Ok((handed(py, &answer.body)?, answer.version.to_string())),
         )
     }
 
@@ -95,7 +95,8 @@ impl ObjectClient {
             false,
             |go_on| self.client.get_many(keys, go_on).map(Some),
             |py, answers| {
-                let values = answers.iter().map(|answer| answer.as_ref().map(|answer| whole(py, answer)).transpose());
+                let values =
+                    answers.iter().map(|answer| answer.as_ref().map(|answer| handed(py, &answer.body)).transpose());
                 PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
             },
         )?;
@@ -117,13 +118,11 @@ impl ObjectClient {
             false,
             |go_on| self.client.get_ranges(key, &ranges, version, go_on),
             |py, parts| {
-                let mut values: Vec<Vec<u8>> = ranges.iter().map(|_| Vec::new()).collect();
-                parts.each(&ranges, |number, length, answer, range| -> PyResult<()> {
-                    values[number].reserve_exact(length);
-                    answer.copy(range, |piece| values[number].extend_from_slice(piece));
+                let mut values: Vec<Option<Bound<'py, PyBytes>>> = ranges.iter().map(|_| None).collect();
+                parts.each(&ranges, |number, bytes| -> PyResult<()> {
+                    values[number] = Some(handed(py, bytes)?);
                     Ok(())
                 })?;
-                let values = values.iter().map(|part| handed(py, part)).collect::<PyResult<Vec<_>>>()?;
                 Ok((PyList::new(py, values)?, parts.version.to_string()))
             },
         )
@@ -172,13 +171,6 @@ impl ObjectClient {
     fn delete(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<()> {
         self.change(py, |go_on| self.client.delete(keys, go_on))
     }
-}
-
-/// A whole value, for Python.
-fn whole<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyBytes>> {
-    let mut whole = Vec::with_capacity(answer.length);
-    answer.copy(0..answer.length, |piece| whole.extend_from_slice(piece));
-    handed(py, &whole)
 }
 
 /// What is wrong with what a user has configured.
@@ -401,11 +393,8 @@ impl Store for RemoteStore {
 
 impl Conditional for RemoteStore {
     fn get_with_version(&self, key: &str) -> Result<Option<(Vec<u8>, String)>> {
-        let Some(value) = self.client.get(key, u64::MAX, &reading)? else { return Ok(None) };
-        let mut whole = Vec::new();
-        ranges::reserve(&mut whole, value.length as u64).map_err(|error| error.at_key(key))?;
-        value.copy(0..value.length, |piece| whole.extend_from_slice(piece));
-        Ok(Some((whole, value.version.to_string())))
+        let found = self.client.get(key, u64::MAX, Vec::new(), &reading)?;
+        Ok(found.map(|value| (value.body, value.version.to_string())))
     }
 
     fn set_if_version(&self, key: &str, parts: &[&[u8]], version: Option<&str>) -> Result<bool> {

@@ -173,6 +173,7 @@ impl Locked {
         unsafe { self.elements.start.add(index * PACKED) }
     }
 
+    #[inline]
     fn get(&self, index: usize) -> Result<&[u8]> {
         let mut text = Unpacked { length: 0, bytes: std::ptr::null() };
         // SAFETY: the lock is ours, and a packed element is there.

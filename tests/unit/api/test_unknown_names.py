@@ -16,7 +16,7 @@ from blizzarr.suppliers import SUPPLIERS, supplier
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 ATTRIBUTES = {"site": "ridge", "nested": [1, {"a": 2}]}
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
-    "codec": ({"codecs": ["bytes", {"name": "zarrs.gdeflate", "configuration": {"level": 1}}]}, "zarrista"),
+    "codec": ({"codecs": ["bytes", {"name": "zarrs.gdeflate", "configuration": {"level": 1}}]}, "its feature gdeflate"),
     "inner codec": (
         {
             "codecs": [
@@ -98,6 +98,35 @@ def test_a_group_is_not_opened_as_such_an_array() -> None:
             blizzarr.open(store, path="a")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"compressor": {"id": "squash"}}, "numcodecs has no codec of this name"),
+        ({"filters": [{"id": "imagecodecs_unheard_of"}, {"id": "squash"}]}, "imagecodecs-zarr"),
+    ],
+)
+def test_version_2(change: dict[str, Any], words: str) -> None:
+    """Arrays of v2 are there but for their data, too, with their attributes and the names of their axes."""
+    store: dict[str, Any] = {}
+    group = blizzarr.create_group(store, zarr_format=2)
+    group.create_array("a", shape=4, dtype="i1", attributes=ATTRIBUTES, dimension_names=["x"])
+    stored = {**json.loads(bytes(store["a/.zarray"])), **change}
+    store["a/.zarray"] = json.dumps(stored).encode()
+    before = dict(store)
+    for array in (blizzarr.open(store, path="a"), blizzarr.open_array(store, path="a", mode="a"), group["a"]):
+        assert isinstance(array, ArrayWithoutData)
+        assert (array.shape, array.dimension_names, array.attrs["nested"]) == ((4,), ("x",), ATTRIBUTES["nested"])
+        assert stored.items() <= array.document.items()
+        assert words in repr(array)
+        assert words in repr(array.info)
+        with pytest.raises(UnknownExtensionError, match=words):
+            array[:]
+        with pytest.raises(UnknownExtensionError, match=words):
+            array[0] = 1
+    assert [finding.kind for finding in blizzarr.check(store).findings] == ["not-supported"]
+    assert store == before
+
+
 def test_what_may_be_ignored_is_ignored() -> None:
     """A member or a storage transformer that need not be understood changes nothing."""
     change = {"storage_transformers": [{"name": "acme", "must_understand": False}], "acme": {"must_understand": False}}
@@ -129,6 +158,7 @@ def test_once_it_is_registered() -> None:
     ("point", "name", "words"),
     [
         ("codec", "zarrs.anything", "zarrista"),
+        ("codec", "zarrs.gdeflate", "with its feature gdeflate"),
         ("codec", "imagecodecs_jpeg2k", "pip install imagecodecs-zarr"),
         ("codec", "virtual_tiff.x", "virtual-tiff"),
         ("codec", "zip", "not in the registry"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any, Literal
 
 import pytest
 
-from blizzarr.api import create_array, open_array
+from blizzarr.api import create_array, create_group, open_array
 from blizzarr.array import exclusive as exclusion
 from blizzarr.array import reshape
 from blizzarr.array.exclusive import exclusive
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores import LocalStore, MemoryStore
+from blizzarr.stores.local import Links
 
 
 def order_of(first: tuple[Any, str], second: tuple[Any, str]) -> list[str]:
@@ -55,6 +57,24 @@ def test_a_directory_that_is_gone_is_an_error_with_its_place(tmp_path: Path) -> 
     ):
         pass
     assert caught.value.array == "/a"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such errors")
+@pytest.mark.parametrize("links", ["follow", "within-root"])
+@pytest.mark.parametrize("locking", ["required", "threads"])
+@pytest.mark.parametrize("other", ["file", "loop"])
+def test_a_directory_that_something_else_has_replaced_is_an_error_of_the_store(
+    other: str, locking: Literal["required", "threads"], links: Links, tmp_path: Path
+) -> None:
+    z = create_group(LocalStore(tmp_path, locking=locking, links=links)).create_array("g/a", data=[1, 2])
+    shutil.rmtree(tmp_path / "g")
+    if other == "file":
+        (tmp_path / "g").touch()
+    else:
+        (tmp_path / "g").symlink_to("g")
+    for change in (lambda: z.append([3]), lambda: z.resize(3)):
+        with pytest.raises((StoreError, ConflictError), match=r"removed|Not a directory|Too many levels"):
+            change()
 
 
 def test_what_could_not_be_locked_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

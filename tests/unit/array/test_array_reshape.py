@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blizzarr.api import create_array
-from blizzarr.array import Array, binding, erase
+from blizzarr.api import create_array, open_array
+from blizzarr.array import Array, binding, erase, facts, reshape
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.formats import read_node, write_node
 from blizzarr.hierarchy.remove import remove_node
@@ -306,6 +306,77 @@ def test_append_from_a_stale_handle_goes_to_the_end() -> None:
     one.append([3, 4])
     assert other.append([5]) == (6,)
     assert other[:].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_an_append_to_a_known_document_decodes_nothing(
+    axis: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The document is the one that the handle came from, or has stored itself; in it only the shape changes."""
+    data = np.arange(1, 13, dtype="u2").reshape(3, 4)
+    z = create_array(LocalStore(tmp_path), data=data, chunks=(2, 3), attributes={"a": [1]})
+
+    def unwanted(*_: object) -> None:
+        raise AssertionError("the document is decoded")
+
+    monkeypatch.setattr(reshape, "_stored", unwanted)
+    longer = data
+    for _ in range(3):
+        z.append(data, axis)
+        longer = np.concatenate([longer, data], axis)
+    np.testing.assert_array_equal(z[...], longer)
+    opened = open_array(tmp_path)
+    np.testing.assert_array_equal(opened[...], longer)
+    assert opened.metadata == z.metadata
+    assert opened.attrs.asdict() == {"a": [1]}
+
+
+def test_attributes_set_while_rows_are_appended_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are stored after the new rows, and before the document with the new shape."""
+    z = create_array(LocalStore(tmp_path), data=np.arange(4), chunks=2)
+    z.append([4])
+    changing = reshape.changing
+
+    def late(*args: Any) -> Any:
+        monkeypatch.setattr(reshape, "changing", changing)
+        open_array(tmp_path).attrs["units"] = "m"
+        return changing(*args)
+
+    monkeypatch.setattr(reshape, "changing", late)
+    assert z.append([5, 6]) == (7,)
+    assert z.attrs.asdict() == {"units": "m"}
+    for array in (z, open_array(tmp_path)):
+        assert array[...].tolist() == list(range(7))
+        assert array.attrs.asdict() == {"units": "m"}
+
+
+def test_handles_that_append_in_turns_do_not_write_over_each_other(tmp_path: Path) -> None:
+    """Each knows the document that it has stored last, which the other one has replaced since."""
+    create_array(LocalStore(tmp_path), data=np.arange(2), chunks=2)
+    one, other = open_array(tmp_path), open_array(tmp_path)
+    for number in range(2, 8, 2):
+        assert one.append([number]) == (number + 1,)
+        assert other.append([number + 1]) == (number + 2,)
+    assert one.refresh()[...].tolist() == other[...].tolist() == list(range(8))
+
+
+def test_an_array_that_is_refreshed_while_rows_are_appended_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows would be stored in the layout of the array that was opened, and its successor made longer."""
+    z = open_array(create_array(LocalStore(tmp_path), data=np.arange(5), chunks=2).store)
+
+    def replaced_meanwhile(*args: Any) -> Any:
+        monkeypatch.undo()
+        binding = facts.bind(*args)
+        create_array(tmp_path, data=np.arange(6.0), chunks=4, overwrite=True)
+        z.refresh()
+        return binding
+
+    monkeypatch.setattr(facts, "bind", replaced_meanwhile)
+    with pytest.raises(ConflictError, match="somebody has replaced the array"):
+        z.append([7, 8])
+    assert z[...].tolist() == open_array(tmp_path)[...].tolist() == list(range(6))
 
 
 def test_resize_from_a_stale_handle_is_a_conflict() -> None:

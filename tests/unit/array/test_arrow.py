@@ -46,9 +46,9 @@ def test_nulls_are_not_lost(is_method: bool) -> None:
     """Nulls are refused where NumPy would make numbers of them, and are missing where elements may be."""
     given: Any = Nulls([1, None, 3], is_method)
     array = blizzarr.create_array({}, data=[7, 8, 9])
-    with pytest.raises(ValueError, match=r"found 1 null; fill them, or use the data type zarrs\.optional"):
+    with pytest.raises(ValueError, match=r"found 1 that is null or masked; fill them, or use zarrs\.optional"):
         array[:] = given
-    with pytest.raises(ValueError, match="found 1 null"):
+    with pytest.raises(ValueError, match="found 1 that is null or masked"):
         blizzarr.create_array({}, data=given)
     assert array[:].tolist() == [7, 8, 9]
     there = blizzarr.create_array({}, shape=3, dtype=OPTIONAL)
@@ -158,3 +158,30 @@ def test_ragged_arrays(dtype: str) -> None:
     made = array.to_arrow(slice(None, None, -1))
     assert made.to_pylist() == [[], *reversed(lists)]
     assert made.type == arrow.large_list(arrow.from_numpy_dtype(np.dtype(dtype).newbyteorder("=")))
+
+
+def test_masked_elements_are_not_lost() -> None:
+    """What a mask hides is refused wherever it would be stored, and an array without masked elements is written."""
+    masked = np.ma.masked_equal([1, 2, 1], 1)
+    array = blizzarr.create_array({}, data=[7, 8, 9])
+    texts = blizzarr.create_array({}, data=["a", "b"])
+    for work in (
+        lambda: blizzarr.create_array({}, data=masked),
+        lambda: blizzarr.create_array({}, data=masked, dtype="int8"),
+        lambda: array.__setitem__(..., masked),
+        lambda: array.append(masked),
+        lambda: texts.__setitem__(..., np.ma.array(["c", "d"], mask=[True, False])),
+    ):
+        with pytest.raises(ValueError, match="null or masked"):
+            work()
+    assert array[...].tolist() == [7, 8, 9]
+    array[...] = np.ma.array([4, 5, 6])
+    assert array[...].tolist() == [4, 5, 6]
+
+
+def test_a_group_is_no_data() -> None:
+    """NumPy would store the names of its members."""
+    group = blizzarr.create_group({})
+    group.create_array("a", data=[1])
+    with pytest.raises(TypeError, match=r"found Group, of which NumPy would take the names"):
+        blizzarr.create_array({}, data=group)

@@ -125,6 +125,7 @@ def test_steps_of_everything() -> None:
             [("transpose", (1, 0)), ("bytes", 0), ("blosc", "zstd", 3, 2, 4, 0)],
             [("bytes", index), ("crc32c",)],
             True,
+            "lexicographic",
         ),
         ("zstd", 3, True),
         ("gzip", 2),
@@ -254,7 +255,7 @@ def test_wrong_options(make: Any, text: str) -> None:
 
 def test_unknown_codec() -> None:
     """row 53: named, with what would supply it."""
-    with pytest.raises(UnknownExtensionError, match="zarrista") as caught:
+    with pytest.raises(UnknownExtensionError, match="its feature gdeflate") as caught:
         CodecChain.from_list(["bytes", "zarrs.gdeflate"], "f4", (1,))
     assert caught.value.extensions == ("zarrs.gdeflate",)
 

@@ -72,8 +72,8 @@ def test_as_numcodecs_has_it(config: dict[str, Any], option: str, values: list[A
             try:
                 ours = encoded(chain, data, kind)
             except CodecError:
-                # What numcodecs loses is refused.
-                assert chosen["id"] in ("delta", "fixedscaleoffset")
-                assert not np.allclose(expected.astype("f8"), data.astype("f8"), atol=1)
+                # What numcodecs loses is refused. It is more than rounding, how much depends on the processor.
+                assert chosen["id"] in ("delta", "fixedscaleoffset", "packbits")
+                assert not np.allclose(expected.astype("f8"), data.astype("f8"), atol=0.5)
                 continue
             assert np.asarray(codec.decode(ours)).tobytes() == expected.astype(dtype).tobytes()

@@ -79,6 +79,40 @@ def test_padding_that_is_wrong() -> None:
             decoded(chain, stored, "bool", (2, 3))
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_packbits_loses_no_integer(zarr_format: Any, dtype: str) -> None:
+    """numcodecs makes 1 of every integer that is not 0; what it made of them is read."""
+    store: dict[str, Any] = {}
+    filters = {"filters": [PackBitsCodec()], "zarr_format": zarr_format, "compressors": None}
+    array = blizzarr.create_array(store, shape=5, dtype=dtype, **filters)
+    array[:] = [0, 1, 1, 0, 1]
+    assert array[:].tolist() == [0, 1, 1, 0, 1]
+    before = dict(store)
+    expected = r"expected 0 or 1, which is all that numcodecs\.packbits keeps .*, found 7 as element 3; write booleans"
+    with pytest.raises(CodecError, match=expected):
+        array[3] = 7
+    assert dict(store) == before
+
+
+def test_packbits_behind_a_compressor_loses_no_byte() -> None:
+    """Where filters of v2 follow a compressor, they get its bytes."""
+    document = {
+        "zarr_format": 2,
+        "shape": [5],
+        "chunks": [5],
+        "dtype": "|b1",
+        "order": "C",
+        "fill_value": None,
+        "filters": [{"id": "zlib", "level": 1}, {"id": "packbits"}],
+        "compressor": None,
+    }
+    store = {".zarray": json.dumps(document).encode()}
+    with pytest.raises(CodecError, match="expected 0 or 1"):
+        blizzarr.open_array(store, mode="r+")[:] = True
+    assert list(store) == [".zarray"]
+
+
 def test_filters_run_in_order() -> None:
     """Several filters that numcodecs runs are one step of the engine, each given what the one before it made."""
     filters = [

@@ -50,7 +50,7 @@ def test_a_panic_is_an_error_that_says_what_to_report(array: Any, operation: str
     before = array[:]
     axes = ((0, 0, 1), (1, 0, 1))
     with pytest.raises(InternalError) as caught:
-        getattr(handle_with_bug(array), operation)(np.ones(array.shape), axes, threads=threads)
+        getattr(handle_with_bug(array).with_options(threads), operation)(np.ones(array.shape), axes)
     error = caught.value
     assert isinstance(error, RuntimeError)
     assert isinstance(error, BlizzarrError)
@@ -70,7 +70,7 @@ def test_locks_are_released_and_the_engine_lives_on(array: Any) -> None:
     axes = ((0, 0, 1), (1, 0, 1))
     for _ in range(20):
         with pytest.raises(InternalError):
-            handle_with_bug(array, 2).write(np.ones(array.shape), axes, threads=4)
+            handle_with_bug(array, 2).with_options(threads=4).write(np.ones(array.shape), axes)
 
     def write() -> None:
         array[:, :100] = 7

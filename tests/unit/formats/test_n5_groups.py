@@ -119,3 +119,26 @@ def test_groups_of_zarr_have_no_members_of_n5(container: Path) -> None:
     assert dict(blizzarr.open_group(container / "zarr" / "a").attrs) == {}
     with pytest.raises(NodeExistsError, match=r"already \(attributes\.json\)"):
         blizzarr.create_group(container)
+
+
+def test_a_directory_is_a_member(container: Path) -> None:
+    """It was listed and opened, but `in` said that it was not there, and it could not be removed."""
+    root = blizzarr.open_group(container)
+    assert "volumes" in root
+    assert "volumes/raw/data" in root
+    assert "labels" not in root
+    del root["volumes"]
+    assert list(root) == ["setup0"]
+    assert sorted(path.name for path in container.iterdir()) == ["attributes.json", "setup0"]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_no_array_hides_what_a_directory_holds(container: Path, overwrite: bool) -> None:
+    """An array was put in its place, and nothing below it was listed any more."""
+    root = blizzarr.open_group(container)
+    with pytest.raises(NodeExistsError, match="arrays or groups are below this path"):
+        root.create_array("volumes", data=DATA, overwrite=overwrite)
+    with pytest.raises(NodeExistsError, match="arrays or groups are below this path"):
+        blizzarr.create_array(container / "volumes", data=DATA, overwrite=overwrite)
+    assert {path for path, node in root.walk() if isinstance(node, blizzarr.Array)} == set(LEVELS)
+    assert root.create_array("volumes/labels", data=DATA).path == "volumes/labels"

@@ -11,7 +11,7 @@ import pytest
 
 import blizzarr
 from blizzarr import Array, Group
-from blizzarr.errors import NodeNotFoundError
+from blizzarr.errors import NodeExistsError, NodeNotFoundError
 from blizzarr.stores import LocalStore, MemoryStore
 
 WARNS = "no document says that /.* is a group, as Zarr v3 wants it since 2024"
@@ -88,3 +88,16 @@ def test_what_is_made_in_it_is_plain() -> None:
     assert copied.metadata.format == "v3"
     assert [path for path, _ in copied.walk()] == ["color", "color/1", "color/2", "deep", "deep/er", "deep/er/x"]
     assert list(blizzarr.open(target)) == ["all"]
+
+
+def test_members_are_found_and_not_hidden() -> None:
+    """What is listed is `in` the group and can be removed; an array in its place would hide what is below it."""
+    store = hierarchy(MemoryStore())
+    with pytest.warns(UserWarning, match=WARNS):
+        root = blizzarr.open_group(store)
+    assert [name in root for name in ("color", "deep/er", "shape")] == [True, True, False]
+    with pytest.raises(NodeExistsError, match="arrays or groups are below this path"):
+        root.create_array("color", shape=4, dtype="int8", overwrite=True)
+    del root["deep"]
+    assert list(root) == ["color"]
+    assert not list(store.list("deep/"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Barrier
 from typing import Any
 
 import pytest
 
 import blizzarr
-from blizzarr.stores import MappingStore, read_only
+from blizzarr.stores import Listing, MappingStore, MemoryStore, read_only
+from blizzarr.stores.wrapper import StoreWrapper
 
 
 class Counted(dict[str, bytes]):
@@ -47,3 +49,26 @@ def test_all_keys_are_listed_once(kind: Any, zarr_format: str) -> None:
     values.listed = 0
     assert [name for name, _ in inner.members(max_depth=1)] == ["c", "c/d"]
     assert values.listed == 1
+
+
+class Far(StoreWrapper):
+    """A store whose listings of one level wait for each other, so that one after the other is an error."""
+
+    def __init__(self, store: Any, groups: list[int]) -> None:
+        super().__init__(store)
+        self.remote = True
+        self.barriers = [Barrier(count, timeout=30) for count in groups]
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        self.barriers[prefix.count("/")].wait()
+        return super().list_dir(prefix)
+
+
+def test_far_away_all_groups_of_one_level_are_listed_at_once() -> None:
+    store = MemoryStore()
+    root = blizzarr.create_group(store)
+    for name in ("a/x", "a/y", "b/z", "c"):
+        root.create_group(name)
+        root.create_array(f"{name}/array", shape=2, dtype="u1")
+    group = blizzarr.open_group(Far(store, [1, 3, 3, 1]), mode="r")
+    assert str(group.tree()).count("array (2,)") == 4

@@ -226,9 +226,11 @@ def test_what_is_being_removed_is_listed_nowhere(tmp_path: Path) -> None:
 def test_what_lies_below_an_array_is_not_removed_with_it(zarr_format: int, tmp_path: Path) -> None:
     """Somebody has put the array above whole hierarchies by mistake: `rm` and `overwrite` must not cost them."""
     folder = tmp_path / "folder"
-    blizzarr.create_array(folder / "data.zarr", data=np.arange(3))
-    blizzarr.create_group(folder / "more.zarr", zarr_format=2)
     blizzarr.create_array(folder, data=np.arange(4), zarr_format=zarr_format)
+    blizzarr.create_array(tmp_path / "data.zarr", data=np.arange(3))
+    blizzarr.create_group(tmp_path / "more.zarr", zarr_format=2)
+    for name in ("data.zarr", "more.zarr"):
+        (tmp_path / name).rename(folder / name)
     for remove in (
         lambda: blizzarr.create_array(folder, data=np.arange(4), zarr_format=zarr_format, overwrite=True),
         lambda: remove_node(LocalStore(folder), ""),

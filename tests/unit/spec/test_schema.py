@@ -40,6 +40,10 @@ CASES: list[Callable[[Any], Any]] = [
         chunk_layout=ts.ChunkLayout(inner_order=[1, 0, 2])
     ),
     lambda ts: ts.Schema(chunk_layout=ts.ChunkLayout(rank=2), rank=3),
+    *(
+        lambda ts, other=other: ts.Schema(dimension_units=["nm", None]) == ts.Schema(dimension_units=other)
+        for other in ([None, "nm"], ["nm", None], [None, None], ["nm"], None)
+    ),
     lambda ts: ts.Schema(),
     lambda ts: ts.Schema().rank,
     lambda ts: ts.Schema().domain,

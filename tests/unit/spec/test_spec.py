@@ -446,3 +446,49 @@ def test_objects_in_json() -> None:
 
 def test_a_volume_has_four_dimensions_before_anything_is_said_of_it() -> None:
     assert Spec({"driver": "neuroglancer_precomputed", "kvstore": "memory://"}).rank == 4
+
+
+STORED = {
+    "driver": "zarr3",
+    "kvstore": MEMORY,
+    "metadata": {
+        "shape": [10, 21],
+        "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 6]}},
+        "dimension_names": ["x", "y"],
+        "attributes": {"dimension_units": ["4 nm", None]},
+    },
+}
+VIEW = {
+    **STORED,
+    "transform": {
+        "input_inclusive_min": [2, 3],
+        "input_exclusive_max": [5, 9],
+        "output": [{"input_dimension": 1, "stride": 2, "offset": 1}, {"input_dimension": 0}],
+    },
+}
+DOWNSAMPLE = {"driver": "downsample", "downsample_factors": [2, 3], "downsample_method": "mean"}
+
+
+@pytest.mark.parametrize("base", [STORED, VIEW])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda base: {"driver": "cast", "dtype": "float32", "base": base},
+        lambda base: {
+            "driver": "cast",
+            "dtype": "float32",
+            "base": base,
+            "schema": {"dimension_units": ["4nm", "8nm"]},
+        },
+        lambda base: {**DOWNSAMPLE, "base": base},
+        lambda base: {**DOWNSAMPLE, "base": {"driver": "cast", "dtype": "float32", "base": base}},
+        lambda base: {"driver": "stack", "layers": [base]},
+        lambda base: {"driver": "stack", "layers": [base, STORED]},
+    ],
+)
+def test_what_is_known_of_arrays_made_from_others(made: Callable[[Any], Any], base: Any) -> None:
+    """Before they are opened, layout, units and domain are those of the arrays below, as in TensorStore."""
+    mine, theirs = Spec(made(base)), ts.Spec(made(base))
+    for name in ("rank", "domain", "chunk_layout", "dimension_units"):
+        assert repr(getattr(mine, name)) == repr(getattr(theirs, name)), name

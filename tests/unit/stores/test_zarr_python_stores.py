@@ -245,7 +245,7 @@ print(total)
 
 def test_nodes_of_zarr_python_are_refused_with_advice() -> None:
     group = zarr.create_group(storage.MemoryStore(), path="g")
-    with pytest.raises(TypeError, match=r"found a group; pass group\.store, with the path 'g' or one below it"):
+    with pytest.raises(TypeError, match=r"found a group; open it with blizzarr\.open\(group\.store, path='g'\)"):
         blizzarr.open(group)
 
     class Session:

@@ -295,7 +295,7 @@ def test_datasets_below_are_not_taken_for_blocks(tmp_path: Path) -> None:
         ours.open(spec(tmp_path, metadata=above), create=True, delete_existing=True).result()
     for zarr_format in ("n5", 2):
         keys = {} if zarr_format == "n5" else {"chunk_key_encoding": ("v2", "/")}
-        with pytest.raises(NodeExistsError, match=r"0/attributes.json"):
+        with pytest.raises(NodeExistsError, match=r"0/attributes.json|below this path"):
             blizzarr.create_array(
                 tmp_path, shape=(1, 4, 5), dtype="u2", zarr_format=zarr_format, overwrite=True, **keys
             )

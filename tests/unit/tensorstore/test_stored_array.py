@@ -334,28 +334,6 @@ def test_settings_arrive(tmp_path: Path) -> None:
 
 def test_concurrency(tmp_path: Path) -> None:
     """K-16: no request is worked on by more threads than the context allows, whoever has resized the array."""
-
-    class Counting:
-        """Notes with how many threads it is asked."""
-
-        def __init__(self, handle: Any) -> None:
-            self.handle = handle
-            self.asked: list[int] = []
-
-        def read(self, out: Any, axes: Any, threads: int = 0, moment: int | None = None) -> None:
-            """As many as it is told."""
-            self.asked.append(threads)
-            self.handle.read(out, axes, threads, moment)
-
-        def write(self, source: Any, axes: Any, write_empty: bool = False, threads: int = 0) -> None:
-            """As many as it is told."""
-            self.asked.append(threads)
-            self.handle.write(source, axes, write_empty, threads)
-
-        def resized(self, shape: Any) -> Any:
-            """The same of another shape."""
-            return Counting(self.handle.resized(shape))
-
     spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/a"}
     opened(spec, Context(), create=True, dtype="int8", shape=[4])
     for limits, threads in (
@@ -365,12 +343,11 @@ def test_concurrency(tmp_path: Path) -> None:
     ):
         array = opened(spec, Context(limits)).array
         for _ in range(2):
-            handle: Any = array._bind().handle
-            assert handle.threads == threads
-            handle.handle = Counting(handle.handle)
+            handles = array.binding.handle, array.binding_by_bytes.handle, array.binding.beyond().handle
+            assert [handle.threads for handle in handles] == [threads] * 3
+            assert array.binding.handle.resized((9,)).threads == threads
             array[...] = 1
             assert array[...].tolist() == [1] * array.shape[0]
-            assert handle.handle.asked == [threads, threads]
             blizzarr.open_array(tmp_path / "a").resize(array.shape[0] + 1)
             array.refresh()
-    assert not hasattr(opened(spec, Context()).array.binding.handle, "threads")
+    assert opened(spec, Context()).array.binding.handle.threads == 0

@@ -70,6 +70,26 @@ def test_chunks_that_are_asked_for(grid: dict[str, Any], view: Any) -> None:
     same(lambda ts: done(ts, True))
 
 
+def test_a_store_without_dimensions_has_one_array() -> None:
+    """Functions fill it, and take the element from it."""
+
+    def done(ts: Any) -> Any:
+        calls: list[Any] = []
+
+        def read(domain: Any, array: Any, params: Any) -> None:
+            calls.append((type(array), array.shape))
+            array[...] = 5
+
+        def write(domain: Any, array: Any, params: Any) -> None:
+            calls.append((type(array), array.tolist()))
+
+        store = ts.virtual_chunked(read, write, dtype="int32", shape=[])
+        store.write(7).result()
+        return store.read().result().tolist(), calls
+
+    assert done(ours) == done(theirs) == (5, [(np.ndarray, 7), (np.ndarray, ())])
+
+
 def test_what_must_be_given() -> None:
     """A function, a rank and a data type; no fill value and no codec."""
 

@@ -99,13 +99,13 @@ def test_elements_go_as_chunks_are_made(monkeypatch: pytest.MonkeyPatch) -> None
     """So that a commit needs no more memory than what was written."""
     store = _open(ours, (100, 7, 4))
     left = []
-    before = Staged._write_chunk
+    before = Staged._write
 
-    def noted(self: Staged, binding: Any, position: tuple[int, ...]) -> None:
+    def noted(self: Staged, binding: Any, positions: list[tuple[int, ...]]) -> None:
         left.append(sum(chunk.data is not None for chunk in list(self.buffer.chunks.values())))
-        before(self, binding, position)
+        before(self, binding, positions)
 
-    monkeypatch.setattr(Staged, "_write_chunk", noted)
+    monkeypatch.setattr(Staged, "_write", noted)
     with ours.Transaction() as txn:
         store.with_transaction(txn)[...] = 7
     assert len(left) == 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,16 @@ def test_references_are_counted() -> None:
     fill = out[0, 0]
     del out, array
     assert fill == "a"
+
+
+def test_characters_of_every_width() -> None:
+    """Texts are those that Python makes of UTF-8, and as small: one, two or four bytes for each character."""
+    widest = ["", "a", "\x7f", "\x80", "\xff", "\u0100", "\uffff", "\U00010000", "\U0010ffff", "\0"]
+    texts = [one + other + "e" * 5 for one in widest for other in widest] + [one * 200 for one in widest]
+    array = blizzarr.create_array({}, data=np.array(texts, object), chunks=37)
+    for one, expected in zip(array[...], texts, strict=True):
+        assert (one, one.isascii(), one.encode()) == (expected, expected.isascii(), expected.encode())
+        assert sys.getsizeof(one) == sys.getsizeof(expected.encode().decode())
 
 
 def test_as_numpy_sees_it() -> None:

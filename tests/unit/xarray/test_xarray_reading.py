@@ -209,6 +209,9 @@ def test_an_array_is_a_dataset_of_one_variable(tmp_path: Path) -> None:
     )
     found = xr.open_dataarray(tmp_path / "old.zarr", engine=Engine, mask_and_scale=False)
     assert (found.name, found.dims, found.units, found.values.tolist()) == ("array", ("x",), "m", [0, 1, 2, 3, 4, 5])
+    blizzarr.create_array(tmp_path / "bare.zarr", data=np.arange(6).reshape(2, 3))
+    bare = xr.open_dataarray(tmp_path / "bare.zarr", engine=Engine)
+    assert (bare.dims, bare.values.tolist()) == (("dim_0", "dim_1"), [[0, 1, 2], [3, 4, 5]])
 
 
 def test_attributes_of_netcdf_c_are_hidden(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")
-codecs = zarr.codecs
 
 DATA = np.arange(60 * 50, dtype="int32").reshape(60, 50)
 
@@ -102,16 +101,3 @@ def test_codecs_that_zarr_python_refuses_are_refused_before_anything_is_stored()
     with pytest.warns(UserWarning, match="disables partial reads"):
         create([ShardingCodec(chunk_shape=(1, 1)), ZstdCodec()])
     assert "zarr.json" in create([TransposeCodec(order=(1, 0)), BytesCodec(), ZstdCodec()])
-
-
-def test_an_order_of_inner_chunks_that_is_asked_for(tmp_path: Path) -> None:
-    """zarr-python 3.4 can store the inner chunks of a shard in another order than C."""
-    if "subchunk_write_order" not in codecs.ShardingCodec.__dataclass_fields__:
-        pytest.skip("this release of zarr-python has one order of inner chunks")
-    shards = codecs.ShardingCodec(
-        chunk_shape=(1, 1), subchunk_write_order="colexicographic", codecs=[codecs.BytesCodec()]
-    )
-    layout: dict[str, Any] = {"chunks": (2, 2), "serializer": shards, "compressors": None}
-    array = zarr.create_array(tmp_path / "a.zarr", data=np.array([[1, 2], [3, 4]], "u1"), **layout)
-    assert (tmp_path / "a.zarr/c/0/0").read_bytes()[:4] == bytes([1, 3, 2, 4])
-    assert array[0, 1] == 2

@@ -20,6 +20,7 @@ from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import MISSING, Problems
+from blizzarr.suppliers import supplier
 
 _BYTES: Final = Chunk(DataType.parse("uint8"), None)
 """The input of a codec that follows one from arrays to bytes."""
@@ -136,7 +137,9 @@ def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -
         problems.unknown(f"{path}.id", "codec", name, refused.reason)
         return None
     advice = "if it is one of yours, import what registers it with numcodecs before"
-    problems.unknown(f"{path}.id", "codec", name, f"numcodecs has no codec of this name; {advice}")
+    is_theirs = name.startswith(library.IMAGES)
+    reason = supplier("codec", name) if is_theirs else f"numcodecs has no codec of this name; {advice}"
+    problems.unknown(f"{path}.id", "codec", name, reason)
     return None
 
 

@@ -58,6 +58,9 @@ class ArrayFilter(NumcodecsCodec):
         """Return the number of elements in the output for `count` elements in the input."""
         return count
 
+    def refuse_lost(self, given: npt.NDArray[Any]) -> None:
+        """Raise a `CodecError` if `given` has elements that no decoder could make again, by no choice of the user's."""
+
     def refuse(self, made: npt.NDArray[Any]) -> None:
         """Raise a `CodecError` if `made` cannot be the output of an encoder, but numcodecs would decode it."""
 
@@ -125,10 +128,10 @@ class ArrayFilter(NumcodecsCodec):
         types = taken, self.encoded_type(taken)
         if any(dtype.kind not in "iuf" or not dtype.isnative for dtype in types):
             return None
-        return self.native(*(dtype.str[1:] for dtype in types))
+        return self.native(*(dtype.name for dtype in types))
 
     def native(self, taken: str, made: str) -> Step | None:
-        """Return the step of the engine for types of numbers like ``"i4"``; None if numcodecs has to run."""
+        """Return the step of the engine for types of numbers like ``"int32"``; None if numcodecs has to run."""
         return None
 
 

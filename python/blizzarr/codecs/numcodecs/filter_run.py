@@ -90,11 +90,12 @@ class FilterRun:
     def encode(self, decoded: bytes) -> Any:
         """Encode the elements of a chunk by all filters and the serializer.
 
-        Raise `CodecError` if a filter makes elements of another size than it should.
+        Raise `CodecError` if a filter would lose elements, or makes elements of another size than it should.
         """
         memory = bytearray(decoded) if self._in_place else decoded
         array = np.frombuffer(memory, self._native).astype(self._given, copy=False)
         for stage in self._stages:
+            stage.filter.refuse_lost(array)
             array = np.asarray(stage.codec.encode(array)).reshape(-1)
             if array.dtype.itemsize != stage.made.itemsize:
                 raise CodecError(f"{stage.filter.name} made {array.dtype.str} where {stage.made.str} was expected")

@@ -36,7 +36,7 @@ class AsTypeCodec(ArrayFilter):
     decode_dtype: str | None = None
 
 
-_MANTISSA: Final = {"<f2": 10, "<f4": 23, "<f8": 52}
+_MANTISSA: Final = {"float16": 10, "float32": 23, "float64": 52}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class BitRoundCodec(ArrayFilter):
     keepbits: int
 
     def native(self, taken: str, made: str) -> Step | None:
-        return ("bitround", int(taken[1:]), _MANTISSA[f"<{taken}"], self.keepbits)
+        return ("bitround", np.dtype(taken).itemsize, _MANTISSA[taken], self.keepbits)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:
             return True
-        bits = _MANTISSA.get(memory_type(chunk.dtype).str)
+        bits = _MANTISSA.get(memory_type(chunk.dtype).name)
         if bits is None:
             problems.add(
                 path, "a filter for such elements; this one is for float16, float32, float64", str(chunk.dtype)
@@ -137,7 +137,7 @@ class DeltaCodec(ArrayFilter):
     astype: str | None = None
 
     def native(self, taken: str, made: str) -> Step | None:
-        return None if "f" in taken + made else ("delta", taken, made)
+        return None if "float" in taken + made else ("delta", taken, made)
 
 
 def _is_number(value: Any) -> bool:
@@ -174,7 +174,9 @@ class FixedScaleOffsetCodec(ArrayFilter):
 
     def native(self, taken: str, made: str) -> Step | None:
         numbers = float(self.offset), float(self.scale)
-        if taken not in ("f4", "f8") or made == "f2" or numbers != (self.offset, self.scale):
+        floats = ("float32", "float64")
+        is_native = taken in floats and (made in floats or "int" in made)
+        if not is_native or numbers != (self.offset, self.scale):
             return None
         return ("fixedscaleoffset", taken, made, *map(repr, numbers))
 
@@ -182,6 +184,8 @@ class FixedScaleOffsetCodec(ArrayFilter):
 @dataclass(frozen=True, slots=True)
 class PackBitsCodec(ArrayFilter):
     """Eight booleans in a byte, behind a byte with the number of padding bits.
+
+    Integers of one byte are taken, too, if all of them are 0 or 1; a `CodecError` says which one is not.
 
     >>> PackBitsCodec().encoded_count(20)
     4
@@ -199,11 +203,20 @@ class PackBitsCodec(ArrayFilter):
         return 1 + -(-count // 8)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
-        # The filter would keep only whether each byte of wider elements is zero.
+        # Of wider elements, the filter would take each byte for one.
         if chunk.dtype is None or chunk.dtype.itemsize == 1:
             return True
         problems.add(path, "a filter for such elements; this one is for bool", str(chunk.dtype))
         return False
+
+    def refuse_lost(self, given: npt.NDArray[Any]) -> None:
+        # numcodecs keeps only whether an element is zero.
+        wrong = np.flatnonzero(given.reshape(-1).view(np.uint8) > 1)
+        if given.dtype != bool and wrong.size:
+            first = int(wrong[0])
+            expected = "0 or 1, which is all that numcodecs.packbits keeps of an element"
+            advice = "write booleans, or choose another codec"
+            raise CodecError(f"expected {expected}, found {given.reshape(-1)[first]} as element {first}; {advice}")
 
 
 @dataclass(frozen=True, slots=True)

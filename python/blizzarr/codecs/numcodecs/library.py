@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any, Final
 
 from blizzarr.errors import UnknownExtensionError
@@ -13,6 +14,9 @@ from blizzarr.problems import describe
 
 ZFPY: Final = "zfpy==1.0.1"
 """The requirement of the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
+
+IMAGES: Final = "imagecodecs_"
+"""The beginning of the ids of imagecodecs, which registers them with numcodecs only when it is asked to."""
 
 _REMEMBERED = 256
 
@@ -43,9 +47,27 @@ def _is_plain(version: str) -> bool:
 
 
 def is_registered(name: str) -> bool:
-    """Return whether a codec of this id is registered with numcodecs, or an installed package provides one."""
-    registry = module()
+    """Return whether a codec of this id is registered with numcodecs, or an installed package provides one.
+
+    Raise `UnknownExtensionError` if the package that provides it cannot be imported.
+    """
+    return _is_listed(_registry_for(name), name)
+
+
+def _is_listed(registry: Any, name: str) -> bool:
     return name in registry.codec_registry or name in getattr(registry, "entries", ())
+
+
+def _registry_for(name: str) -> Any:
+    """Return the registry of numcodecs, in which imagecodecs has registered the codec if it has one of this id."""
+    registry = module()
+    if name.startswith(IMAGES) and not _is_listed(registry, name) and find_spec("imagecodecs") is not None:
+        try:
+            import_module("imagecodecs.numcodecs").register_codecs([name], verbose=False)
+        except (ImportError, AttributeError, TypeError) as missing:
+            reason = f"the package imagecodecs cannot be used ({missing}): pip install --upgrade imagecodecs"
+            raise UnknownExtensionError(reason, extensions=(name,)) from missing
+    return registry
 
 
 def make(config: dict[str, Any]) -> Any:
@@ -60,7 +82,7 @@ def make(config: dict[str, Any]) -> Any:
 def _make(config: str) -> Any:
     document = json.loads(config)
     try:
-        return module().get_codec(document)
+        return _registry_for(document["id"]).get_codec(document)
     except (ValueError, TypeError, ImportError) as refused:
         # An id that is not registered is a ValueError, too.
         reason = f"numcodecs cannot make the codec {describe(document)}: {refused}"

@@ -20,6 +20,7 @@ from blizzarr import _native
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.codecs.numcodecs import library
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.element_type import in_order
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import DataType
@@ -70,14 +71,17 @@ class _Running:
         # The engine has transposed the axes already.
         self._shape = chunk.shape[::-1] if run.order == "F" else chunk.shape
         size = self._dtype.itemsize * int(np.prod(self._shape, dtype=object))
+        self._run = run.codecs
         self._codecs = [_runner(codec, _LARGEST * size + _MORE) for codec in run.codecs]
 
     def encode(self, decoded: bytes) -> Any:
         """Return the output of the last codec for the elements of a chunk."""
         # A copy, because some codecs in C require writable memory.
         made: Any = np.frombuffer(bytearray(decoded), self._dtype).reshape(self._shape, order=self._order)
-        for codec in self._codecs:
-            made = codec.encode(made)
+        for codec, runner in zip(self._run, self._codecs, strict=True):
+            if isinstance(codec, ArrayFilter):
+                codec.refuse_lost(np.frombuffer(_bytes(made), np.uint8))
+            made = runner.encode(made)
         return _bytes(made)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:

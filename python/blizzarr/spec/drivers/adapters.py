@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
 from blizzarr.json_members import Members, as_integer, as_list, one_of
+from blizzarr.spec.chunk_layout import merge_layout
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.open_mode import OpenMode, modes_on
@@ -16,7 +17,8 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import spec_of
 from blizzarr.spec.spec_json import spec_from_json, spec_json
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.unit import common_units
+from blizzarr.spec.through_view import layout_of_view, units_of_view
+from blizzarr.spec.unit import common_units, merge_units
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 from blizzarr.views.compose import compose
 
@@ -26,9 +28,6 @@ DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
 
 class _OfOne(Driver):
     """An array that is made from one other."""
-
-    of_base: ClassVar[tuple[str, ...]] = ("codec",)
-    """What is known of the array that is known of the array below."""
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         below = node.bases[0]
@@ -46,12 +45,20 @@ class _OfOne(Driver):
         return DRIVERS[node.bases[0].driver].kvstore(node.bases[0])
 
     def fact(self, node: SpecNode, name: str) -> Any:
-        """Return what the array below has of it; its fill value is not known before it is opened."""
-        return _fact(node.bases[0], name) if name in self.of_base else super().fact(node, name)
+        """Return what the array below has, with further constraints; its fill value is not known before it is open."""
+        given = super().fact(node, name)
+        if name == "fill_value":
+            return given
+        known = self.of_base(node, name, getattr(spec_of(node.bases[0]), name))
+        if name == "chunk_layout":
+            merge_layout(known, given)
+        if name == "dimension_units" and given:
+            return merge_units(known or (), given)
+        return given if known is None else known
 
-
-def _fact(node: SpecNode, name: str) -> Any:
-    return DRIVERS[node.driver].fact(node, name)
+    def of_base(self, node: SpecNode, name: str, known: Any) -> Any:
+        """Return what is known of the array below as it is of this one."""
+        return known
 
 
 def _base(members: Members) -> SpecNode:
@@ -75,13 +82,11 @@ class CastSpec(_OfOne):
     """An array as another data type."""
 
     name: ClassVar = "cast"
-    of_base = ("codec", "chunk_layout")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         base = _base(members)
         schema = node.schema.copy()
-        if (rank := _rank(base)) is not None:
-            schema.update(rank=rank)
+        schema.update(rank=base.rank)
         return node.altered(schema=schema, bases=(base,))
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
@@ -93,10 +98,6 @@ class CastSpec(_OfOne):
         if view is None or below.transform is None:
             return below if view is None else below.altered(transform=view)
         return below.altered(transform=below.transform[view])
-
-    def fact(self, node: SpecNode, name: str) -> Any:
-        below = _domain(node.bases[0]) if name == "domain" else None
-        return super().fact(node, name) if below is None else below
 
     def url(self, node: SpecNode) -> str:
         if node.schema.dtype is None:
@@ -111,7 +112,7 @@ class DownsampleSpec(_OfOne):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         base = _base(members)
-        rank = _rank(base)
+        rank = base.rank
 
         def fitting(value: Any) -> tuple[int, ...]:
             factors = tuple(as_list(as_integer(1, 2**62), 32)(value))
@@ -148,11 +149,16 @@ class DownsampleSpec(_OfOne):
         part = blocks_of_view(form_of(view), whole, node.options["factors"])
         return below if part is None else below.altered(transform=transform_of(compose(whole, part)))
 
-    def fact(self, node: SpecNode, name: str) -> Any:
-        below = _domain(node.bases[0]) if name == "domain" else None
-        if below is None:
-            return super().fact(node, name)
-        return downsampled_domain(below, node.options["factors"], node.options["method"])
+    def of_base(self, node: SpecNode, name: str, known: Any) -> Any:
+        factors = node.options["factors"]
+        if known is None or name == "codec":
+            return known
+        if name == "domain":
+            return downsampled_domain(known, factors, node.options["method"])
+        # As for a view that has the first element of each block.
+        strided = tuple((dim, 0, factor) for dim, factor in enumerate(factors))
+        blocks = form_of(IndexDomain(len(factors)))._replace(maps=strided)
+        return layout_of_view(known, blocks) if name == "chunk_layout" else units_of_view(known, blocks)
 
 
 class StackSpec(Driver):
@@ -165,11 +171,9 @@ class StackSpec(Driver):
         layers = tuple(members.take("layers", as_list(spec_from_json, 2**31)))
         schema = node.schema.copy()
         for number, layer in enumerate(layers):
-            rank = _rank(layer)
-            if rank is not None and schema.rank is not None and rank != schema.rank:
-                raise SpecError(f"Layer {number}: rank of {rank} does not match existing rank of {schema.rank}")
-            if rank is not None:
-                schema.update(rank=rank)
+            if None not in (layer.rank, schema.rank) and layer.rank != schema.rank:
+                raise SpecError(f"Layer {number}: rank of {layer.rank} does not match existing rank of {schema.rank}")
+            schema.update(rank=layer.rank)
             if layer.schema.dtype is not None and schema.dtype is None:
                 schema.update(dtype=layer.schema.dtype)
         return node.altered(schema=schema, bases=layers)
@@ -182,18 +186,12 @@ class StackSpec(Driver):
         given = super().fact(node, name)
         if name == "dimension_units":
             return common_units(given, (spec_of(layer).dimension_units for layer in node.bases))
-        domains = [_domain(layer) for layer in node.bases]
+        domains = [layer.domain for layer in node.bases]
         if name != "domain" or given is not None or not domains or any(domain is None for domain in domains):
             return given
-        return reduce(IndexDomain.hull, domains)  # type: ignore[arg-type]  # none is None
-
-
-def _domain(node: SpecNode) -> IndexDomain | None:
-    return None if node.transform is None else node.transform.domain
-
-
-def _rank(node: SpecNode) -> int | None:
-    return node.schema.rank if node.transform is None else node.transform.input_rank
+        hull = form_of(reduce(IndexDomain.hull, domains))  # type: ignore[arg-type]  # none is None
+        explicit = (False,) * hull.rank
+        return domain_of(hull._replace(implicit_lower=explicit, implicit_upper=explicit))
 
 
 def blocks_of_view(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | None:

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from blizzarr.errors import SpecError, UnsupportedOperationError
+from blizzarr.errors import SpecError
 from blizzarr.json_members import Members
-from blizzarr.json_values import quote
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.drivers.driver import Driver
 from blizzarr.spec.json_array import array_from_json, array_json
@@ -64,17 +63,10 @@ ARRAY: Final = ArrayDriver()
 
 
 class VirtualSpec(Driver):
-    """Specs of chunks that functions make."""
+    """Specs of chunks that functions make, which have no JSON."""
 
     name: ClassVar = "virtual_chunked"
     resources = ("data_copy_concurrency", "cache_pool")
-
-    def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Raise: functions have no JSON."""
-        raise SpecError(f"{quote(self.name)} has no JSON")
-
-    def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
 
 
 VIRTUAL: Final = VirtualSpec()

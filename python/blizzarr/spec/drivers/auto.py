@@ -8,7 +8,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.spec.drivers.driver import Change, Driver, changed_kvstore, kvstore_members, url_of_kvstore, with_schema
-from blizzarr.spec.open_mode import OpenMode, modes_on
+from blizzarr.spec.open_mode import modes_on
 from blizzarr.spec.resources import RESOURCES, Resources, kind_of, resource_spec
 from blizzarr.spec.spec_node import SpecNode
 
@@ -17,6 +17,7 @@ class AutoDriver(Driver):
     """The driver that detects the format of what is stored."""
 
     name: ClassVar = "auto"
+    opens: ClassVar = True
     resources = tuple(RESOURCES)
     """All of them, as the driver that is found may use any."""
 
@@ -41,9 +42,6 @@ class AutoDriver(Driver):
         if modes_on(change.open_mode) and not change.open_mode.open:
             raise SpecError("create mode not compatible with format auto-detection")
         return with_schema(node.altered(kvstore=changed_kvstore(node, change)), change.schema)
-
-    def open_mode(self, node: SpecNode) -> OpenMode:
-        return OpenMode(open=True)
 
     def url(self, node: SpecNode) -> str:
         return f"{url_of_kvstore(node)}|auto:"

@@ -42,16 +42,18 @@ class Driver(UsesResources):
     name: ClassVar[str]
     scheme: ClassVar[str] = ""
     """The scheme of URLs that mean the driver; empty if there is none."""
+    opens: ClassVar[bool] = False
+    """True if what is stored is opened; nothing is, where there is no store."""
     codec_class: type[DriverCodec] | None = None
     """The class of the codec in a schema; None if a schema cannot have a codec."""
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
-        """Take the members of this driver; those of all drivers are in the node."""
-        raise NotImplementedError
+        """Take the members of this driver; those of all drivers are in the node. Raise if the driver has no JSON."""
+        raise SpecError(f"{quote(self.name)} has no JSON")
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
-        """The members of this driver as JSON, without its resources."""
-        raise NotImplementedError
+        """The members of this driver as JSON, without its resources. Raise if the driver has none."""
+        raise UnsupportedOperationError('Error converting object member "driver": JSON representation not supported')
 
     def changed(self, node: SpecNode, change: Change) -> SpecNode:
         """The node with a change; the schema is one of the stored array."""
@@ -61,7 +63,7 @@ class Driver(UsesResources):
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Return what opening may do."""
-        return OpenMode()
+        return OpenMode(open=self.opens)
 
     def fact(self, node: SpecNode, name: str) -> Any:
         """Return the domain, chunk layout, codec, fill value or dimension units, as far as the spec has them."""

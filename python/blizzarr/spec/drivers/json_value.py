@@ -19,7 +19,6 @@ from blizzarr.spec.urls import encoded
 from blizzarr.views import IndexDomain
 
 _JSON = as_dtype("json")
-_OPEN = OpenMode(open=True)
 _FACTS = {"domain": IndexDomain(shape=[]), "chunk_layout": ChunkLayout(rank=0), "codec": None, "fill_value": None}
 _OPTIONS = {"json_pointer": Option(as_pointer, ""), "recheck_cached_data": Option(recheck_from_json, "open")}
 
@@ -29,6 +28,8 @@ class JsonValue(Driver):
 
     name: ClassVar = "json"
     scheme: ClassVar = "json"
+    # A value is created by writing it.
+    opens: ClassVar = True
     resources = ("data_copy_concurrency", "cache_pool")
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
@@ -37,7 +38,7 @@ class JsonValue(Driver):
         SCHEMA_ARGUMENTS["rank"].apply(schema, 0)
         _check(schema)
         kvstore = kvstore_members(members)
-        options = {"mode": _OPEN, **members.take_all(_OPTIONS)}
+        options = {"mode": OpenMode(open=True), **members.take_all(_OPTIONS)}
         return node.altered(kvstore=kvstore, options=options, schema=schema)
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
@@ -52,10 +53,6 @@ class JsonValue(Driver):
         _check(schema)
         # The only constraints are properties that every JSON value has.
         return node.altered(options=options, kvstore=changed_kvstore(node, change))
-
-    def open_mode(self, node: SpecNode) -> OpenMode:
-        """Return the open mode, which is to open: a value is created by writing it."""
-        return OpenMode(open=True)
 
     def fact(self, node: SpecNode, name: str) -> Any:
         return copy(_FACTS[name]) if name in _FACTS else super().fact(node, name)

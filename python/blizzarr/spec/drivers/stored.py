@@ -177,23 +177,15 @@ _MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIA
 
 
 def _mode(members: Members) -> OpenMode:
-    open_it = members.take("open", as_bool, default=None)
-    create = members.take("create", as_bool, default=None)
-    delete = members.take("delete_existing", as_bool, default=False)
-    assume = members.take("assume_metadata", as_bool, default=False)
-    cached = members.take("assume_cached_metadata", as_bool, default=False)
+    on = {name: bool(members.take(name, as_bool, False)) for name in ("open", "create", *_SPECIAL_MODES)}
     if members.left.pop("allow_metadata_mismatch", MISSING) not in (MISSING, False):
         raise SpecError(
             'Error parsing object member "allow_metadata_mismatch": "allow_metadata_mismatch" no longer supported'
         )
-    return OpenMode(
-        # The default is to open.
-        open=bool(open_it) if open_it or create else True,
-        create=bool(create),
-        delete_existing=delete,
-        assume_metadata=assume,
-        assume_cached_metadata=cached and not assume,
-    )
+    # The default is to open.
+    on["open"] |= not on["create"]
+    on["assume_cached_metadata"] &= not on["assume_metadata"]
+    return OpenMode(**on)  # type: ignore[arg-type]  # the names are those of the modes
 
 
 ZARR3: Final = StoredDriver("zarr3", ("v3",))

@@ -8,8 +8,8 @@ adds a table of its members, and says which part of the model each stands for.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
@@ -209,18 +209,13 @@ class Constraints(MetadataConstraints):
         if full is None:
             return schema.domain
         within = () if field is None else field.shape
-        if schema.domain is None and self.shape is not None:
-            return domain_of(resizable(self.shape, self.labels, within))
-        sizes = [*(self.shape or ()), *(INF + 1,) * full][:full]
-        sizes[full - len(within) :] = within
-        labels = None if self.labels is None else [*self.labels, *("",) * full][:full]
-        implicit = [dim < full - len(within) for dim in range(full)]
-        domain = IndexDomain(shape=sizes, labels=labels, implicit_upper_bounds=implicit)
-        if schema.domain is not None:
-            with prefixed("Mismatch between metadata and schema"):
-                domain = merged_domain(schema.domain, domain)
-        form = form_of(domain)._replace(implicit_lower=(False,) * full, implicit_upper=tuple(implicit))
-        return domain_of(form)
+        outer = full - len(within)
+        own = resizable((*(self.shape or ()), *(INF + 1,) * outer)[:outer], self.labels and self.labels[:outer], within)
+        if schema.domain is None:
+            return domain_of(own)
+        with prefixed("Mismatch between metadata and schema"):
+            merged = form_of(merged_domain(schema.domain, domain_of(own)))
+        return domain_of(merged._replace(implicit_lower=own.implicit_lower, implicit_upper=own.implicit_upper))
 
     def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
         field = self.field(options)
@@ -259,15 +254,13 @@ class Constraints(MetadataConstraints):
         wanted = schema.dimension_units
         if not self.has_units:
             return wanted
-        units = self._all_units(schema)
+        units = self.units or (None,) * max(self.rank, 0)
+        if units:
+            # The dimensions within elements have none.
+            units = (*units, *(None,) * ((schema.rank or 0) - len(units)))
         if wanted is not None and any(unit is not None for unit in wanted):
             units = merge_units(units, wanted)
         return units or None
-
-    def _all_units(self, schema: Schema) -> DimensionUnits:
-        """Return the units of the grid, and none for the dimensions within elements."""
-        units = self.units or (None,) * max(self.rank, 0)
-        return (*units, *(None,) * ((schema.rank or 0) - len(units))) if units else ()
 
     # Arrays.
 
@@ -302,32 +295,26 @@ class Constraints(MetadataConstraints):
             raise SpecError(
                 f"{self.dtype_member} from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})"
             )
-        for name, check in self._CHECKS.items():
-            if getattr(schema, name) is None:
-                continue
-            with raised_as(InvalidArgumentError) if name in self.invalid else nullcontext():
-                check(self, schema, field, options)
-
-    def _check_codec(self, schema: Schema, field: Field, options: Options) -> None:
-        assert schema.codec is not None
-        is_other = parts_of(schema.codec)[0] != self.driver and "codec of another driver" in self.invalid
-        with (
-            raised_as(InvalidArgumentError) if is_other else nullcontext(),
-            prefixed("codec from metadata does not match codec in schema"),
-        ):
-            self.codec(schema, options)
-
-    def _check_layout(self, schema: Schema, field: Field, options: Options) -> None:
-        if is_unset(schema.chunk_layout):
-            return
-        if grid_of(self.chunk_layout(schema, options), "codec").shape.hard:
+        if schema.domain is not None:
+            with self._invalid("domain"):
+                self.domain(schema, options)
+        if schema.codec is not None:
+            whose = "codec" if parts_of(schema.codec)[0] == self.driver else "codec of another driver"
+            with self._invalid("codec", whose), prefixed("codec from metadata does not match codec in schema"):
+                self.codec(schema, options)
+        if not is_unset(schema.chunk_layout) and grid_of(self.chunk_layout(schema, options), "codec").shape.hard:
             raise InvalidArgumentError("codec_chunk_shape not supported")
-
-    def _check_units(self, schema: Schema, field: Field, options: Options) -> None:
+        if schema.fill_value is not None:
+            with self._invalid("fill_value"):
+                self._check_fill(schema, field, options)
         if any(unit is not None for unit in schema.dimension_units or ()):
             if not self.has_units:
                 raise InvalidArgumentError(f"Dimension units not supported by {self.driver} driver")
             self.check_units(schema, options)
+
+    def _invalid(self, *names: str) -> AbstractContextManager[None]:
+        """Return a context in which constraints with these names are called invalid themselves, if any of them is."""
+        return nullcontext() if self.invalid.isdisjoint(names) else raised_as(InvalidArgumentError)
 
     def check_units(self, schema: Schema, options: Options) -> None:
         """Raise unless the units of an array agree with those of a schema."""
@@ -346,14 +333,6 @@ class Constraints(MetadataConstraints):
             raise SpecError(
                 f"Invalid fill_value: schema requires fill value of {shown(wanted)}, but metadata specifies {there}"
             )
-
-    _CHECKS: ClassVar[Mapping[str, Callable[[Any, Schema, Field, Options], None]]] = {
-        "domain": lambda self, schema, field, options: self.domain(schema, options),
-        "codec": _check_codec,
-        "chunk_layout": _check_layout,
-        "fill_value": _check_fill,
-        "dimension_units": _check_units,
-    }
 
     def schema(self, options: Options) -> Schema:
         """Return the schema of the array whose metadata these are."""
@@ -398,8 +377,7 @@ class Constraints(MetadataConstraints):
         """Return the metadata of a new array that meets the constraints, with everything that is left open chosen."""
         choice(options)
         elements = self.elements or self._elements_of(schema, options)
-        whole = type(self)(self.given, self.rank, self.extra)
-        whole.given = {**self.given, **self.of_elements(elements)}
+        whole = type(self)({**self.given, self.dtype_member: elements}, self.rank, self.extra)
         return whole._created(elements, schema, options)
 
     def _elements_of(self, schema: Schema, options: Options) -> Elements:
@@ -413,10 +391,6 @@ class Constraints(MetadataConstraints):
     @abstractmethod
     def elements_for(self, dtype: DType) -> Elements:
         """Return the type of elements of new arrays of a data type."""
-
-    def of_elements(self, elements: Elements) -> dict[str, Any]:
-        """Return the member for this type of elements."""
-        return {self.dtype_member: elements}
 
     def new_fill(self, chosen: Chosen, default: Any) -> Fill:
         """Return the fill value of a new array: that of the metadata, that of the schema, or the default."""

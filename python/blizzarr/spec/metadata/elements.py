@@ -19,11 +19,10 @@ from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.json_values import dump, expected, quote
-from blizzarr.problems import Problems
 from blizzarr.spec.dtype import DTYPES, DType, element_dtype
 from blizzarr.spec.fill_value import check_broadcast
 from blizzarr.spec.json_array import as_integer_of
-from blizzarr.spec.metadata.reading import refuse
+from blizzarr.spec.metadata.reading import checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +249,4 @@ def _from_json(value: Any, dtype: DType) -> Any:
         raise expected(value, "64-bit floating-point number")
     if dtype.name.startswith(("int", "uint")):
         return as_integer_of(dtype)(value)
-    problems = Problems()
-    scalar = DataType.parse(dtype.name).fill_from_json(value, "fill_value", problems)
-    return refuse(problems) if problems.items else scalar
+    return checked(lambda problems: DataType.parse(dtype.name).fill_from_json(value, "fill_value", problems))

@@ -23,11 +23,11 @@ from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import (
     Member,
     Reading,
+    alone,
     array_of,
     each,
     encoded,
     lengths,
-    only,
     parsed_by,
     read,
     refuse,
@@ -43,17 +43,13 @@ _compression = parsed_by(options_of)
 class N5Codec(DriverCodec):
     """The codec of ``n5`` in a schema: a compression, or nothing."""
 
-    members: ClassVar[Mapping[str, Option]] = {"compression": Option(only(_compression), to_json=sorted_members)}
+    members: ClassVar[Mapping[str, Option]] = {"compression": Option(_compression, to_json=sorted_members)}
 
 
-def _dtype(value: Any, reading: Reading) -> DType:
-    return _known(dtype_json(value))
-
-
-def _known(dtype: DType) -> DType:
+def _elements(dtype: DType) -> Elements:
     if dtype.name not in TYPES:
         raise SpecError(f"{dtype.name} data type is not one of the supported data types: {', '.join(TYPES)}")
-    return dtype
+    return Elements.of(DataType.parse(dtype.name), None, dtype.name)
 
 
 def _labels(value: Any, reading: Reading) -> tuple[str, ...]:
@@ -88,7 +84,7 @@ class N5Constraints(Constraints):
     table: ClassVar[Mapping[str, Member]] = {
         "dimensions": lengths(0),
         "blockSize": lengths(1),
-        "dataType": Member(_dtype, DType.to_json),
+        "dataType": Member(alone(lambda value: _elements(dtype_json(value))), lambda elements: elements.json),
         "compression": Member(_compression, sorted_members),
         "axes": Member(_labels, list),
         **_ATTRIBUTES,
@@ -102,7 +98,7 @@ class N5Constraints(Constraints):
         given = {
             "dimensions": meta.shape,
             "blockSize": meta.write_shape,
-            "dataType": DTYPES[meta.dtype.name],
+            "dataType": _elements(DTYPES[meta.dtype.name]),
             "compression": options_of(document["compression"], Problems(), others=True),
             "axes": tuple(name or "" for name in meta.dimension_names or (None,) * rank),
         }
@@ -111,7 +107,7 @@ class N5Constraints(Constraints):
     @staticmethod
     def check_dtype(schema: Schema) -> None:
         if schema.dtype is not None:
-            _known(schema.dtype)
+            _elements(schema.dtype)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The member ``metadata``; labels that are all empty are left out, and are demanded none the less."""
@@ -128,16 +124,8 @@ class N5Constraints(Constraints):
     def labels(self) -> tuple[str, ...] | None:
         return self.given.get("axes")
 
-    @property
-    def elements(self) -> Elements | None:
-        dtype = self.given.get("dataType")
-        return None if dtype is None else self.elements_for(dtype)
-
     def elements_for(self, dtype: DType) -> Elements:
-        return Elements.of(DataType.parse(_known(dtype).name), None)
-
-    def of_elements(self, elements: Elements) -> dict[str, Any]:
-        return {"dataType": elements.fields[0].dtype}
+        return _elements(dtype)
 
     def chunks(self, grid: int, full: int) -> Chunks:
         block = self.given.get("blockSize")
@@ -186,7 +174,7 @@ class N5Constraints(Constraints):
         document |= {
             "dimensions": list(chosen.shape),
             "blockSize": list(chosen.write),
-            "dataType": field.dtype.name,
+            "dataType": chosen.elements.json,
             "compression": sorted_members(compression),
         }
         if any(chosen.domain.labels):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from blizzarr import formats
 from blizzarr.errors import MetadataError, SpecError
@@ -17,6 +17,8 @@ from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
 from blizzarr.views.values import MAX_RANK
+
+T = TypeVar("T")
 
 _WRONG: Final = object()
 _LONGEST: Final = (1 << 63) - 2
@@ -112,17 +114,16 @@ def all_of(*parts: Callable[[], Any]) -> list[Any]:
     return results
 
 
-def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[[Any, Reading], Any]:
-    """Return a parser that uses one of stored documents, which adds what is wrong to `Problems`."""
+def parsed_by(decode: Callable[[Any, Problems], Any]) -> Callable[..., Any]:
+    """Return a parser, also of values in no document, that uses one which adds what is wrong to `Problems`."""
+    return lambda value, reading=None: checked(lambda problems: decode(whole(value), problems))
 
-    def parse(value: Any, reading: Reading) -> Any:
-        problems = Problems()
-        parsed = decode(whole(value), problems)
-        if problems.items:
-            refuse(problems)
-        return parsed
 
-    return parse
+def checked(decode: Callable[[Problems], T]) -> T:
+    """Return what a function returns that adds what is wrong to `Problems`; raise `SpecError` with all of that."""
+    problems = Problems()
+    decoded = decode(problems)
+    return refuse(problems) if problems.items else decoded
 
 
 def whole(value: Any) -> Any:
@@ -136,11 +137,6 @@ def whole(value: Any) -> Any:
     if isinstance(value, list):
         return [whole(element) for element in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def only(parse: Callable[[Any, Reading], Any]) -> Callable[[Any], Any]:
-    """Return the parser of a member for values that are in no document."""
-    return lambda value: parse(value, Reading())
 
 
 def sorted_members(value: Mapping[str, Any] | None) -> dict[str, Any] | None:

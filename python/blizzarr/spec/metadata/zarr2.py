@@ -16,20 +16,19 @@ from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 from blizzarr.spec.chunk_layout import ChunkLayout, order_in
 from blizzarr.spec.codec_spec import DriverCodec
-from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.dtype import DType
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Elements, Fill
+from blizzarr.spec.metadata.elements import WHOLE, Elements, Fill
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import (
     Member,
     Reading,
     alone,
     array_of,
+    checked,
     encoded,
     lengths,
-    only,
     parsed_by,
-    refuse,
     sorted_members,
 )
 from blizzarr.spec.schema import Schema
@@ -71,7 +70,7 @@ class ZarrCodec(DriverCodec):
 
     members: ClassVar[Mapping[str, Option]] = {
         "filters": Option(lambda value: value, to_json=copied),
-        "compressor": Option(only(_compressor), to_json=sorted_members),
+        "compressor": Option(_compressor, to_json=sorted_members),
     }
 
     def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
@@ -85,10 +84,8 @@ class ZarrCodec(DriverCodec):
 
 
 def _dtype(value: Any, reading: Reading) -> Elements:
-    problems = Problems()
-    dtype, endian = decode_dtype({"dtype": value}, problems)
-    if problems.items or dtype is None:
-        refuse(problems)
+    dtype, endian = checked(lambda problems: decode_dtype({"dtype": value}, problems))
+    assert dtype is not None, "else there is a problem"
     return Elements.of(dtype, endian, value)
 
 
@@ -98,9 +95,7 @@ def _fill(value: Any, reading: Reading) -> Fill:
         raise SpecError('must be specified in conjunction with "dtype"')
     if value is None:
         return Fill(elements, None)
-    problems = Problems()
-    scalar = decode_fill(elements.dtype, elements.endian, value, problems)
-    return Fill(elements, scalar) if not problems.items else refuse(problems)
+    return Fill(elements, checked(lambda problems: decode_fill(elements.dtype, elements.endian, value, problems)))
 
 
 def _fill_json(fill: Fill) -> Any:
@@ -157,7 +152,8 @@ class ZarrConstraints(Constraints):
     @classmethod
     def of(cls, meta: ArrayMeta) -> Self:
         document = within_64_bits(encoded(meta) if meta.source is None else meta.source)
-        elements = _elements(meta, document)
+        # The byte order of stored elements is that of the document, also where there are filters.
+        elements = Elements.of(meta.dtype, decode_dtype(document, Problems())[1], document["dtype"])
         given = {
             "zarr_format": 2,
             "shape": meta.shape,
@@ -204,7 +200,7 @@ class ZarrConstraints(Constraints):
         return super().create(schema, options)
 
     def elements_for(self, dtype: DType) -> Elements:
-        if dtype.name in _NOT_STORED:
+        if dtype.name not in WHOLE:
             raise SpecError(f"Data type not supported: {dtype.name}")
         parsed = DataType.parse(dtype.name)
         json = parsed.numpy.str if parsed.numpy.isbuiltin == 1 else dtype.name
@@ -242,18 +238,6 @@ class ZarrConstraints(Constraints):
             "dimension_separator": self.given.get("dimension_separator", "."),
         }
         return array_of("v2", dict(sorted(document.items())))
-
-
-_NOT_STORED: Final = DTYPES.keys() & {"char", "byte", "string", "ustring", "json"}
-
-
-def _elements(meta: ArrayMeta, document: Mapping[str, Any]) -> Elements:
-    return Elements.of(meta.dtype, _endian(meta), document["dtype"])
-
-
-def _endian(meta: ArrayMeta) -> str | None:
-    """Return the byte order of stored elements, in the spelling of the document where there are filters."""
-    return decode_dtype(encoded(meta) if meta.source is None else meta.source, Problems())[1]
 
 
 def _check_key(options: Options) -> None:

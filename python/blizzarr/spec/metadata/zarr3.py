@@ -16,12 +16,12 @@ from blizzarr.problems import Problems
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.codec_spec import DriverCodec
-from blizzarr.spec.dtype import DTYPES, DType
+from blizzarr.spec.dtype import DType
 from blizzarr.spec.layout_solver import choose_read_write_shapes
 from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
-from blizzarr.spec.metadata.elements import Elements, Field, Fill, choice
+from blizzarr.spec.metadata.elements import WHOLE, Elements, Field, Fill, choice
 from blizzarr.spec.metadata.interface import Options, one_chunk_shape, resizable
-from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, each, lengths, mismatch, refuse, whole
+from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, checked, each, lengths, mismatch, whole
 from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
 from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
 from blizzarr.spec.schema import Schema
@@ -30,7 +30,6 @@ from blizzarr.spec.unit import DimensionUnits, Unit
 from blizzarr.views import IndexTransform, form_of
 
 _SEPARATORS: Final = {"default": "/", "v2": "."}
-_NAMES: Final = [name for name in DTYPES if name not in ("char", "byte", "string", "ustring", "json")]
 
 
 class Zarr3Codec(DriverCodec):
@@ -77,7 +76,7 @@ def _spelled(dtype: DataType) -> Any:
 def _unknown(json: Any) -> SpecError:
     name = json if isinstance(json, str) else dump(json)
     return SpecError(
-        f"{name} data type is not one of the supported data types: {', '.join(_NAMES)}, r<N> for a multiple of 8"
+        f"{name} data type is not one of the supported data types: {', '.join(WHOLE)}, r<N> for a multiple of 8"
     )
 
 
@@ -88,13 +87,8 @@ def _fill(value: Any, reading: Reading) -> Fill:
     fields = elements.dtype.fields
     if isinstance(value, list) and len(value) == len(fields) > 1:
         value = {field.name: part for field, part in zip(fields, value, strict=True)}
-    problems = Problems()
-    scalar = elements.dtype.fill_from_json(_whole_numbers(elements.dtype, value), "fill_value", problems)
-    return Fill(elements, scalar) if not problems.items else refuse(problems)
-
-
-def _whole_numbers(dtype: DataType, value: Any) -> Any:
-    return whole(value) if dtype.kind in (Kind.INTEGER, Kind.STRUCT) else named_tokens(value)
+    value = whole(value) if elements.dtype.kind in (Kind.INTEGER, Kind.STRUCT) else named_tokens(value)
+    return Fill(elements, checked(lambda problems: elements.dtype.fill_from_json(value, "fill_value", problems)))
 
 
 def _fill_json(fill: Fill) -> Any:
@@ -104,13 +98,10 @@ def _fill_json(fill: Fill) -> Any:
     return json[fill.elements.fields[0].name] if fill.elements.named and len(json) == 1 else json
 
 
-def _exactly(wanted: Any) -> Member:
-    def parse(value: Any, reading: Reading) -> Any:
-        if not alike(value, wanted):
-            raise expected(value, dump(wanted))
-        return wanted
-
-    return Member(parse)
+def _node_type(value: Any, reading: Reading) -> str:
+    if value != "array":
+        raise expected(value, '"array"')
+    return "array"
 
 
 def _named(
@@ -165,14 +156,12 @@ def _no_transformers(value: Any, reading: Reading) -> None:
         raise SpecError("No storage transformers supported")
 
 
-def _unit(value: Any) -> Unit:
-    return Unit(as_text(value))
-
-
 def _attributes(value: Any, reading: Reading) -> dict[str, Any]:
     members = Members(value)
     if "dimension_units" in members.left:
-        units = members.take("dimension_units", lambda given: reading.each(given, or_none(_unit)))
+        units = members.take(
+            "dimension_units", lambda given: reading.each(given, or_none(lambda unit: Unit(as_text(unit))))
+        )
         reading.given["dimension_units"] = units
     return members.left
 
@@ -203,7 +192,7 @@ class Zarr3Constraints(Constraints):
     }
     table: ClassVar[Mapping[str, Member]] = {
         "zarr_format": Member(alone(as_integer(3, 3))),
-        "node_type": _exactly("array"),
+        "node_type": Member(_node_type),
         "data_type": Member(_dtype, lambda elements: elements.json),
         "fill_value": Member(_fill, _fill_json),
         "shape": lengths(0),
@@ -236,7 +225,7 @@ class Zarr3Constraints(Constraints):
             "dimension_names": meta.dimension_names or (None,) * rank,
             "chunk_key_encoding": (meta.chunk_keys.name, meta.chunk_keys.separator),
             "chunk_grid": one_chunk_shape(meta),
-            "codecs": Chain.of(meta.codecs),
+            "codecs": Chain.stored(meta.codecs.to_json()),
             "attributes": within_64_bits(attributes),
         }
         return cls(given | reading.given, rank, within_64_bits(meta.extra))
@@ -249,14 +238,13 @@ class Zarr3Constraints(Constraints):
 
     @staticmethod
     def check_dtype(schema: Schema) -> None:
-        if schema.dtype is not None and schema.dtype.name not in (*_NAMES, "byte"):
+        if schema.dtype is not None and schema.dtype.name not in (*WHOLE, "byte"):
             raise _unknown(schema.dtype.name)
 
     # JSON.
 
-    def members(self, include_defaults: bool = False) -> dict[str, Any]:
-        given = {name: value for name, value in self.given.items() if name in self.table}
-        made = {name: self.table[name].to_json(value) for name, value in given.items()}
+    def members(self) -> dict[str, Any]:
+        made = {name: self.table[name].to_json(value) for name, value in self.given.items() if name in self.table}
         if "dimension_units" in self.given:
             units = {"dimension_units": _units_json(self.given["dimension_units"])}
             made["attributes"] = dict(sorted({**made.get("attributes", {}), **units}.items()))
@@ -311,7 +299,7 @@ class Zarr3Constraints(Constraints):
     def elements_for(self, dtype: DType) -> Elements:
         if dtype.name in ("byte", "char"):
             return _elements(DataType.parse("r8"), None)
-        if dtype.name not in _NAMES:
+        if dtype.name not in WHOLE:
             raise _unknown(dtype.name)
         return _elements(DataType.parse(dtype.name), "little")
 

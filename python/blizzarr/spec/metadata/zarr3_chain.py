@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from blizzarr.codecs import CodecChain
 from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, as_integer, as_list, as_text, one_of
@@ -45,14 +44,6 @@ class Codec:
         for inner in _CHAINS.keys() & left.keys():
             left[inner] = Chain.stored(left[inner])
         return cls(name, left)
-
-    @property
-    def sharding_height(self) -> int:
-        """The number of levels of shards."""
-        if self.name != "sharding_indexed":
-            return 0
-        inner = self.options.get("codecs")
-        return 1 + (inner.sharding_height if inner else 0)
 
     def to_json(self, partial: bool = False) -> dict[str, Any]:
         """Return the codec as JSON; `partial` includes a default that is left out of documents, the location of a
@@ -102,33 +93,25 @@ class Chain:
     bytes_to_bytes: tuple[Codec, ...] = ()
 
     @classmethod
-    def of(cls, chain: CodecChain) -> Chain:
-        """Return the chain of an array."""
-        return cls.stored(chain.to_json())
-
-    @classmethod
     def stored(cls, listed: list[dict[str, Any]]) -> Chain:
-        """Return a chain of a document that was found to be right."""
+        """Return the chain of a stored array."""
         return _grouped([Codec.stored(codec["name"], codec.get("configuration", {})) for codec in listed])
 
     @property
     def sharding_height(self) -> int:
         """The number of levels of shards."""
-        return self.array_to_bytes.sharding_height if self.array_to_bytes else 0
-
-    @property
-    def _innermost(self) -> Codec | None:
-        """The codec that turns the smallest chunks into bytes."""
-        codec = self.array_to_bytes
-        if codec is None or codec.name != "sharding_indexed":
-            return codec
-        inner = codec.options.get("codecs")
-        return None if inner is None else inner._innermost
+        if self.array_to_bytes is None or self.array_to_bytes.name != "sharding_indexed":
+            return 0
+        inner = self.array_to_bytes.options.get("codecs")
+        return 1 + (inner.sharding_height if inner else 0)
 
     @property
     def leaves_order_open(self) -> bool:
-        """True if the codec that has a byte order is given without one."""
-        codec = self._innermost
+        """True if the codec that turns the smallest chunks into bytes has a byte order, and is given without one."""
+        codec = self.array_to_bytes
+        if codec is not None and codec.name == "sharding_indexed":
+            inner = codec.options.get("codecs")
+            return inner is not None and bool(inner.leaves_order_open)
         return codec is not None and codec.name == "bytes" and "endian" not in codec.options
 
     def to_json(self, partial: bool = False) -> list[dict[str, Any]]:
@@ -143,28 +126,18 @@ class Chain:
         """
         if not strict and self.sharding_height != other.sharding_height:
             deep, flat = (self, other) if self.sharding_height > other.sharding_height else (other, self)
-            if not deep.array_to_array and not deep.bytes_to_bytes:
-                return replace(deep, array_to_bytes=_merged_within(deep, flat, strict))
+            sharding = deep.array_to_bytes
+            if sharding is not None and not deep.array_to_array and not deep.bytes_to_bytes:
+                inner = sharding.options.get("codecs")
+                # In either order, the constraints of shards are what the others are merged into.
+                within = flat if inner is None else inner.merged(flat, strict)
+                return replace(deep, array_to_bytes=Codec(sharding.name, {**sharding.options, "codecs": within}))
+        mine, theirs = self.array_to_bytes, other.array_to_bytes
         return Chain(
             _merged_all(self.array_to_array, other.array_to_array, "array -> array", strict),
-            _merged_one(self.array_to_bytes, other.array_to_bytes, strict),
+            mine.merged(theirs, strict) if mine and theirs else mine or theirs,
             _merged_all(self.bytes_to_bytes, other.bytes_to_bytes, "bytes -> bytes", strict),
         )
-
-
-def _merged_within(deep: Chain, flat: Chain, strict: bool) -> Codec:
-    sharding = deep.array_to_bytes
-    assert sharding is not None
-    inner = sharding.options.get("codecs")
-    # In either order, the constraints of shards are what the others are merged into.
-    merged = flat if inner is None else inner.merged(flat, strict)
-    return Codec(sharding.name, {**sharding.options, "codecs": merged})
-
-
-def _merged_one(mine: Codec | None, theirs: Codec | None, strict: bool) -> Codec | None:
-    if mine is None or theirs is None:
-        return mine or theirs
-    return mine.merged(theirs, strict)
 
 
 def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, strict: bool) -> tuple[Codec, ...]:

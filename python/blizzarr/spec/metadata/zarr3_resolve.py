@@ -6,10 +6,8 @@ is to encode. What a chain makes of chunks is found on the way back (`layout_of`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from blizzarr.codecs import BloscCodec
 from blizzarr.errors import SpecError
@@ -38,11 +36,8 @@ class Decoded:
     """True if the byte order is stated even for bytes, because they contain fields."""
 
 
-class Layout(NamedTuple):
-    """The layout of a chunk that a chain gives, as far as it is known."""
-
-    inner_order: tuple[int, ...] | None = None
-    read_shape: tuple[int, ...] | None = None
+Layout: TypeAlias = tuple[tuple[int, ...] | None, tuple[int, ...] | None]
+"""The order of dimensions in a chunk, and the shape of what can be read individually, as far as they are known."""
 
 
 def resolve(chain: Chain, decoded: Decoded) -> Chain:
@@ -81,13 +76,9 @@ def resolve(chain: Chain, decoded: Decoded) -> Chain:
     return Chain(tuple(transposes), resolved, tuple(compressors))
 
 
-@contextmanager
-def _through(codec: Codec, doing: str) -> Iterator[None]:
+def _through(codec: Codec, doing: str) -> prefixed:
     """Name the codec in errors."""
-    try:
-        yield
-    except SpecError as error:
-        raise SpecError(f"Error {doing} through codec {dump(codec.to_json())}: {error.reason}") from error
+    return prefixed(lambda: f"Error {doing} through codec {dump(codec.to_json())}")
 
 
 def order_of(codec: Codec, rank: int) -> tuple[int, ...]:
@@ -113,7 +104,11 @@ def _resolve_transpose(codec: Codec, decoded: Decoded) -> tuple[Codec, Decoded]:
     return Codec("transpose", {"order": list(order)}), encoded
 
 
-def _resolve_bytes(codec: Codec, decoded: Decoded) -> Codec:
+def _to_bytes(codec: Codec, decoded: Decoded) -> Codec:
+    if codec.name == "sharding_indexed":
+        return _resolve_shards(codec, decoded)
+    if codec.name != "bytes":
+        return codec
     has_order = decoded.itemsize > 1 or decoded.states_order
     return Codec("bytes", {"endian": codec.options.get("endian", _ENDIAN)} if has_order else {})
 
@@ -149,13 +144,12 @@ def _check_rank(shape: Any, rank: int) -> None:
         )
 
 
-_TO_BYTES: Final[dict[str, Callable[[Codec, Decoded], Codec]]] = {
-    "bytes": _resolve_bytes,
-    "sharding_indexed": _resolve_shards,
-}
+_DEFAULTS: Final[dict[str, dict[str, Any]]] = {"gzip": {"level": 6}, "zstd": {"level": 3, "checksum": False}}
 
 
-def _resolve_blosc(codec: Codec, itemsize: int | None) -> Codec:
+def _compressor(codec: Codec, itemsize: int | None) -> Codec:
+    if codec.name != "blosc":
+        return Codec(codec.name, {**_DEFAULTS.get(codec.name, {}), **codec.options})
     shuffle, typesize = codec.options.get("shuffle"), codec.options.get("typesize")
     if shuffle != "noshuffle" and typesize is None:
         if itemsize is None and shuffle is not None:
@@ -172,31 +166,11 @@ def _resolve_blosc(codec: Codec, itemsize: int | None) -> Codec:
     return Codec("blosc", options)
 
 
-def _with_defaults(defaults: dict[str, Any]) -> Callable[[Codec, int | None], Codec]:
-    return lambda codec, itemsize: Codec(codec.name, {**defaults, **codec.options})
-
-
-_COMPRESSORS: Final[dict[str, Callable[[Codec, int | None], Codec]]] = {
-    "blosc": _resolve_blosc,
-    "gzip": _with_defaults({"level": 6}),
-    "zstd": _with_defaults({"level": 3, "checksum": False}),
-    "crc32c": _with_defaults({}),
-}
-
-
-def _to_bytes(codec: Codec, decoded: Decoded) -> Codec:
-    return _TO_BYTES[codec.name](codec, decoded) if codec.name in _TO_BYTES else codec
-
-
-def _compressor(codec: Codec, itemsize: int | None) -> Codec:
-    return _COMPRESSORS[codec.name](codec, itemsize) if codec.name in _COMPRESSORS else codec
-
-
 def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> Layout:
     """Return the order of elements in chunks of this shape, and the parts that can be read individually.
 
     >>> layout_of(Chain((Codec("transpose", {"order": [1, 0]}),), Codec("bytes")), 2, (10, 20))
-    Layout(inner_order=(1, 0), read_shape=(10, 20))
+    ((1, 0), (10, 20))
     """
     orders = []
     for codec in chain.array_to_array:
@@ -205,24 +179,21 @@ def layout_of(chain: Chain, rank: int, shape: tuple[int, ...] | None = None) -> 
         orders.append(order)
         shape = None if shape is None else tuple(shape[dim] for dim in order)
     # Whatever is chosen will not cut the chunk into parts.
-    layout = Layout(None, shape)
+    inner, read = None, shape
     if chain.array_to_bytes is not None:
         with _through(chain.array_to_bytes, "propagating chunk layout"):
-            layout = _layout_of_bytes(chain.array_to_bytes, rank, shape)
+            inner, read = _layout_of_bytes(chain.array_to_bytes, rank, shape)
     for order in reversed(orders):
-        inner, read = layout
-        layout = Layout(
-            None if inner is None else tuple(order[dim] for dim in inner),
-            None if read is None else tuple(read[order.index(dim)] for dim in range(rank)),
-        )
-    return layout
+        inner = None if inner is None else tuple(order[dim] for dim in inner)
+        read = None if read is None else tuple(read[order.index(dim)] for dim in range(rank))
+    return inner, read
 
 
 def _layout_of_bytes(codec: Codec, rank: int, shape: tuple[int, ...] | None) -> Layout:
     if codec.name != "sharding_indexed":
-        return Layout(tuple(range(rank)), shape)
+        return tuple(range(rank)), shape
     part = codec.options.get("chunk_shape")
     if part is not None:
         _check_rank(part, rank)
     codecs = codec.options.get("codecs")
-    return Layout() if codecs is None else layout_of(codecs, rank, None if part is None else tuple(part))
+    return (None, None) if codecs is None else layout_of(codecs, rank, None if part is None else tuple(part))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.stores.regular import open_regular
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ModuleNotFoundError:  # on Windows, where one writer at a time is up to the user, as the docs say
-    fcntl = None  # type: ignore[assignment]
 
 
 class AppendFile:
@@ -25,12 +24,13 @@ class AppendFile:
         self.path = path
         self._seek = threading.Lock()
         self._descriptor = descriptor
-        if writes and fcntl is not None:
+        # On Windows it is locked by being open for writing.
+        if writes and sys.platform != "win32":
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 self.close()
-                raise ConflictError("another writer has this zip file open; close it first", store=str(path)) from error
+                raise _other_writer(path) from error
             except OSError:
                 pass  # a file system without locks: one writer at a time is then up to the user, as the docs say
         status = os.fstat(descriptor)
@@ -40,7 +40,11 @@ class AppendFile:
     @classmethod
     def open(cls, path: Path, *, writes: bool = False) -> AppendFile:
         """Open a file that is there."""
-        return cls(path, open_regular(path, os.O_RDWR if writes else os.O_RDONLY), writes=writes)
+        try:
+            descriptor = open_regular(path, os.O_RDWR if writes else os.O_RDONLY)
+        except BlockingIOError as error:
+            raise _other_writer(path) from error
+        return cls(path, descriptor, writes=writes)
 
     @property
     def is_open(self) -> bool:
@@ -111,6 +115,10 @@ class AppendFile:
         with self._seek:
             os.lseek(self._descriptor, offset, os.SEEK_SET)
             return os.read(self._descriptor, length)
+
+
+def _other_writer(path: Path) -> ConflictError:
+    return ConflictError("another writer has this zip file open; close it first", store=str(path))
 
 
 def sync_directory(path: Path) -> None:

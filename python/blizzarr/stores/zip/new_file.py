@@ -7,6 +7,8 @@ import itertools
 import os
 from pathlib import Path
 
+from blizzarr.stores.regular import open_file
+
 _numbers = itertools.count()
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 """The errors of systems and file systems that have no files without a name."""
@@ -30,7 +32,7 @@ class NewFile:
                     return
                 os.close(self.descriptor)
         self._temporary = self._temporary_name()
-        self.descriptor = os.open(self._temporary, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        self.descriptor = open_file(self._temporary, flags | os.O_CREAT | os.O_EXCL, 0o666)
 
     @property
     def _link(self) -> str:

@@ -5,6 +5,8 @@ The codecs of `blizzarr.zarr.codecs` are names and options; the engine does the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from blizzarr.zarr.abc.metadata import Metadata
 
 __all__ = ["ArrayArrayCodec", "ArrayBytesCodec", "BytesBytesCodec", "Codec"]
@@ -32,3 +34,9 @@ class ArrayBytesCodec(Codec):
 
 class BytesBytesCodec(Codec):
     """A codec from bytes to bytes, a compressor."""
+
+
+if not TYPE_CHECKING:
+    from blizzarr.zarr.advice import missing
+
+    __getattr__ = missing(__name__)

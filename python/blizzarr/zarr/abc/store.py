@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 
@@ -149,6 +149,13 @@ class Store(ABC):
     ) -> builtins.list[Buffer | None]:
         """Return parts of values."""
 
+    async def get_ranges(
+        self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: BufferPrototype, **limits: int
+    ) -> AsyncIterator[builtins.list[tuple[int, Buffer | None]]]:
+        """Yield parts of a value, each with the number of its range; limits of requests are ignored."""
+        parts = await self.get_partial_values(prototype, [(key, one) for one in byte_ranges])
+        yield [*enumerate(parts)]
+
     @abstractmethod
     async def exists(self, key: str) -> bool:
         """Return whether the key has a value."""
@@ -242,3 +249,9 @@ async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:
         await byte_setter.delete()
     else:
         await byte_setter.set(value)
+
+
+if not TYPE_CHECKING:
+    from blizzarr.zarr.advice import missing
+
+    __getattr__ = missing(__name__)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from blizzarr.zarr.codecs.named import CLASSES, Named, codecs_from_list
@@ -17,6 +17,7 @@ __all__ = [
         "ScaleOffset",
         "ShardingCodec",
         "ShardingCodecIndexLocation",
+        "SubchunkWriteOrder",
         "TransposeCodec",
         "VLenBytesCodec",
         "VLenUTF8Codec",
@@ -54,6 +55,9 @@ class ShardingCodecIndexLocation(Enum):
     """The end of a shard that its index is at."""
 
     start, end = "start", "end"
+
+
+SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]
 
 
 def _enum(value: E | str, kind: type[E]) -> E:
@@ -193,8 +197,12 @@ class ShardingCodec(Named, ArrayBytesCodec, name="sharding_indexed"):
     codecs: tuple[Any, ...] = (BytesCodec(),)
     index_codecs: tuple[Any, ...] = (BytesCodec(), Crc32cCodec())
     index_location: ShardingCodecIndexLocation | str = ShardingCodecIndexLocation.end
+    subchunk_write_order: InitVar[SubchunkWriteOrder] = "lexicographic"
+    """It has no effect: inner chunks are always laid down in lexicographic order, and no document says which it is."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, subchunk_write_order: SubchunkWriteOrder) -> None:
+        if subchunk_write_order not in get_args(SubchunkWriteOrder):
+            raise ValueError(f"expected one of {get_args(SubchunkWriteOrder)}, found {subchunk_write_order!r}")
         shape = (self.chunk_shape,) if isinstance(self.chunk_shape, int) else tuple(self.chunk_shape)
         object.__setattr__(self, "chunk_shape", shape)
         object.__setattr__(self, "codecs", codecs_from_list(self.codecs))

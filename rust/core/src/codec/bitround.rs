@@ -2,9 +2,9 @@
 //!
 //! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround>.
 
-use super::number::{bits, put};
+use super::blocks;
 use super::{report, room, BytesToBytes};
-use crate::error::{Direction, Error, Result};
+use crate::error::{Direction, Result};
 
 const NAME: &str = "bitround";
 
@@ -70,6 +70,10 @@ impl BytesToBytes for Bitround {
         size.is_multiple_of(self.bytes).then_some(size)
     }
 
+    fn decodes_to_itself(&self) -> bool {
+        true
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         if src.len() != dst.len() {
             return Err(report::wrong_size(NAME, dst.len(), src.len()));
@@ -89,30 +93,38 @@ impl BytesToBytes for Bitround {
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         if !src.len().is_multiple_of(self.bytes) {
-            let reason = format!("expected a multiple of {} bytes, found {}", self.bytes, report::grouped(src.len()));
-            return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
+            return Err(report::uneven(NAME, Direction::Encode, self.bytes, src.len()));
         }
-        let dst = room::appended(NAME, dst, src.len())?;
         // The size is a constant in each loop.
         macro_rules! each {
-            ($type:ty) => {{
-                const SIZE: usize = size_of::<$type>();
-                let elements = src.chunks_exact(SIZE).zip(dst.chunks_exact_mut(SIZE));
-                let Some(dropped) = self.mantissa.checked_sub(self.keepbits).filter(|&bits| bits > 0) else {
-                    elements.for_each(|(src, dst)| put(Bitround { bytes: SIZE, ..*self }.rounded(bits(src)), dst));
-                    return Ok(());
-                };
-                // As `rounded`, without a branch.
-                let (half, sign) = ((1 << (dropped - 1)) - 1, <$type>::MAX >> 1);
-                let infinity = sign >> self.mantissa << self.mantissa;
-                for (src, dst) in elements {
-                    let value = <$type>::from_ne_bytes(src.try_into().unwrap_or_default());
-                    let sum = value.wrapping_add(half + (value >> dropped & 1));
-                    let kept = if sum < value { value } else { sum } >> dropped << dropped;
-                    let made = if value & sign > infinity { value } else { kept };
-                    dst.copy_from_slice(&made.to_ne_bytes());
-                }
-            }};
+            ($type:ty) => {
+                blocks::append(
+                    NAME,
+                    (src, size_of::<$type>()),
+                    (dst, size_of::<$type>()),
+                    #[inline(always)]
+                    |_, src, dst| {
+                        let elements = src.as_chunks().0.iter().zip(dst.as_chunks_mut().0);
+                        let Some(dropped) = self.mantissa.checked_sub(self.keepbits).filter(|&bits| bits > 0) else {
+                            elements.for_each(|(src, dst)| {
+                                *dst = (self.rounded(<$type>::from_ne_bytes(*src).into()) as $type).to_ne_bytes();
+                            });
+                            return Ok(());
+                        };
+                        // As `rounded`, without a branch.
+                        let (half, sign) = ((1 << (dropped - 1)) - 1, <$type>::MAX >> 1);
+                        let infinity = sign >> self.mantissa << self.mantissa;
+                        for (src, dst) in elements {
+                            let value = <$type>::from_ne_bytes(*src);
+                            let sum = value.wrapping_add(half + (value >> dropped & 1));
+                            let kept = if sum < value { value } else { sum } >> dropped << dropped;
+                            let made = if value & sign > infinity { value } else { kept };
+                            *dst = made.to_ne_bytes();
+                        }
+                        Ok(())
+                    },
+                )
+            };
         }
         match self.bytes {
             1 => each!(u8),
@@ -120,6 +132,5 @@ impl BytesToBytes for Bitround {
             4 => each!(u32),
             _ => each!(u64),
         }
-        Ok(())
     }
 }

@@ -2,54 +2,23 @@
 //!
 //! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value>.
 
-use super::number::{bits, put, Format, Number, Rounding, Stored};
+use super::blocks::{self, ByteTable, BLOCK};
+use super::float_blocks::{self, by_integer, by_type, has_rounded, Floats};
+use super::number::{bits, put, Format, Number, OutOfRange, Rounding, Stored, FLOAT32, FLOAT64};
 use super::{report, room, BytesToBytes, Value};
 use crate::error::{Direction, Error, Result};
 
 const NAME: &str = "cast_value";
-/// So many elements are loaded before they are stored, each in a loop of its own.
-const BLOCK: usize = 256;
-/// Added to a number far below 2^51, it leaves no bits for fractions.
-const WHOLE: f64 = 6_755_399_441_055_744.0;
+/// Of a map with more entries, the one of a number is looked up, instead of comparing all numbers with each.
+const FEW: usize = 32;
 
-/// Calls the macro `each` with the type of this machine that has a format; `other` is for formats that none has, and for
-/// integers of 64 bits, which float64 does not have.
-macro_rules! by_type {
-    ($format:expr, $each:ident, $other:expr) => {
-        match ($format, $format.bits()) {
-            (Format::Signed(8), _) => $each!(i8),
-            (Format::Signed(16), _) => $each!(i16),
-            (Format::Signed(32), _) => $each!(i32),
-            (Format::Unsigned(8), _) => $each!(u8),
-            (Format::Unsigned(16), _) => $each!(u16),
-            (Format::Unsigned(32), _) => $each!(u32),
-            (Format::Float(_), 32) => $each!(f32),
-            (Format::Float(_), 64) => $each!(f64),
-            _ => $other,
-        }
-    };
-}
-
-/// What becomes of numbers beyond the least and the greatest value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OutOfRange {
-    Refuse,
-    Clamp,
-    Wrap,
-}
-
-/// An integer from a float64 that is one, or the float32 that is nearest.
-macro_rules! store_as {
-    (f32, $value:expr) => {
-        $value as f32
-    };
-    (f64, $value:expr) => {
-        $value
-    };
-    // The lowest bits of the sum are those of the integer.
-    ($type:ident, $value:expr) => {
-        ($value + WHOLE).to_bits() as $type
-    };
+/// What a number becomes, whatever the rules.
+#[derive(Debug)]
+struct Entry {
+    key: u64,
+    /// The nearest float64.
+    number: f64,
+    bits: u64,
 }
 
 /// One direction: from one format to the other.
@@ -59,8 +28,10 @@ struct Cast {
     to: Format,
     rounding: Rounding,
     out_of_range: OutOfRange,
-    /// The keys of numbers, in order, with the bits that each becomes, whatever the rules.
-    map: Vec<(u64, u64)>,
+    /// In the order of the keys.
+    map: Vec<Entry>,
+    /// Of elements of one byte.
+    bytes: Option<ByteTable>,
     direction: Direction,
 }
 
@@ -88,7 +59,11 @@ impl CastValue {
             other => return Err(report::option(NAME, "out_of_range", "clamp or wrap", other)),
         };
         let cast = |from: Format, to: Format, map: &str, direction| -> Result<Cast> {
-            Ok(Cast { from, to, rounding, out_of_range, map: entries(map, from)?, direction })
+            let mut cast = Cast { from, to, rounding, out_of_range, map: entries(map, from)?, bytes: None, direction };
+            if from.bytes() == 1 {
+                cast.bytes = Some(ByteTable::new(|byte| cast.bits(from.load(byte))));
+            }
+            Ok(cast)
         };
         Ok(CastValue {
             encoding: cast(array, encoded, text(4)?, Direction::Encode)?,
@@ -97,7 +72,7 @@ impl CastValue {
     }
 }
 
-fn entries(text: &str, from: Format) -> Result<Vec<(u64, u64)>> {
+fn entries(text: &str, from: Format) -> Result<Vec<Entry>> {
     let refused = || report::option(NAME, "scalar_map", "pairs of hexadecimal digits", text);
     let digits = |text| u64::from_str_radix(text, 16).map_err(|_| refused());
     let mut entries = text
@@ -105,12 +80,13 @@ fn entries(text: &str, from: Format) -> Result<Vec<(u64, u64)>> {
         .filter(|entry| !entry.is_empty())
         .map(|entry| {
             let (key, value) = entry.split_once(':').ok_or_else(refused)?;
-            Ok((from.load(digits(key)?).key(), digits(value)?))
+            let key = digits(key)?;
+            Ok(Entry { key: from.load(key).key(), number: from.load_float(key), bits: digits(value)? })
         })
         .collect::<Result<Vec<_>>>()?;
     // The first of several for one number counts: sorting is stable.
-    entries.sort_by_key(|entry| entry.0);
-    entries.dedup_by_key(|entry| entry.0);
+    entries.sort_by_key(|entry| entry.key);
+    entries.dedup_by_key(|entry| entry.key);
     Ok(entries)
 }
 
@@ -119,62 +95,125 @@ impl Cast {
         size.is_multiple_of(self.from.bytes()).then(|| (size / self.from.bytes()).checked_mul(self.to.bytes()))?
     }
 
-    fn run(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        let (taken, made) = (self.from.bytes(), self.to.bytes());
-        if self.map.is_empty() && self.is_exact() && self.run_exactly(src, dst) {
-            return Ok(());
-        }
-        if self.map.is_empty() && self.from.fits_float64() {
-            let mut block = [0.0; BLOCK];
-            for (number, (src, dst)) in src.chunks(BLOCK * taken).zip(dst.chunks_mut(BLOCK * made)).enumerate() {
-                let values = &mut block[..src.len() / taken];
-                self.load(src, values);
-                if !self.store(values, dst) {
-                    self.run_slowly(number * BLOCK, src, dst)?;
-                }
-            }
-            return Ok(());
-        }
-        self.run_slowly(0, src, dst)
-    }
-
-    /// Whether the other format is floating point that has every value.
-    fn is_exact(&self) -> bool {
-        match (self.from, self.to) {
-            (Format::Signed(bits) | Format::Unsigned(bits), Format::Float(_)) => {
-                (bits <= 24 && self.to.bits() == 32) || (bits <= 32 && self.to.bits() == 64)
-            }
-            (Format::Float(_), Format::Float(_)) => (self.from.bits(), self.to.bits()) == (32, 64),
-            _ => false,
+    /// Casts a block; `first` is the index of its first element.
+    #[inline(always)]
+    fn run(&self, first: usize, src: &[u8], dst: &mut [u8], block: &mut Floats) -> Result<()> {
+        let has_all = match (self.run_directly(src, dst), &self.bytes) {
+            (Some(has_all), _) => has_all,
+            (None, Some(bytes)) => bytes.run(src, (dst, self.to.bytes())),
+            (None, None) => self.run_by_float64(src, dst, &mut block[..src.len() / self.from.bytes()]),
+        };
+        match has_all {
+            true => Ok(()),
+            false => self.run_slowly(first, src, dst),
         }
     }
 
-    /// Casts elements whose values the other format has; `false` if this machine has no type for one of the formats.
-    fn run_exactly(&self, src: &[u8], dst: &mut [u8]) -> bool {
+    /// Casts elements whose formats this machine has types for, one of which is the other's rule: `None` for others. Gives
+    /// whether the rules tell what becomes of each.
+    #[inline(always)]
+    fn run_directly(&self, src: &[u8], dst: &mut [u8]) -> Option<bool> {
+        let (from, to, rule) = (self.from, self.to, self.out_of_range);
+        let mut has_all = true;
         macro_rules! cast {
-            ($from:ty, $to:ty) => {{
-                let elements = src.chunks_exact(size_of::<$from>()).zip(dst.chunks_exact_mut(size_of::<$to>()));
-                for (src, dst) in elements {
-                    let value = <$from>::from_ne_bytes(src.try_into().unwrap_or_default());
-                    dst.copy_from_slice(&(value as $to).to_ne_bytes());
+            ($from:ty, $to:ty, $made:expr) => {
+                for (src, dst) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {
+                    let made: $to = $made(<$from>::from_ne_bytes(*src));
+                    *dst = made.to_ne_bytes();
                 }
-            }};
+            };
+        }
+        if !self.map.is_empty() {
+            return None;
+        }
+        if from.is_integer() && to.is_integer() {
+            macro_rules! from {
+                ($from:ty) => {{
+                    macro_rules! to {
+                        ($to:ty) => {{
+                            // The bounds, as far as the type that is taken has numbers beyond them.
+                            let bound = |of: i128| of.clamp(<$from>::MIN.into(), <$from>::MAX.into()) as $from;
+                            let (least, most) = match rule {
+                                OutOfRange::Wrap => (<$from>::MIN, <$from>::MAX),
+                                _ => (bound(<$to>::MIN.into()), bound(<$to>::MAX.into())),
+                            };
+                            cast!($from, $to, |value: $from| {
+                                let kept = value.max(least).min(most);
+                                has_all &= kept == value;
+                                kept as $to
+                            })
+                        }};
+                    }
+                    by_integer!(to, to, return None)
+                }};
+            }
+            by_integer!(from, from, return None);
+            return Some(has_all | (rule == OutOfRange::Clamp));
+        }
+        if self.rounding != Rounding::NearestEven && !self.is_exact() {
+            return None;
         }
         macro_rules! to_float32 {
             ($from:ty) => {
-                cast!($from, f32)
+                cast!($from, f32, |value| value as f32)
             };
         }
         macro_rules! to_float64 {
             ($from:ty) => {
-                cast!($from, f64)
+                cast!($from, f64, |value| value as f64)
             };
         }
-        match self.to.bits() {
-            32 => by_type!(self.from, to_float32, return false),
-            _ => by_type!(self.from, to_float64, return false),
+        match (from, to) {
+            (FLOAT64, FLOAT32) => cast!(f64, f32, |value| {
+                let made = value as f32;
+                has_all &= has_rounded(made, value);
+                made
+            }),
+            (from, FLOAT32) => by_type!(from, to_float32, return None),
+            (from, FLOAT64) => by_type!(from, to_float64, return None),
+            _ => return None,
         }
-        true
+        Some(has_all | (rule == OutOfRange::Clamp))
+    }
+
+    /// Whether floating point has every value of the other format.
+    fn is_exact(&self) -> bool {
+        match self.to {
+            FLOAT32 => self.from == FLOAT32 || self.from.bits() <= 24,
+            FLOAT64 => self.from.fits_float64(),
+            _ => false,
+        }
+    }
+
+    /// Casts elements whose values float64 has; `false` when the rules do not tell what becomes of one of them, or there is
+    /// no fast way.
+    #[inline(always)]
+    fn run_by_float64(&self, src: &[u8], dst: &mut [u8], values: &mut [f64]) -> bool {
+        if !self.from.fits_float64() || self.map.len() > FEW {
+            return false;
+        }
+        float_blocks::load(self.from, src, values);
+        if self.map.is_empty() {
+            return float_blocks::store(self.to, (self.rounding, self.out_of_range), values, dst);
+        }
+        // Of each number, the entry that is its own, counted from 1.
+        let mut entries = [0_u64; BLOCK];
+        for (entry, count) in self.map.iter().zip(1..) {
+            for (value, own) in values.iter().zip(&mut entries) {
+                let is_it = (*value == entry.number) | (value.is_nan() & entry.number.is_nan());
+                *own = if is_it { count } else { *own };
+            }
+        }
+        for (value, own) in values.iter_mut().zip(&entries) {
+            *value = if *own == 0 { *value } else { 0.0 };
+        }
+        let has_all = float_blocks::store(self.to, (self.rounding, self.out_of_range), values, dst);
+        if entries.iter().fold(0, |any, own| any | own) > 0 {
+            for (own, place) in entries.iter().zip(dst.chunks_exact_mut(self.to.bytes())).filter(|(own, _)| **own > 0) {
+                put(self.map[*own as usize - 1].bits, place);
+            }
+        }
+        has_all
     }
 
     /// One element after the other, with all rules; `first` is the index of the first one.
@@ -189,8 +228,8 @@ impl Cast {
     }
 
     fn bits(&self, number: Number) -> Option<u64> {
-        if let Ok(index) = self.map.binary_search_by_key(&number.key(), |entry| entry.0) {
-            return Some(self.map[index].1);
+        if let Ok(index) = self.map.binary_search_by_key(&number.key(), |entry| entry.key) {
+            return Some(self.map[index].bits);
         }
         match (self.to.store(number, self.rounding), self.out_of_range) {
             (Stored::Bits(bits), _) => Some(bits),
@@ -219,68 +258,6 @@ impl Cast {
         );
         Error { direction: Some(self.direction), ..Error::decode(NAME, reason) }
     }
-
-    fn load(&self, src: &[u8], values: &mut [f64]) {
-        macro_rules! each {
-            ($type:ty) => {
-                for (value, bytes) in values.iter_mut().zip(src.chunks_exact(size_of::<$type>())) {
-                    *value = <$type>::from_ne_bytes(bytes.try_into().unwrap_or_default()) as f64;
-                }
-            };
-        }
-        by_type!(self.from, each, {
-            for (value, bytes) in values.iter_mut().zip(src.chunks_exact(self.from.bytes())) {
-                *value = self.from.load_float(bits(bytes));
-            }
-        });
-    }
-
-    /// Stores numbers that all lie within the range; `false` when one does not, or there is no fast way: then what is
-    /// stored means nothing.
-    fn store(&self, values: &mut [f64], dst: &mut [u8]) -> bool {
-        let rounding = self.rounding;
-        if self.to.is_integer() && !self.from.is_integer() {
-            round(rounding, values);
-        } else if !self.to.is_integer() && rounding != Rounding::NearestEven && self.to.bits() == 32 {
-            // What the type has needs no rounding, such as integers that are read.
-            if values.iter().any(|&value| f64::from(value as f32) != value) {
-                return false;
-            }
-        }
-        macro_rules! each {
-            ($type:ident) => {{
-                // Comparisons with NaN are false.
-                let fits = |value: f64| (value >= <$type>::MIN as f64) & (value <= <$type>::MAX as f64);
-                let mut all = true;
-                for (value, bytes) in values.iter().zip(dst.chunks_exact_mut(size_of::<$type>())) {
-                    all &= fits(*value);
-                    bytes.copy_from_slice(&store_as!($type, *value).to_ne_bytes());
-                }
-                all
-            }};
-        }
-        by_type!(self.to, each, false)
-    }
-}
-
-/// Replaces numbers by the integers they round to, those from 2^51 on by others as large, which 32 bits do not have: like [`Rounding::whole`], which without the
-/// instructions of newer processors takes a call for each.
-fn round(rounding: Rounding, values: &mut [f64]) {
-    // The sum with 1.5 * 2^52 has no fraction, and is rounded to the nearest one, or the even one of two.
-    let nearest = |value: f64| (value + WHOLE) - WHOLE;
-    let one = |condition: bool| f64::from(u8::from(condition));
-    let below = |value: f64| nearest(value) - one(nearest(value) > value);
-    match rounding {
-        Rounding::NearestEven => values.iter_mut().for_each(|value| *value = nearest(*value)),
-        Rounding::TowardsNegative => values.iter_mut().for_each(|value| *value = below(*value)),
-        Rounding::TowardsPositive => values.iter_mut().for_each(|value| *value = -below(-*value)),
-        Rounding::TowardsZero => values.iter_mut().for_each(|value| *value = below(value.abs()).copysign(*value)),
-        Rounding::NearestAway => values.iter_mut().for_each(|value| {
-            let size = value.abs();
-            let whole = below(size);
-            *value = (whole + one(size - whole >= 0.5)).copysign(*value);
-        }),
-    }
 }
 
 impl BytesToBytes for CastValue {
@@ -305,7 +282,14 @@ impl BytesToBytes for CastValue {
             let expected = self.encoding.length(dst.len()).unwrap_or(dst.len());
             return Err(report::wrong_size(NAME, expected, src.len()));
         }
-        self.decoding.run(src, dst)
+        let mut values = [0.0; BLOCK];
+        let sizes = (self.decoding.from.bytes(), self.decoding.to.bytes());
+        blocks::each(
+            (src, sizes.0),
+            (dst, sizes.1),
+            #[inline(always)]
+            |first, src, dst| self.decoding.run(first, src, dst, &mut values),
+        )
     }
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
@@ -319,7 +303,16 @@ impl BytesToBytes for CastValue {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        let size = self.encoding.length(src.len()).unwrap_or(src.len());
-        self.encoding.run(src, room::appended(NAME, dst, size)?)
+        if !src.len().is_multiple_of(self.encoding.from.bytes()) {
+            return Err(report::uneven(NAME, Direction::Encode, self.encoding.from.bytes(), src.len()));
+        }
+        let mut values = [0.0; BLOCK];
+        blocks::append(
+            NAME,
+            (src, self.encoding.from.bytes()),
+            (dst, self.encoding.to.bytes()),
+            #[inline(always)]
+            |first, src, dst| self.encoding.run(first, src, dst, &mut values),
+        )
     }
 }

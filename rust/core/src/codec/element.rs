@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::blocks::vectorised;
 use super::report;
 use crate::error::Result;
 
@@ -82,10 +83,15 @@ impl Swap {
     pub fn apply(&self, data: &mut [u8]) {
         match self {
             Swap::None => {}
-            Swap::Two => swap::<2>(data),
-            Swap::Four => swap::<4>(data),
-            Swap::Eight => swap::<8>(data),
             Swap::Fields { size, runs } => swap_fields(runs, *size, data),
+            _ => vectorised(
+                #[inline(always)]
+                || match self {
+                    Swap::Two => swap::<2>(data),
+                    Swap::Four => swap::<4>(data),
+                    _ => swap::<8>(data),
+                },
+            ),
         }
     }
 }
@@ -115,24 +121,14 @@ fn swap_fields(runs: &[Run], size: usize, data: &mut [u8]) {
 fn swap_run<const N: usize>(run: &Run, start: usize, size: usize, block: &mut [u8]) {
     let length = run.length;
     for element in block.chunks_exact_mut(size) {
-        if length == N {
-            reverse::<N>(&mut element[start..start + N]);
-        } else {
-            swap::<N>(&mut element[start..start + length]);
-        }
+        swap::<N>(&mut element[start..start + length]);
     }
 }
 
-fn swap<const N: usize>(data: &mut [u8]) {
-    data.chunks_exact_mut(N).for_each(reverse::<N>);
-}
-
 // Reversing arrays of constant length is what the compiler turns into vector shuffles.
-fn reverse<const N: usize>(unit: &mut [u8]) {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(unit);
-    bytes.reverse();
-    unit.copy_from_slice(&bytes);
+#[inline(always)]
+fn swap<const N: usize>(data: &mut [u8]) {
+    data.as_chunks_mut::<N>().0.iter_mut().for_each(|unit| unit.reverse());
 }
 
 /// Makes every byte that is not 0 a 1: what C programs and bit flips leave in boolean chunks is no legal `bool` in NumPy.

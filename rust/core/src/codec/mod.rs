@@ -2,6 +2,7 @@
 //! its module below, and its arm in `prepare`.
 
 pub mod bitround;
+mod blocks;
 pub mod blosc;
 pub mod cast_value;
 pub mod compressed_segmentation;
@@ -10,6 +11,7 @@ mod deflate;
 pub mod delta;
 pub mod element;
 pub mod fixed_scale_offset;
+mod float_blocks;
 pub mod foreign;
 pub mod function;
 pub mod gzip;
@@ -88,6 +90,11 @@ pub trait BytesToBytes: Send + Sync {
     /// The encoded bytes of an element of `size` bytes, when each element is encoded by itself and stays in its place.
     fn encoded_element(&self, _size: usize) -> Option<usize> {
         None
+    }
+
+    /// Whether decoding changes no byte.
+    fn decodes_to_itself(&self) -> bool {
+        false
     }
 
     /// Decodes into exactly `dst`; more, fewer or damaged bytes are an error that names both sizes. Never allocates by what a header claims.

@@ -28,7 +28,7 @@ impl Rounding {
     }
 
     /// The integer that a number rounds to.
-    #[inline]
+    #[inline(always)]
     pub fn whole(self, value: f64) -> f64 {
         match self {
             Rounding::NearestEven => value.round_ties_even(),
@@ -38,6 +38,14 @@ impl Rounding {
             Rounding::TowardsNegative => value.floor(),
         }
     }
+}
+
+/// What becomes of numbers beyond the least and the greatest value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutOfRange {
+    Refuse,
+    Clamp,
+    Wrap,
 }
 
 /// A value of any format.
@@ -71,15 +79,15 @@ impl Number {
 /// Floating point in the manner of IEEE 754: a sign, `exponent` bits and `mantissa` bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Float {
-    exponent: u32,
-    mantissa: u32,
-    bias: i32,
-    special: Special,
+    pub(super) exponent: u32,
+    pub(super) mantissa: u32,
+    pub(super) bias: i32,
+    pub(super) special: Special,
 }
 
 /// What the bit patterns stand for that are no finite numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Special {
+pub(super) enum Special {
     /// The greatest exponent is that of infinity and NaN.
     Ieee,
     /// Everything is finite.
@@ -141,8 +149,9 @@ pub(super) const NAMES: [(&str, Format); 26] = [
     ("float8_e8m0fnu", float(8, 0, 127, Special::Powers)),
     ("bfloat16", float(8, 7, 127, Special::Ieee)),
     ("float16", float(5, 10, 15, Special::Ieee)),
-    ("float32", float(8, 23, 127, Special::Ieee)),
+    ("float32", FLOAT32),
 ];
+pub(super) const FLOAT32: Format = float(8, 23, 127, Special::Ieee);
 pub(super) const FLOAT64: Format = float(11, 52, 1023, Special::Ieee);
 
 impl Format {
@@ -166,6 +175,11 @@ impl Format {
     /// The bytes of an element: narrow ones have a byte of their own, whose upper bits mean nothing.
     pub fn bytes(self) -> usize {
         (self.bits() as usize).div_ceil(8)
+    }
+
+    /// Whether Rust has a type for it.
+    pub fn is_machine_type(self) -> bool {
+        matches!(self, FLOAT32 | FLOAT64) || (self.is_integer() && self.bits() >= 8)
     }
 
     pub fn is_integer(self) -> bool {
@@ -236,7 +250,8 @@ impl Format {
         value as u64 & (u64::MAX >> (64 - self.bits()))
     }
 
-    fn range(self) -> (i128, i128) {
+    /// The least and the greatest integer.
+    pub fn range(self) -> (i128, i128) {
         match self {
             Format::Signed(bits) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
             other => (0, (1 << other.bits()) - 1),
@@ -291,7 +306,7 @@ impl Float {
     }
 
     /// The bits of the greatest finite magnitude.
-    fn most(self) -> u64 {
+    pub(super) fn most(self) -> u64 {
         let all = (1 << (self.exponent + self.mantissa)) - 1;
         match self.special {
             Special::Ieee => all - self.ones() - 1,
@@ -300,7 +315,7 @@ impl Float {
         }
     }
 
-    fn sign(self, negative: bool) -> u64 {
+    pub(super) fn sign(self, negative: bool) -> u64 {
         u64::from(negative) << (self.exponent + self.mantissa)
     }
 

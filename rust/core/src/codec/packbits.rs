@@ -99,23 +99,22 @@ impl Packbits {
         let first = self.first;
         match self.kept {
             1 => {
-                for (elements, byte) in src.chunks_exact(8).zip(dst) {
-                    let ones = u64::from_le_bytes(elements.try_into().unwrap_or_default()) >> first & ONES;
+                for (elements, byte) in src.as_chunks().0.iter().zip(dst) {
+                    let ones = u64::from_le_bytes(*elements) >> first & ONES;
                     // Adds up each one at its place in the highest byte; nothing is carried.
                     *byte = (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
                 }
                 src.len() / 8
             }
             2 => {
-                for (four, byte) in src.chunks_exact(4).zip(dst) {
-                    let bits = |position: usize| (four[position] >> first & 3) << (2 * position);
-                    *byte = bits(0) | bits(1) | bits(2) | bits(3);
+                for ([a, b, c, d], byte) in src.as_chunks().0.iter().zip(dst) {
+                    *byte = [d, c, b, a].iter().fold(0, |byte, one| byte << 2 | (**one >> first & 3));
                 }
                 src.len() / 4
             }
             4 => {
-                for (two, byte) in src.chunks_exact(2).zip(dst) {
-                    *byte = (two[0] >> first & 15) | (two[1] >> first & 15) << 4;
+                for ([a, b], byte) in src.as_chunks().0.iter().zip(dst) {
+                    *byte = (a >> first & 15) | (b >> first & 15) << 4;
                 }
                 src.len() / 2
             }
@@ -128,22 +127,20 @@ impl Packbits {
         let first = self.first;
         match self.kept {
             1 => {
-                for (elements, byte) in dst.chunks_exact_mut(8).zip(src) {
-                    elements.copy_from_slice(&(SPREAD[usize::from(*byte)] << first).to_le_bytes());
+                for (elements, byte) in dst.as_chunks_mut().0.iter_mut().zip(src) {
+                    *elements = (SPREAD[usize::from(*byte)] << first).to_le_bytes();
                 }
                 dst.len() / 8
             }
             2 => {
-                for (four, byte) in dst.chunks_exact_mut(4).zip(src) {
-                    four.iter_mut()
-                        .enumerate()
-                        .for_each(|(position, one)| *one = (byte >> (2 * position) & 3) << first);
+                for (four, byte) in dst.as_chunks_mut().0.iter_mut().zip(src) {
+                    *four = [0, 2, 4, 6].map(|position| (byte >> position & 3) << first);
                 }
                 dst.len() / 4
             }
             4 => {
-                for (two, byte) in dst.chunks_exact_mut(2).zip(src) {
-                    (two[0], two[1]) = ((byte & 15) << first, (byte >> 4) << first);
+                for (two, byte) in dst.as_chunks_mut().0.iter_mut().zip(src) {
+                    *two = [(byte & 15) << first, (byte >> 4) << first];
                 }
                 dst.len() / 2
             }
@@ -230,10 +227,7 @@ impl BytesToBytes for Packbits {
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let size = match self.packed_len(src.len()) {
             Some(size) if src.len().is_multiple_of(self.bytes) => size,
-            _ => {
-                let reason = format!("expected elements of {} bytes, found {}", self.bytes, report::grouped(src.len()));
-                return Err(Error { direction: Some(Direction::Encode), ..Error::decode(NAME, reason) });
-            }
+            _ => return Err(report::uneven(NAME, Direction::Encode, self.bytes, src.len())),
         };
         room::reserve(NAME, Direction::Encode, dst, size + 1)?;
         let padding = self.padding_bits(src.len(), size);

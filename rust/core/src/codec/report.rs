@@ -40,6 +40,12 @@ pub fn wrong_size(codec: &'static str, expected: usize, found: impl TryInto<u64>
     Error::decode(codec, format!("expected {} bytes, found {}", grouped(expected), grouped(found)))
 }
 
+/// Bytes that are no whole number of elements.
+pub fn uneven(codec: &'static str, direction: Direction, element: usize, found: usize) -> Error {
+    let reason = format!("expected a multiple of {} bytes, found {}", grouped(element), grouped(found));
+    Error { direction: Some(direction), ..Error::decode(codec, reason) }
+}
+
 /// Bytes after the end of the encoded value. Every codec refuses them: they are what a half-overwritten file looks like.
 pub fn trailing(codec: &'static str, count: usize) -> Error {
     Error::decode(codec, format!("{} bytes follow the end of the encoded data", grouped(count)))

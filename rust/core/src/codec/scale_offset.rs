@@ -2,7 +2,9 @@
 //!
 //! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/scale_offset>.
 
-use super::number::{bits, put, Format, Number, Rounding, Stored};
+use super::blocks::{self, ByteTable, BLOCK};
+use super::float_blocks::{self, by_integer, Floats};
+use super::number::{bits, put, Format, Number, OutOfRange, Rounding, Stored, FLOAT32, FLOAT64};
 use super::{report, room, BytesToBytes};
 use crate::error::{Direction, Error, Result};
 
@@ -15,6 +17,8 @@ pub struct ScaleOffset {
     format: Format,
     offset: Number,
     scale: Number,
+    /// Of elements of one byte: encoded, and decoded.
+    bytes: Option<(ByteTable, ByteTable)>,
 }
 
 impl ScaleOffset {
@@ -29,36 +33,114 @@ impl ScaleOffset {
         if scale == Number::Integer(0) {
             return Err(report::option(NAME, "scale", "an integer that is not 0", 0));
         }
-        Ok(ScaleOffset { data_type: data_type.into(), format, offset, scale })
+        let mut codec = ScaleOffset { data_type: data_type.into(), format, offset, scale, bytes: None };
+        if format.bytes() == 1 {
+            let encoding = ByteTable::new(|byte| codec.encoded(format.load(byte)));
+            codec.bytes = Some((encoding, ByteTable::new(|byte| codec.decoded(format.load(byte)))));
+        }
+        Ok(codec)
     }
 
-    fn run(&self, src: &[u8], dst: &mut [u8], direction: Direction) -> Result<()> {
-        if src.len() != dst.len() || !src.len().is_multiple_of(self.format.bytes()) {
-            return Err(report::wrong_size(NAME, dst.len(), src.len()));
-        }
+    /// Encodes or decodes a block; `first` is the index of its first element.
+    #[inline(always)]
+    fn run(&self, first: usize, src: &[u8], dst: &mut [u8], values: &mut Floats, direction: Direction) -> Result<()> {
         let encodes = direction == Direction::Encode;
+        let mut has_all = true;
         macro_rules! each {
+            ($type:ty, $made:expr) => {
+                for (src, dst) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {
+                    let made: $type = $made(<$type>::from_ne_bytes(*src));
+                    *dst = made.to_ne_bytes();
+                }
+            };
+        }
+        macro_rules! floats {
             ($type:ty, $offset:expr, $scale:expr) => {{
                 let (offset, scale) = ($offset as $type, $scale as $type);
-                const SIZE: usize = size_of::<$type>();
-                for (src, dst) in src.chunks_exact(SIZE).zip(dst.chunks_exact_mut(SIZE)) {
-                    let value = <$type>::from_ne_bytes(src.try_into().unwrap_or_default());
-                    let made = if encodes { (value - offset) * scale } else { value / scale + offset };
-                    dst.copy_from_slice(&made.to_ne_bytes());
+                match encodes {
+                    true => each!($type, |value| (value - offset) * scale),
+                    false => each!($type, |value| value / scale + offset),
                 }
             }};
         }
-        match (self.offset, self.scale, self.format.bits()) {
-            (Number::Float(offset), Number::Float(scale), 32) => each!(f32, offset, scale),
-            (Number::Float(offset), Number::Float(scale), 64) => each!(f64, offset, scale),
-            _ => {
-                let size = self.format.bytes();
-                for (index, (src, dst)) in src.chunks_exact(size).zip(dst.chunks_exact_mut(size)).enumerate() {
-                    let number = self.format.load(bits(src));
-                    let made = if encodes { self.encoded(number) } else { self.decoded(number) };
-                    put(made.ok_or_else(|| self.refused(direction, index, number))?, dst);
-                }
+        match (self.offset, self.scale) {
+            _ if self.bytes.is_some() => {
+                let table = self.bytes.as_ref().map(|(encoding, decoding)| if encodes { encoding } else { decoding });
+                has_all = table.is_some_and(|table| table.run(src, (dst, 1)));
             }
+            (Number::Float(offset), Number::Float(scale)) => match self.format {
+                FLOAT32 => floats!(f32, offset, scale),
+                FLOAT64 => floats!(f64, offset, scale),
+                _ => has_all = self.run_by_float64((offset, scale), src, dst, &mut values[..src.len() / 2], encodes),
+            },
+            (Number::Integer(offset), Number::Integer(scale)) => {
+                macro_rules! integers {
+                    ($type:ty) => {{
+                        let (offset, scale) = (offset as $type, scale as $type);
+                        // Division without a remainder is a product with the inverse of the odd factor, modulo 2^N.
+                        let twos = scale.trailing_zeros();
+                        let odd = scale >> twos;
+                        // The lowest three bits are those of the inverse; each step doubles how many are.
+                        let inverse = (0..5).fold(odd, |inverse, _| {
+                            inverse.wrapping_mul((2 as $type).wrapping_sub(odd.wrapping_mul(inverse)))
+                        });
+                        match encodes {
+                            true => each!($type, |value: $type| {
+                                let (difference, is_beyond) = value.overflowing_sub(offset);
+                                let (made, is_far_beyond) = difference.overflowing_mul(scale);
+                                has_all &= !(is_beyond | is_far_beyond);
+                                made
+                            }),
+                            false => each!($type, |value: $type| {
+                                let quotient = (value >> twos).wrapping_mul(inverse);
+                                let (product, is_none) = quotient.overflowing_mul(scale);
+                                let (made, is_beyond) = quotient.overflowing_add(offset);
+                                has_all &= !(is_none | is_beyond) & (product == value);
+                                made
+                            }),
+                        }
+                    }};
+                }
+                by_integer!(self.format, integers, has_all = false)
+            }
+            _ => has_all = false,
+        }
+        match has_all {
+            true => Ok(()),
+            false => self.run_slowly(first, src, dst, direction),
+        }
+    }
+
+    /// Rounds to the data type after each operation.
+    #[inline(always)]
+    fn run_by_float64(
+        &self,
+        (offset, scale): (f64, f64),
+        src: &[u8],
+        dst: &mut [u8],
+        values: &mut [f64],
+        encodes: bool,
+    ) -> bool {
+        let rule = if self.format.load_float(self.format.end(true)).is_infinite() {
+            OutOfRange::Clamp
+        } else {
+            OutOfRange::Refuse
+        };
+        let rules = (Rounding::NearestEven, rule);
+        float_blocks::load(self.format, src, values);
+        values.iter_mut().for_each(|value| *value = if encodes { *value - offset } else { *value / scale });
+        let has_all = float_blocks::store(self.format, rules, values, dst);
+        float_blocks::load(self.format, dst, values);
+        values.iter_mut().for_each(|value| *value = if encodes { *value * scale } else { *value + offset });
+        has_all & float_blocks::store(self.format, rules, values, dst)
+    }
+
+    fn run_slowly(&self, first: usize, src: &[u8], dst: &mut [u8], direction: Direction) -> Result<()> {
+        let size = self.format.bytes();
+        for (index, (src, dst)) in src.chunks_exact(size).zip(dst.chunks_exact_mut(size)).enumerate() {
+            let number = self.format.load(bits(src));
+            let made = if direction == Direction::Encode { self.encoded(number) } else { self.decoded(number) };
+            put(made.ok_or_else(|| self.refused(direction, first + index, number))?, dst);
         }
         Ok(())
     }
@@ -66,7 +148,7 @@ impl ScaleOffset {
     fn encoded(&self, number: Number) -> Option<u64> {
         match (number, self.offset, self.scale) {
             (Number::Integer(value), Number::Integer(offset), Number::Integer(scale)) => {
-                self.whole(self.checked(value - offset)? * scale)
+                self.whole(self.checked(value - offset)?.saturating_mul(scale))
             }
             (Number::Float(value), Number::Float(offset), Number::Float(scale)) => {
                 self.rounded(self.format.load_float(self.rounded(value - offset)?) * scale)
@@ -145,7 +227,20 @@ impl BytesToBytes for ScaleOffset {
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        self.run(src, dst, Direction::Decode)
+        let size = self.format.bytes();
+        if src.len() != dst.len() {
+            return Err(report::wrong_size(NAME, dst.len(), src.len()));
+        }
+        if !src.len().is_multiple_of(size) {
+            return Err(report::uneven(NAME, Direction::Decode, size, src.len()));
+        }
+        let mut values = [0.0; BLOCK];
+        blocks::each(
+            (src, size),
+            (dst, size),
+            #[inline(always)]
+            |first, src, dst| self.run(first, src, dst, &mut values, Direction::Decode),
+        )
     }
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
@@ -158,6 +253,17 @@ impl BytesToBytes for ScaleOffset {
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        self.run(src, room::appended(NAME, dst, src.len())?, Direction::Encode)
+        let size = self.format.bytes();
+        if !src.len().is_multiple_of(size) {
+            return Err(report::uneven(NAME, Direction::Encode, size, src.len()));
+        }
+        let mut values = [0.0; BLOCK];
+        blocks::append(
+            NAME,
+            (src, size),
+            (dst, size),
+            #[inline(always)]
+            |first, src, dst| self.run(first, src, dst, &mut values, Direction::Encode),
+        )
     }
 }

@@ -4,7 +4,7 @@
 
 use super::blosc::Shuffle as Kernel;
 use super::{report, room, BytesToBytes};
-use crate::error::{Direction, Error, Result};
+use crate::error::{Direction, Result};
 
 const NAME: &str = "shuffle";
 
@@ -24,11 +24,10 @@ impl Shuffle {
     }
 
     fn check(&self, direction: Direction, length: usize) -> Result<()> {
-        if length.is_multiple_of(self.element) {
-            return Ok(());
+        match length.is_multiple_of(self.element) {
+            true => Ok(()),
+            false => Err(report::uneven(NAME, direction, self.element, length)),
         }
-        let reason = format!("expected a multiple of {} bytes, found {}", self.element, report::grouped(length));
-        Err(Error { direction: Some(direction), ..Error::decode(NAME, reason) })
     }
 
     fn kernel(&self) -> Kernel {

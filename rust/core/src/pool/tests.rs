@@ -36,6 +36,29 @@ fn seats_are_below_threads_and_never_shared() {
     }
 }
 
+/// One thread has waited for a disk: the others then come, although only two were asked for.
+#[test]
+#[cfg_attr(miri, ignore = "takes many threads")]
+fn a_loop_that_waits_for_a_disk_has_more_threads() {
+    let (inside, most_inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    run_waiting(2, 6, 1000, &never, |_, seat| {
+        assert!(seat < 6, "seat {seat} of 6");
+        let work = INNERMOST.with_borrow(Option::clone).expect("this loop");
+        if work.seats.load(Ordering::Relaxed) < 6 {
+            POOL.get().widen(&work);
+        }
+        most_inside.fetch_max(inside.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let begun = Instant::now();
+        while most_inside.load(Ordering::Relaxed) < 6 && begun.elapsed() < Duration::from_secs(20) {
+            thread::yield_now();
+        }
+        inside.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    })
+    .expect("no failure");
+    assert_eq!(most_inside.load(Ordering::Relaxed), 6);
+}
+
 #[test]
 fn bodies_may_borrow_and_are_not_used_after_the_loop() {
     for round in 0..MANY {

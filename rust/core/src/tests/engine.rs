@@ -18,6 +18,7 @@ use crate::read::read;
 use crate::region::{c_strides, Region};
 use crate::store::memory::MemoryStore;
 use crate::store::Store;
+use crate::subchunk_order::SubchunkOrder::{Colexicographic, Lexicographic, Morton};
 use crate::write::{write, write_parts};
 
 const ITEMSIZE: usize = 2;
@@ -70,7 +71,8 @@ fn random_chain(shape: &[usize], depth: usize, random: &mut Random) -> Chain {
     let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
     let index =
         Chain::new(index_shape, pairs, vec![0xff; 8], order_of_index, Serializer::Elements, codecs(random)).unwrap();
-    let shard = Shard::new(&stored, inner, index, random.chance(2)).unwrap();
+    let mut shard = Shard::new(&stored, inner, index, random.chance(2)).unwrap();
+    shard.write_order = [Lexicographic, Colexicographic, Morton][random.range(0, 2)];
     chain(shape, order, Swap::None, Serializer::Shard(Box::new(shard)), codecs(random))
 }
 

@@ -6,6 +6,7 @@ mod compressed_segmentation;
 mod crc32c;
 mod deflate;
 mod element;
+mod filters;
 mod foreign;
 mod lz4;
 mod n5;

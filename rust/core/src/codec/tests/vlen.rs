@@ -50,6 +50,23 @@ fn chunks_are_as_the_format_says() {
     assert_eq!(bounded(&Vlen::new(Arc::clone(&other)), &chunk(&TEXTS), 1 << 20).unwrap().len(), TEXTS.len() * TOKEN);
 }
 
+/// Elements that lie one behind the other are copied together; a chunk may have them in any order, and as often as it likes.
+#[test]
+fn elements_in_any_order_make_a_chunk() {
+    let table = table();
+    let codec = Vlen::new(Arc::clone(&table));
+    let tokens = tokens(&table, &TEXTS);
+    let read = decoded(&codec, &chunk(&TEXTS), TEXTS.len() * TOKEN).unwrap();
+    for order in [[4, 3, 2, 1, 0], [0, 0, 2, 3, 3], [2, 3, 4, 2, 3], [1, 1, 4, 4, 0], [3, 4, 0, 2, 1]] {
+        let wanted: Vec<&[u8]> = order.iter().map(|&index| TEXTS[index]).collect();
+        for all in [&tokens, &read] {
+            let picked: Vec<u8> = order.iter().flat_map(|&index| all[index * TOKEN..][..TOKEN].to_vec()).collect();
+            assert_eq!(encoded(&codec, &picked), chunk(&wanted), "{order:?}");
+        }
+    }
+    assert_eq!(encoded(&codec, &[&tokens[..2 * TOKEN], &read[2 * TOKEN..]].concat()), chunk(&TEXTS));
+}
+
 #[test]
 fn an_empty_chunk_has_a_count() {
     let codec = Vlen::new(table());

@@ -10,7 +10,7 @@ mod table;
 
 use std::sync::Arc;
 
-use table::{append, read};
+use table::read;
 pub use table::{Blocks, Element, Source, Table, TOKEN};
 
 use super::{report, room, BytesToBytes};
@@ -116,13 +116,15 @@ impl BytesToBytes for Vlen {
         room::reserve(self.table.name, Direction::Encode, dst, PREFIX)?;
         dst.extend_from_slice(&count.to_le_bytes());
         let blocks = self.table.blocks();
-        for token in src.chunks_exact(TOKEN) {
-            let element = blocks.element(read(token))?;
-            let length = dst.len() - before + PREFIX + element.len();
+        let mut tokens = src.chunks_exact(TOKEN).map(read).peekable();
+        while let Some(token) = tokens.next() {
+            let elements = blocks.run(token, &mut tokens)?;
+            let length = dst.len() - before + elements.len();
             if length > MAX_LEN {
                 return Err(too_long(self.table.name, length));
             }
-            append(dst, element)?;
+            room::reserve(self.table.name, Direction::Encode, dst, elements.len())?;
+            dst.extend_from_slice(elements);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! fill needs to know nothing of elements.
 
 use std::collections::HashMap;
+use std::iter::Peekable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{element, too_long, MAX_LEN, PREFIX};
@@ -34,7 +35,7 @@ pub struct Table {
     pub name: &'static str,
     /// What each element must be.
     kind: Element,
-    /// The element of token 0.
+    /// The element of token 0, behind its length as in a block.
     fill: Box<[u8]>,
     state: Mutex<State>,
 }
@@ -65,18 +66,39 @@ fn unknown() -> Error {
 impl Blocks<'_> {
     /// The element of a token.
     pub fn element(&self, token: u64) -> Result<&[u8]> {
+        let (block, at) = self.place(token)?;
+        element(block, at).ok_or_else(unknown)
+    }
+
+    /// The element of a token behind its length, with as many of those that follow as lie behind it in its block: for the
+    /// caller's elements, all that one chunk gets are one run, unless some of them are the fill value.
+    pub(super) fn run(&self, token: u64, rest: &mut Peekable<impl Iterator<Item = u64>>) -> Result<&[u8]> {
+        let (block, start) = self.place(token)?;
+        let mut end = start;
+        loop {
+            end += PREFIX + element(block, end).ok_or_else(unknown)?.len();
+            let next = token.wrapping_add((end - start) as u64);
+            if token == 0 || rest.next_if_eq(&next).is_none() {
+                return Ok(&block[start..end]);
+            }
+        }
+    }
+
+    /// The block of a token's element, and where in it its length stands.
+    fn place(&self, token: u64) -> Result<(&[u8], usize)> {
         if token == 0 {
-            return Ok(self.fill);
+            return Ok((self.fill, 0));
         }
         let (number, at) = split(token);
         let block = self.blocks.get(number).and_then(Option::as_ref).ok_or_else(unknown)?;
-        element(block, at).ok_or_else(unknown)
+        Ok((block, at))
     }
 }
 
 impl Table {
     pub fn new(name: &str, kind: Element, fill: &[u8]) -> Self {
-        Table { name: interned(name), kind, fill: fill.into(), state: Mutex::default() }
+        let fill = [&(fill.len() as u32).to_le_bytes(), fill].concat().into();
+        Table { name: interned(name), kind, fill, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -111,8 +133,12 @@ impl Table {
     }
 
     /// The token of the element at this place.
+    #[inline]
     pub(super) fn token(&self, number: usize, at: usize, element: &[u8]) -> u64 {
-        if *element == *self.fill {
+        let fill = &self.fill[PREFIX..];
+        // Comparing nothing with nothing takes long where the address of nothing is one that nobody has: the processor
+        // loads from it, and then forgets that it could not.
+        if element.len() == fill.len() && (fill.is_empty() || element == fill) {
             0
         } else {
             (number as u64) << 32 | at as u64
@@ -236,6 +262,7 @@ pub struct Source<'t> {
 
 impl Source<'_> {
     /// Adds an element, which must be UTF-8 in a table of text, and gives its token.
+    #[inline]
     pub fn push(&mut self, element: &[u8]) -> Result<u64> {
         if element.len() > MAX_LEN - 2 * PREFIX {
             return Err(too_long(self.table.name, element.len()));
@@ -265,8 +292,11 @@ pub(super) fn read(token: &[u8]) -> u64 {
 }
 
 /// Appends an element with its length.
-pub(super) fn append(block: &mut Vec<u8>, element: &[u8]) -> Result<()> {
-    block.try_reserve(PREFIX + element.len()).map_err(|_| out_of_memory(element.len()))?;
+#[inline]
+fn append(block: &mut Vec<u8>, element: &[u8]) -> Result<()> {
+    if block.capacity() - block.len() < PREFIX + element.len() {
+        block.try_reserve(PREFIX + element.len()).map_err(|_| out_of_memory(element.len()))?;
+    }
     block.extend_from_slice(&(element.len() as u32).to_le_bytes());
     block.extend_from_slice(element);
     Ok(())

@@ -3,16 +3,18 @@
 //! Such locks belong to the handle, are gone with it or with its process, and keep others from reading the locked bytes. So
 //! what stands for chunks lies far behind the last byte of any document, from [`BEHIND`] on.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsRawHandle;
+use std::path::Path;
 
 use windows_sys::Win32::Foundation::{
     ERROR_INVALID_FUNCTION, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NOT_SUPPORTED,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    GetFileInformationByHandle, LockFileEx, UnlockFileEx, BY_HANDLE_FILE_INFORMATION, LOCKFILE_EXCLUSIVE_LOCK,
-    LOCKFILE_FAIL_IMMEDIATELY,
+    GetFileInformationByHandle, LockFileEx, UnlockFileEx, BY_HANDLE_FILE_INFORMATION, FILE_ADD_FILE,
+    FILE_FLAG_BACKUP_SEMANTICS, FILE_SHARE_DELETE, FILE_SHARE_READ, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
@@ -28,6 +30,16 @@ pub fn identity(file: &File) -> io::Result<Document> {
     succeeded(unsafe { GetFileInformationByHandle(file.as_raw_handle(), &mut found) })?;
     let number = u64::from(found.nFileIndexHigh) << 32 | u64::from(found.nFileIndexLow);
     Ok((u64::from(found.dwVolumeSerialNumber), number))
+}
+
+/// Opens a directory that nobody else opens like this meanwhile, as `python/blizzarr/stores/windows.py` does. There are no
+/// locks on directories, but who has one open to add files by its handle need not share that; paths add them as ever.
+pub fn open_directory_alone(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .access_mode(FILE_ADD_FILE)
+        .share_mode(FILE_SHARE_READ | FILE_SHARE_DELETE)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+        .open(path)
 }
 
 pub fn lock_exclusive(file: &File, range: Range) -> io::Result<()> {

@@ -173,3 +173,22 @@ fn fault_70_a_link_that_is_swapped_in_leads_nowhere() {
     assert_eq!(names(&outside.0.join("far")), [".blizzarr-0-0", "c", "zarr.json"]);
     assert_eq!(outside.store().get("far/c/0").expect("get").as_deref(), Some(&b"secret"[..]));
 }
+
+/// What was missing a moment ago may be where a disk is not mounted by now: only one call may take it for missing still.
+#[test]
+fn a_link_to_nothing_is_seen_at_once_by_the_next_call() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    store.set("a/zarr.json", &[b"{}"]).expect("set");
+    for threads in [1, 2] {
+        let read = || {
+            crate::pool::run(threads, 2, &never, |index, _| {
+                store.get(&format!("a/c/1/{index}")).map(|value| assert_eq!(value, None))
+            })
+        };
+        read().expect("missing");
+        symlink("nowhere", scratch.0.join("a/c")).expect("link");
+        read().expect_err("behind a link to nothing");
+        fs::remove_file(scratch.0.join("a/c")).expect("no link");
+    }
+}

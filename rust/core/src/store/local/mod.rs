@@ -51,7 +51,7 @@ mod times;
 mod unnamed;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::sync::{Arc, OnceLock};
 
 pub(super) use self::flush::synchronise;
@@ -97,9 +97,10 @@ pub struct LocalStore {
     /// This file system has no unnamed temporary files: use named ones.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     named_only: AtomicBool,
-    /// Whether the last value that was set, of whatever key, has replaced another one.
+    /// For how many small values more it is to be assumed that they replace others, as the last ones have: 0 for none, and 1
+    /// for one that is looked for.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-    replacing: AtomicBool,
+    replacing: AtomicU8,
     /// What is replaced must be held until its directory is on the device; asked when it first matters.
     reuses_blocks: OnceLock<bool>,
     locking: Locking,
@@ -121,7 +122,7 @@ impl LocalStore {
             Links::Follow => None,
             Links::WithinRoot => Some(Arc::new(Beneath::new(&root)?)),
         };
-        let (named_only, replacing) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (named_only, replacing) = (AtomicBool::new(false), AtomicU8::new(0));
         let (reuses_blocks, real_root) = (OnceLock::new(), OnceLock::new());
         Ok(LocalStore { root, durability, named_only, replacing, reuses_blocks, locking, within, real_root })
     }

@@ -15,6 +15,7 @@ pub use super::beneath::Beneath;
 pub use super::nowhere::Beneath;
 use crate::error::Error;
 use crate::interrupt::Patience;
+use crate::pool;
 use crate::store::durability;
 
 /// For how long it is waited that another process gives back a lease; the system takes it away after 45 s.
@@ -57,6 +58,8 @@ struct Ancestors {
     there: PathBuf,
     missing: Option<PathBuf>,
     when: Instant,
+    /// The loop in which that was, by [`pool::number`].
+    number: u64,
 }
 
 impl Ancestors {
@@ -123,6 +126,12 @@ impl<'a> Place<'a> {
             use std::os::unix::fs::OpenOptionsExt;
             options.custom_flags(access.flags());
         }
+        #[cfg(windows)]
+        {
+            use std::os::windows::fs::OpenOptionsExt;
+            // Otherwise a directory is "access denied", as what may not be read is.
+            options.custom_flags(windows_sys::Win32::Storage::FileSystem::FILE_FLAG_BACKUP_SEMANTICS);
+        }
         let mut patience = Patience::new();
         loop {
             match options.open(self.path) {
@@ -156,10 +165,11 @@ impl<'a> Place<'a> {
     }
 
     /// Whether this directory is missing because it is a link to nothing, or in one, as where a disk is not mounted.
-    /// The answer may be a millisecond old, so that it costs little where many chunks are missing.
+    /// Within a loop the answer may be a millisecond old, so that it costs little where many chunks are missing.
     pub fn is_behind_broken_link(self) -> bool {
         thread_local!(static KNOWN: RefCell<Option<Ancestors>> = const { RefCell::new(None) });
-        let known = KNOWN.take().filter(|known| self.within.is_none() && known.when.elapsed() < A_MOMENT);
+        let number = if self.within.is_none() { pool::number() } else { 0 };
+        let known = KNOWN.take().filter(|known| known.number == number && known.when.elapsed() < A_MOMENT);
         let is_known = |path: &Path| known.as_ref().filter(|known| known.have(path)).map(|known| known.when);
         if is_known(self.path).is_some() {
             KNOWN.set(known);
@@ -176,7 +186,7 @@ impl<'a> Place<'a> {
                 _ => break Instant::now(),
             }
         };
-        KNOWN.set(self.within.is_none().then(|| Ancestors { there: place.path.to_owned(), missing, when }));
+        KNOWN.set((number != 0).then(|| Ancestors { there: place.path.to_owned(), missing, when, number }));
         false
     }
 

@@ -36,6 +36,11 @@ const ATTEMPTS: usize = 100;
 #[cfg(target_os = "linux")]
 const SMALL: usize = 64 << 10;
 
+/// After one value has replaced another, so many less one are assumed to do the same before one is looked for again: to look
+/// takes a twentieth of the time that it takes to store a small value.
+#[cfg(target_os = "linux")]
+pub(super) const ASSUMED: u8 = 16;
+
 #[cfg(windows)]
 const ACCESS_DENIED: i32 = 5;
 #[cfg(windows)]
@@ -105,7 +110,7 @@ impl LocalStore {
             match unnamed::publish(path, parts, existing, sync)? {
                 Some(unnamed::Published::New) => return Ok(true),
                 Some(unnamed::Published::Over) => {
-                    self.replacing.store(true, Ordering::Relaxed);
+                    self.replacing.store(1, Ordering::Relaxed);
                     return Ok(true);
                 }
                 Some(unnamed::Published::Kept) => return Ok(false),
@@ -117,7 +122,8 @@ impl LocalStore {
         publish_named(path, parts, existing, sync)
     }
 
-    /// Whether a small value is to replace another one.
+    /// Whether a small value is to replace another one, as far as that is known: a file with a temporary name may also get a
+    /// new one.
     #[cfg(target_os = "linux")]
     fn replaces(&self, path: &Path, parts: &[&[u8]], existing: Existing) -> bool {
         if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
@@ -126,13 +132,19 @@ impl LocalStore {
         match existing {
             Existing::ReplaceSeen => true,
             Existing::Keep => false,
-            // To look there first would be in vain for most values of a new array.
-            Existing::Replace if !self.replacing.load(Ordering::Relaxed) => false,
-            Existing::Replace => {
-                let exists = fs::symlink_metadata(path).is_ok();
-                self.replacing.store(exists, Ordering::Relaxed);
-                exists
-            }
+            Existing::Replace => match self.replacing.load(Ordering::Relaxed) {
+                // To look there first would be in vain for most values of a new array.
+                0 => false,
+                1 => {
+                    let exists = fs::symlink_metadata(path).is_ok();
+                    self.replacing.store(if exists { ASSUMED } else { 0 }, Ordering::Relaxed);
+                    exists
+                }
+                left => {
+                    self.replacing.store(left - 1, Ordering::Relaxed);
+                    true
+                }
+            },
         }
     }
 }

@@ -140,7 +140,7 @@ impl Entry {
         let is_directory = matches!(self, Entry::Directory);
         let what = if is_directory { "a directory" } else { "a FIFO, socket or device" };
         let mut error = refused(key, what);
-        error.errno = (cfg!(unix) && is_directory).then_some(libc::EISDIR);
+        error.errno = is_directory.then_some(libc::EISDIR);
         error
     }
 }

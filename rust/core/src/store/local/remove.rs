@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::super::durability::Level;
 use super::path::has_nothing_below;
-use super::place::{open_entry, Place};
+use super::place::Place;
 use super::publish::{is_document, temporary_beside};
 use super::{failed, temporary, LocalStore};
 use crate::error::{Error, Result};
@@ -94,8 +94,7 @@ impl LocalStore {
     fn remove_directory(&self, place: Place<'_>) -> io::Result<()> {
         let outgoing = self.outgoing(place);
         // Until it is gone, so that nobody takes it for what a dead writer has left.
-        let alive = place.entry(open_entry).ok();
-        alive.iter().for_each(temporary::mark_alive);
+        let _alive = place.entry(temporary::lock_entry);
         let renamed = place.entry(|path| {
             let doomed = temporary_beside(path);
             fs::rename(path, &doomed).map(|()| doomed)

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::path::Path;
 
 use super::super::key::RESERVED;
 use super::place::{open_entry, Place};
@@ -20,6 +21,16 @@ pub enum Then {
 /// nothing is ever taken for a leftover.
 pub fn mark_alive(file: &File) {
     let _ = lock(file);
+}
+
+/// Opens and locks a file or directory, which says the same; an error if somebody else has said so.
+pub fn lock_entry(path: &Path) -> io::Result<File> {
+    #[cfg(windows)]
+    if path.is_dir() {
+        return super::by_handle::open_directory_alone(path);
+    }
+    let entry = open_entry(path)?;
+    lock(&entry).map(|()| entry)
 }
 
 /// Relative to the root, the temporary files and directories below `prefix`, which is this place, whose writers are dead.
@@ -54,10 +65,7 @@ fn collect(directory: Place<'_>, prefix: &str, then: Then, keys: &mut Vec<String
         let child = directory.child(name);
         let place = child.as_place();
         // Held until it is removed: nobody else sweeps it meanwhile, and no writer can revive it.
-        let Ok(opened) = place.entry(open_entry) else { continue };
-        if lock(&opened).is_err() {
-            continue;
-        }
+        let Ok(_locked) = place.entry(lock_entry) else { continue };
         if then == Then::Remove {
             let removed =
                 place.entry(|path| if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
