@@ -173,6 +173,7 @@ ARRAY_KEYWORDS: Final[Mapping[str, str]] = {
     "compressor": "use compressors=",
     "dimension_separator": 'use chunk_key_encoding=("v2", "/")',
     "object_codec": "use serializer=",
+    "path": "use name=",
     "config": "use blizzarr.config.set, like write_empty_chunks=True",
     "mode": "use overwrite=True, or open and open_array, which have modes",
     "read_only": "use open_array with mode='r'",

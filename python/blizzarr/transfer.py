@@ -250,7 +250,9 @@ def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         # NumPy's texts stay what they are: the engine takes them without making objects.
         are_texts = value.dtype.kind == "T" and not hasattr(value.dtype, "na_object")
         return value if are_texts else value.astype(np.object_, copy=False)
-    if isinstance(value, str | bytes | np.generic) or not (hasattr(value, "__len__") or hasattr(value, "__array__")):
+    has_elements = hasattr(value, "__array__") or (hasattr(value, "__len__") and not hasattr(value, "keys"))
+    if isinstance(value, str | bytes | np.generic) or not has_elements:
+        # Of a group and other mappings NumPy would take the names.
         shape = ()
     made = np.empty(shape, np.object_)
     try:

@@ -284,4 +284,5 @@ def full_like(data: Any, fill_value: Any, **options: Any) -> Array:
 
 def _place(store: StoreLike | None, name: str | None, overwrite: bool) -> tuple[Any, str]:
     mode: Mode = "w" if overwrite else "a"
-    return resolve(store, mode, "" if name is None else check_path(name))
+    store, path = resolve(store, mode, name)
+    return store, check_path(path)

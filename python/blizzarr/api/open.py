@@ -315,6 +315,6 @@ def _check_options(name: str, mode: Mode, options: dict[str, Any]) -> None:
     This comes before anything is looked for: who misspells an option should hear of that first.
     """
     given = sorted(options.keys() - {"zarr_format"})
-    check_option_names(given, name)
+    check_option_names(given, name, ("mode", "path", "data", "overwrite"))
     if given and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens a node that is there; {', '.join(given)} would be for creating one")

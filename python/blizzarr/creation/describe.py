@@ -194,10 +194,12 @@ def _key_encoding(given: Any, rank: int) -> StorageTransformer | None:
     return encoding
 
 
-def check_option_names(names: Collection[str], name: str = "create_array") -> None:
+def check_option_names(
+    names: Collection[str], name: str = "create_array", more: tuple[str, ...] = _OPTIONS_OF_MAKING
+) -> None:
     """Check that `create_array` has these options; others are often typos, or options of zarr-python 2.
 
-    The error is about the function called `name`.
+    The error is about the function called `name`, which has `more` parameters.
 
     Raise `TypeError`: the text says which option was probably meant.
 
@@ -210,7 +212,7 @@ def check_option_names(names: Collection[str], name: str = "create_array") -> No
         return
     unknown = set(names) - _ALL_OPTIONS
     if unknown:
-        raise unknown_keywords(describe_array, unknown, name=name, more=_OPTIONS_OF_MAKING)
+        raise unknown_keywords(describe_array, unknown, name=name, more=more)
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:

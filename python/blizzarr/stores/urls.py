@@ -64,7 +64,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         With ``"r"``, the result is read-only. With ``"w"`` and no path in it, a zip file is replaced; other stores are
         not touched.
     path
-        The path of the node in the store; None and ``"/"``, the name of the root, stand for it like ``""``.
+        The path of the node in the store, or its name, which has a slash in front; None stands for the root.
 
     Raises
     ------
@@ -91,11 +91,11 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     """
     if mode not in MODES:
         check_mode(mode)
-    if path is None or path == "/":
-        path = ""
-    elif not isinstance(path, str):
+    path = "" if path is None else path
+    if not isinstance(path, str):
         raise TypeError(f"expected a path as text, like 'a/b', found {path!r}")
-    elif path:
+    path = path.removeprefix("/")
+    if path:
         check_key(path)
     # Plain strings come first: most arrays are opened by their path, and the other checks take time.
     if type(target) is str or isinstance(target, str | os.PathLike):

@@ -107,7 +107,7 @@ def test_refused_and_nothing_changed(
     assert values == before
 
 
-@pytest.mark.parametrize("name", ["../a", "/a", "a//b", "", ".", "a/..", "a\\b"])
+@pytest.mark.parametrize("name", ["../a", "//a", "a//b", "", ".", "a/..", "a\\b"])
 def test_names_that_may_not_be(tmp_path: Path, name: str) -> None:
     """Rows 67, 68: nothing is made, inside or outside of the store."""
     root = tmp_path / "store"

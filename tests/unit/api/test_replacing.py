@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blizzarr import api
-from blizzarr.errors import NodeNotFoundError
+from blizzarr.errors import NodeNotFoundError, PathError
 from blizzarr.stores import ForeignStore, LocalStore, MappingStore
 
 VALUES = np.arange(10)
@@ -101,6 +101,17 @@ def test_paths_that_are_none() -> None:
     assert api.open(values, path=None).name == "/"
     api.save({}, VALUES, path=None)
     assert api.create((2,), path=None).name == "/"
+
+
+def test_paths_may_be_names() -> None:
+    """A node is opened and created by what its `name` shows."""
+    values: dict[str, bytes] = {}
+    made = api.create_array(values, name="/a/b", data=VALUES)
+    assert (made.name, made.path) == ("/a/b", "a/b")
+    np.testing.assert_array_equal(api.open(values, path=made.name)[...], VALUES)
+    assert api.open(values, path="/").name == "/"
+    with pytest.raises(PathError, match="absolute"):
+        api.open(values, path="//a")
 
 
 def test_the_format_may_be_said(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def test_every_function_tells_which_keywords_it_has(name: str) -> None:
     [
         (lambda: blizzarr.create_array({}, shap=3), "create_array(): unexpected keyword arguments: shap; did you mean"),
         (lambda: blizzarr.create_array({}, shape=3, dtype="i4", chunk=3), "chunk; did you mean 'chunks'?"),
+        (lambda: blizzarr.open({}, mod="r"), "open(): unexpected keyword arguments: mod; did you mean 'mode'?"),
         (lambda: blizzarr.zeros(3, chunk=3), "chunk; did you mean 'chunks'?"),
         (lambda: blizzarr.zeros(3, compressor=None), "compressor; for 'compressor', use compressors="),
         (lambda: blizzarr.zeros(3, dimension_separator="/"), 'use chunk_key_encoding=("v2", "/")'),

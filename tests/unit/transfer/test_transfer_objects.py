@@ -24,6 +24,13 @@ def made(store: Any = None, data: Any = TEXTS, **options: Any) -> blizzarr.Array
     return blizzarr.create_array({} if store is None else store, data=data, **{"chunks": (2, 2)} | options)
 
 
+def group_of(names: str) -> blizzarr.Group:
+    group = blizzarr.create_group({})
+    for name in names:
+        group.create_group(name)
+    return group
+
+
 def keys(array: blizzarr.Array) -> list[str]:
     return sorted(key for key in array.store.list("") if not key.endswith("zarr.json"))
 
@@ -79,6 +86,7 @@ def test_what_does_not_broadcast_is_refused() -> None:
         (np.arange(3), r"expected str at index \(0, 0\), found int 0"),
         (["a", "\ud800", "c"], r"expected text that UTF-8 can encode at index \(0, 1\), found a lone"),
         (np.array(["NaT", 0, 1], "M8[s]"), r"expected str at index \(0, 0\), found NoneType"),
+        (group_of("abc"), "expected str, found Group"),
     ],
 )
 def test_elements_of_another_type_are_refused_and_nothing_is_stored(value: Any, message: str) -> None:
