@@ -18,7 +18,7 @@ from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.dtypes import DataType, Kind, nulls
 from blizzarr.dtypes.arrow_texts import texts_of
-from blizzarr.dtypes.elements import as_elements
+from blizzarr.dtypes.elements import as_elements, check_no_mapping
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
@@ -42,11 +42,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
         return as_elements(data, DataType.parse(dtype).numpy)
     if (texts := texts_of(data)) is not None:
         return texts
-    if callable(getattr(data, "keys", None)) and not hasattr(data, "__array__"):
-        raise TypeError(
-            f"expected an array or nested lists as data, found {type(data).__name__}, of which NumPy would take the "
-            "names; pass one of its arrays, or copy all of it with blizzarr.copy"
-        )
+    check_no_mapping(data)
     if hasattr(data, "dtype"):
         return np.asarray(data)
     if dtype is not None:

@@ -16,11 +16,12 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     Nulls of Arrow and masked elements are missing in ``zarrs.optional``. In complex numbers of two narrow parts, of
     which NumPy would set both to the same, a number is its real and its imaginary part.
 
-    Raise `ValueError` for nulls and masked elements if elements cannot be missing.
+    Raise `ValueError` for nulls and masked elements if elements cannot be missing, `TypeError` for groups and mappings.
 
     >>> as_elements([1 + 2j, 3], np.dtype([("real", "f2"), ("imag", "f2")])).tolist()
     [(1.0, 2.0), (3.0, 0.0)]
     """
+    check_no_mapping(value)
     if count := nulls.null_count(value):
         if dtype.names != optional.FIELDS:
             raise nulls.refuse(count)
@@ -41,3 +42,18 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if is_complex:
         made["imag"] = numbers.imag
     return made
+
+
+def check_no_mapping(value: object) -> None:
+    """Check that a value is no group and no other mapping: NumPy would take its names for elements.
+
+    >>> check_no_mapping({"a": 1})
+    Traceback (most recent call last):
+    ...
+    TypeError: expected an array or nested lists, found dict, of which NumPy would take the names; pass one of its arrays
+    """
+    if callable(getattr(value, "keys", None)) and not hasattr(value, "__array__"):
+        raise TypeError(
+            f"expected an array or nested lists, found {type(value).__name__}, of which NumPy would take the names; "
+            "pass one of its arrays"
+        )

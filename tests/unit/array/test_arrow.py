@@ -183,5 +183,13 @@ def test_a_group_is_no_data() -> None:
     """NumPy would store the names of its members."""
     group = blizzarr.create_group({})
     group.create_array("a", data=[1])
-    with pytest.raises(TypeError, match=r"found Group, of which NumPy would take the names"):
-        blizzarr.create_array({}, data=group)
+    texts = blizzarr.create_array({}, shape=1, dtype="U3")
+    for work in (
+        lambda: blizzarr.create_array({}, data=group),
+        lambda: texts.__setitem__(..., group),
+        lambda: texts.append(group),
+        lambda: blizzarr.create_array({}, shape=1, dtype=str).append(group),
+    ):
+        with pytest.raises(TypeError, match=r"found Group, of which NumPy would take the names"):
+            work()
+    assert texts[...].tolist() == [""]
