@@ -47,10 +47,10 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 def check_no_mapping(value: object) -> None:
     """Check that a value is no group and no other mapping: NumPy would take its names for elements.
 
-    >>> check_no_mapping({"a": 1})
+    >>> check_no_mapping({"a": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    TypeError: expected an array or nested lists, found dict, of which NumPy would take the names; pass one of its arrays
+    TypeError: expected an array or nested lists, found dict, of which NumPy would take the names; ...
     """
     if callable(getattr(value, "keys", None)) and not hasattr(value, "__array__"):
         raise TypeError(
