@@ -29,8 +29,7 @@ every core, into memory that it already has; it puts nothing in its place in an 
 new array can hardly reach 1.0x where all elements are wanted. One that decodes only the part of a chunk that is needed,
 reads less of an uncompressed chunk, or reads many chunks of a shard at once is below 1.0x.
 
-Rounds vary: without its fastest and its slowest round, the times of blizzarr differ by {spread:.0%} in the median row:
-smaller differences between libraries mean little.
+{variation}
 
 ![times as multiples of the baseline](results.png)
 
@@ -101,7 +100,7 @@ def _cell(result: Result, peer: str) -> str:
 
 def _markdown(facts: dict[str, str], results: Sequence[Result], peers: Sequence[Peer]) -> str:
     names = [peer.name for peer in peers]
-    lines = [INTRODUCTION.format(spread=_spread(results))]
+    lines = [INTRODUCTION.format(variation=_variation(results))]
     for section, group in groupby(results, key=lambda result: result.row.section):
         columns = " | ".join(map(_shown, names))
         lines += [f"## {section}", "", f"| | {columns} | vs best |", f"|---|{'---:|' * (len(names) + 1)}"]
@@ -121,10 +120,17 @@ def _markdown(facts: dict[str, str], results: Sequence[Result], peers: Sequence[
     return "\n".join(lines)
 
 
-def _spread(results: Sequence[Result]) -> float:
-    """Return by how much our rounds differ, relative to their median, in the median row."""
-    rounds = [sorted(result.times[OURS]) for result in results if len(result.times.get(OURS, ())) >= 3]
-    return median([(times[-2] - times[1]) / median(times) for times in rounds] or [0.0])
+def _variation(results: Sequence[Result]) -> str:
+    """Say by how much our rounds differ, relative to their median, in the median row."""
+    # Of fewer rounds, at most one would be left to differ from.
+    rounds = [sorted(result.times[OURS]) for result in results if len(result.times.get(OURS, ())) >= 4]
+    if not rounds:
+        return "There were too few rounds to tell by how much they vary."
+    spread = median((times[-2] - times[1]) / median(times) for times in rounds)
+    return (
+        "Rounds vary: without its fastest and its slowest round, the times of blizzarr differ by "
+        f"{spread:.0%} in the median row:\nsmaller differences between libraries mean little."
+    )
 
 
 def _shown(name: str) -> str:

@@ -127,6 +127,8 @@ impl Chain {
                 strides
             }
         };
+        let has_booleans = codecs.first().is_some_and(|codec| codec.makes_booleans());
+        let elements = Elements { boolean: elements.boolean && !has_booleans, ..elements };
         let serialized = match &serializer {
             Serializer::Elements => length,
             Serializer::Shard(shard) => shard.max_len()?,

@@ -15,6 +15,8 @@ use crate::store::Reader;
 const PIECE: usize = 4096;
 /// The same of a request to a store with costly ones.
 const REQUEST: usize = 128 << 10;
+/// Bytes that are decoded in place of all, as long as they and what they are decoded from are in the second-level cache.
+const BLOCK: usize = 128 << 10;
 
 /// Reads the region of a cell whose elements take `stored` bytes each; `false` when a lazy reader finds no value.
 pub fn read_raw(
@@ -90,14 +92,32 @@ impl Cell<'_> {
 
     /// Reads a span of decoded bytes into `bytes`.
     fn read_part(&self, reader: &dyn Reader, span: Range<usize>, bytes: &mut [u8]) -> Result<bool> {
-        let stored = self.stored(&span);
+        let start = self.stored(&span).start;
+        let is_plain = self.chain.stores_elements() && self.chain.elements.is_native();
+        if is_plain || span.len() <= BLOCK || !reader.reads_blocks() {
+            return self.read_block(reader, start, bytes);
+        }
+        let itemsize = self.chain.elements.itemsize;
+        let length = (BLOCK / itemsize).max(1) * itemsize;
+        for (number, block) in bytes.chunks_mut(length).enumerate() {
+            match self.read_block(reader, start + number * (length / itemsize * self.stored), block) {
+                Ok(true) => {}
+                // Read at once, the error tells where in all of the bytes it is.
+                Ok(false) | Err(_) => return self.read_block(reader, start, bytes),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same at once, from this place among the stored bytes.
+    fn read_block(&self, reader: &dyn Reader, start: usize, bytes: &mut [u8]) -> Result<bool> {
         if self.chain.stores_elements() {
-            let exists = reader.read_at(stored.start as u64, bytes)?;
+            let exists = reader.read_at(start as u64, bytes)?;
             self.chain.elements.decode(bytes);
             return Ok(exists);
         }
-        scratch::with_bytes(stored.len(), |encoded| {
-            if !reader.read_at(stored.start as u64, encoded)? {
+        scratch::with_bytes(self.stored(&(0..bytes.len())).len(), |encoded| {
+            if !reader.read_at(start as u64, encoded)? {
                 return Ok(false);
             }
             self.decode(encoded, bytes).map(|()| true)

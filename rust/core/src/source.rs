@@ -55,6 +55,10 @@ impl Reader for Window<'_> {
         self.whole.bytes()?.get(offset..)?.get(..usize::try_from(self.length).ok()?)
     }
 
+    fn reads_blocks(&self) -> bool {
+        self.whole.reads_blocks()
+    }
+
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
         let end = offset.checked_add(buffer.len() as u64);
         if end.is_none_or(|end| end > self.length) {

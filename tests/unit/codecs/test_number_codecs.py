@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor, isfinite, trunc
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -289,6 +290,37 @@ def test_filters_one_after_the_other_in_shards_and_big_endian() -> None:
         assert np.array_equal(array[2:5, 3], data[2:5, 3])
         array[1, 2] = 1004
         assert array[1, 1:4].tolist() == [data[1, 1], 1004, data[1, 3]]
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_a_long_chunk_of_a_file_is_decoded_in_blocks(tmp_path: Path, endian: str) -> None:
+    filters = [codec("cast_value", data_type="int32", out_of_range="clamp"), codec("scale_offset", offset=3, scale=2)]
+    data = np.arange(-100_000, 107_003).astype("i8")
+    options: dict[str, Any] = {"chunks": data.shape, "compressors": None}
+    array = blizzarr.create_array(
+        tmp_path, data=data, filters=filters, serializer=codec("bytes", endian=endian), **options
+    )
+    np.testing.assert_array_equal(array[:], data)
+    np.testing.assert_array_equal(array[5:-3:7], data[5:-3:7])
+    sharded = {**options, "shards": data.shape, "chunks": (data.size // 3,)}
+    array = blizzarr.create_array(tmp_path / "sharded", data=data, filters=filters, **sharded)
+    np.testing.assert_array_equal(array[:], data)
+
+
+def test_an_error_in_a_long_chunk_tells_which_element_it_is(tmp_path: Path) -> None:
+    data = np.arange(300_000).astype("f4")
+    array = blizzarr.create_array(
+        tmp_path,
+        data=data,
+        filters=[codec("cast_value", data_type="float64")],
+        chunks=data.shape,
+        compressors=None,
+    )
+    with open(tmp_path / "c" / "0", "r+b") as file:
+        file.seek(8 * 250_000)
+        file.write(np.float64(1e300).tobytes())
+    with pytest.raises(CodecError, match="as element 250,000 of a chunk"):
+        array[:]
 
 
 @pytest.mark.parametrize("padding", ["none", "first_byte", "last_byte"])

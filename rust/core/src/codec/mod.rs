@@ -92,6 +92,11 @@ pub trait BytesToBytes: Send + Sync {
         None
     }
 
+    /// Whether each decoded byte is 0 or 1.
+    fn makes_booleans(&self) -> bool {
+        false
+    }
+
     /// Whether decoding changes no byte.
     fn decodes_to_itself(&self) -> bool {
         false

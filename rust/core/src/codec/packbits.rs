@@ -189,6 +189,10 @@ impl BytesToBytes for Packbits {
         self.packed_len(decoded)?.checked_add(usize::from(self.padding != Padding::Nowhere))
     }
 
+    fn makes_booleans(&self) -> bool {
+        (self.bytes, self.first, self.kept, self.signed) == (1, 0, 1, false)
+    }
+
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let expected = self.fixed_encoded_len(dst.len());
         if expected != Some(src.len()) {

@@ -269,6 +269,11 @@ pub trait Reader: Send + Sync {
         None
     }
 
+    /// Whether reading block after block takes about as long as reading everything at once.
+    fn reads_blocks(&self) -> bool {
+        false
+    }
+
     /// The store's name of the version that answered the first request. Every later request through this reader returns
     /// bytes of the same version, or is a [`crate::error::Kind::Conflict`]. `None` if the store does not promise this.
     fn pinned(&self) -> Option<Arc<str>> {

@@ -66,6 +66,8 @@ impl BytesToBytes for Vlen {
             return Err(report::over_limit(name, MAX_LEN));
         }
         let block = self.table.reserve();
+        // Lengths below 128 are ASCII, too, so that short texts are mostly checked here, all at once.
+        let is_ascii = src.is_ascii();
         let mut all_fill = true;
         let mut at = PREFIX;
         for (index, token) in dst.chunks_exact_mut(TOKEN).enumerate() {
@@ -73,7 +75,7 @@ impl BytesToBytes for Vlen {
                 self.table.release(block);
                 return Err(ended(name, index, count, &src[at.min(src.len())..]));
             };
-            if let Some(reason) = self.table.refuses(element) {
+            if let Some(reason) = self.table.refuses(element, is_ascii) {
                 self.table.release(block);
                 let (index, count) = (report::grouped(index), report::grouped(count));
                 return Err(Error::decode(name, format!("element {index} of {count} {reason}")));

@@ -116,11 +116,12 @@ impl Table {
         Source { table: self, block: vec![0; PREFIX], number: self.reserve() }
     }
 
-    /// Why an element cannot be one of this table.
-    pub(super) fn refuses(&self, element: &[u8]) -> Option<String> {
+    /// Why an element cannot be one of this table; `is_ascii` where it is known to be.
+    #[inline]
+    pub(super) fn refuses(&self, element: &[u8], is_ascii: bool) -> Option<String> {
         match self.kind {
             // Most are, and this takes a fraction of the time.
-            Element::Text if element.is_ascii() => None,
+            Element::Text if is_ascii || element.is_ascii() => None,
             Element::Text => {
                 let error = std::str::from_utf8(element).err()?;
                 Some(format!("is not UTF-8 text, from byte {} on", error.valid_up_to()))

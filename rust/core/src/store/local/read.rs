@@ -183,6 +183,10 @@ impl Reader for OpenFile<'_> {
         self.times.version(self.size)
     }
 
+    fn reads_blocks(&self) -> bool {
+        true
+    }
+
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
         self.check(offset, buffer.len())?;
         self.fill(offset, buffer)?;
