@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use blizzarr_core::codec::compressed_segmentation::CompressedSegmentation;
+use blizzarr_core::codec::crc32c::checksum;
 use blizzarr_core::codec::foreign::Foreign;
 use blizzarr_core::codec::n5::N5;
 use blizzarr_core::codec::vlen::Vlen;
@@ -12,9 +13,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
+use crate::buffer::Buffer;
 use crate::capsule::of_capsule;
 use crate::elements::ElementTable;
-use crate::errors::raise;
+use crate::errors::{entry, raise};
 use crate::foreign::PythonCodec;
 
 /// The codec that `step`, `(name, option, …)`, describes.
@@ -43,6 +45,16 @@ pub fn bytes_to_bytes(py: Python<'_>, name: &str, step: &Bound<'_, PyTuple>) -> 
                 ))
             });
         }
+    })
+}
+
+/// The CRC-32C of a contiguous buffer.
+#[pyfunction]
+pub fn crc32c(data: &Bound<'_, PyAny>) -> PyResult<u32> {
+    entry(data.py(), "compute a checksum", None, || {
+        let buffer = Buffer::reading(data)?;
+        let bytes = buffer.bytes()?;
+        Ok(data.py().detach(|| checksum(bytes)))
     })
 }
 

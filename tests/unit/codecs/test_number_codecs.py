@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from math import ceil, floor, isfinite, trunc
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,41 @@ def test_scale_offset_of_integers_is_exact(values: list[int], offset: int, scale
             decoded(
                 chain("uint16", (len(values),), *codecs), np.array(values, "u2").tobytes(), "uint16", (len(values),)
             )
+
+
+@pytest.mark.parametrize("encodes", [True, False])
+@pytest.mark.parametrize("name", ["int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_scale_offset_of_integers_at_their_ends(name: str, encodes: bool) -> None:
+    """A model with Python's integers: of each number what it becomes, or an error, though others come before it."""
+    least, most = int(np.iinfo(name).min), int(np.iinfo(name).max)
+
+    def becomes(value: int, offset: int, scale: int) -> int | None:
+        between, remainder = (value - offset, 0) if encodes else divmod(value, scale)
+        made = between * scale if encodes else between + offset
+        return made if remainder == 0 and least <= between <= most and least <= made <= most else None
+
+    def run(values: list[int], codecs: list[Any]) -> list[int]:
+        data = np.array(values, name)
+        if encodes:
+            made: list[int] = np.frombuffer(stored(data, *codecs), name).tolist()
+            return made
+        return list(decoded(chain(name, data.shape, *codecs), data.tobytes(), name, data.shape).tolist())
+
+    def has(number: int) -> bool:
+        return least <= number <= most
+
+    for offset, scale in product(filter(has, (0, 7, -7, least, most)), (1, -1, 3, -4, 1024, least, most)):
+        if scale == 0 or not has(scale):
+            continue
+        bounds = [end // scale + near for end in (least, 0, most) for near in (-1, 0, 1)]
+        values = {number + shift for number in bounds for shift in (0, offset)} | {number * scale for number in bounds}
+        expected = {value: becomes(value, offset, scale) for value in filter(has, values | {least, most, scale + 1})}
+        good = [value for value, made in expected.items() if made is not None]
+        codecs = [codec("scale_offset", offset=offset, scale=scale), codec("bytes", endian="little")]
+        assert run(good, codecs) == [expected[value] for value in good]
+        for value in expected.keys() - set(good):
+            with pytest.raises(CodecError, match=f"found {value} as element {len(good)} of"):
+                run([*good, value], codecs)
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64", "bfloat16", "float8_e4m3"])

@@ -20,12 +20,17 @@ impl Crc32c {
     }
 }
 
+/// The checksum of these bytes.
+pub fn checksum(data: &[u8]) -> u32 {
+    ::crc32c::crc32c(data)
+}
+
 /// Checks `src` where it lies and returns what the checksum covers, without its last four bytes.
 pub fn verify(src: &[u8]) -> Result<&[u8]> {
     let Some((data, stored)) = src.split_last_chunk::<LEN>() else {
         return Err(report::cut(NAME, src.len(), LEN));
     };
-    let (stored, computed) = (u32::from_le_bytes(*stored), ::crc32c::crc32c(data));
+    let (stored, computed) = (u32::from_le_bytes(*stored), checksum(data));
     if stored != computed {
         return Err(report::checksum(NAME, stored, computed));
     }
@@ -81,7 +86,7 @@ impl BytesToBytes for Crc32c {
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         room::reserve(NAME, Direction::Encode, dst, src.len().saturating_add(LEN))?;
         dst.extend_from_slice(src);
-        dst.extend_from_slice(&::crc32c::crc32c(src).to_le_bytes());
+        dst.extend_from_slice(&checksum(src).to_le_bytes());
         Ok(())
     }
 }

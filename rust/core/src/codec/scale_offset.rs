@@ -84,19 +84,26 @@ impl ScaleOffset {
                         let inverse = (0..5).fold(odd, |inverse, _| {
                             inverse.wrapping_mul((2 as $type).wrapping_sub(odd.wrapping_mul(inverse)))
                         });
+                        // What can be multiplied by the scale, and what of that has the offset added or taken away.
+                        let ends = (<$type>::MIN.saturating_div(scale), <$type>::MAX.saturating_div(scale));
+                        let (least, most) = (ends.0.min(ends.1), ends.0.max(ends.1));
+                        let (least, most) = match encodes {
+                            true => (least.saturating_add(offset), most.saturating_add(offset)),
+                            false => (
+                                least.max(<$type>::MIN.saturating_sub(offset)),
+                                most.min(<$type>::MAX.saturating_sub(offset)),
+                            ),
+                        };
                         match encodes {
                             true => each!($type, |value: $type| {
-                                let (difference, is_beyond) = value.overflowing_sub(offset);
-                                let (made, is_far_beyond) = difference.overflowing_mul(scale);
-                                has_all &= !(is_beyond | is_far_beyond);
-                                made
+                                has_all &= (value >= least) & (value <= most);
+                                value.wrapping_sub(offset).wrapping_mul(scale)
                             }),
                             false => each!($type, |value: $type| {
                                 let quotient = (value >> twos).wrapping_mul(inverse);
-                                let (product, is_none) = quotient.overflowing_mul(scale);
-                                let (made, is_beyond) = quotient.overflowing_add(offset);
-                                has_all &= !(is_none | is_beyond) & (product == value);
-                                made
+                                // One that is not exact is so large that the data type does not have its product.
+                                has_all &= (quotient >= least) & (quotient <= most) & (value >> twos << twos == value);
+                                quotient.wrapping_add(offset)
                             }),
                         }
                     }};
