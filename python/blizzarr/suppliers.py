@@ -23,8 +23,6 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr; "
         "for v2 documents pip install 'blizzarr[images]' is enough",
         "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
-        "zarrs.gdeflate": "deflate for decoders on GPUs; the package zarrs (Rust) reads it, built with its feature "
-        "gdeflate, and none of Python does",
         "zarrs.": _ZARRS.format(point="codec"),
         "https://codec.zarrs.dev/": _ZARRS.format(point="codec"),
     },

@@ -278,7 +278,8 @@ def _promoted(numbers: np.ndarray[Any, Any], taken: np.dtype[Any]) -> np.ndarray
     made = numbers.astype(taken, copy=False)
     if taken.kind == "f" or bits == 8 * taken.itemsize:
         return made
-    return (made - _lowest(numbers.dtype)) << (31 - bits)
+    made = (made - _lowest(numbers.dtype)) << (31 - bits)
+    return made
 
 
 def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -288,7 +289,8 @@ def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any
         return made.view(dtype)
     if dtype.kind in "iu" and bits < 32:
         limits = np.iinfo(dtype)
-        return ((made >> (31 - bits)) + _lowest(dtype)).clip(limits.min, limits.max).astype(dtype)
+        made = (made >> (31 - bits)) + _lowest(dtype)
+        return made.clip(limits.min, limits.max).astype(dtype)
     return (made.clip(0) if dtype.kind == "u" else made).astype(dtype, copy=False)
 
 
