@@ -19,6 +19,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
+import numpy as np
+
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.model import ChunkGrid, RegularGrid
@@ -195,8 +197,13 @@ def resolve_uneven(given: Any, shape: Sequence[Any], name: str) -> ChunkGrid | N
 
 def _plain(lengths: Iterable[Any]) -> list[Any]:
     """Return a list of lengths and pairs with integers of Python, as documents have them."""
+    if isinstance(lengths, np.ndarray):
+        listed: list[Any] = lengths.tolist()
+        return listed
     return [
-        _plain(item)
+        item
+        if type(item) is int
+        else _plain(item)
         if isinstance(item, Iterable) and not isinstance(item, str)
         else item.__index__()
         if hasattr(item, "__index__") and not isinstance(item, bool)
