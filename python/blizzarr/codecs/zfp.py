@@ -278,8 +278,8 @@ def _promoted(numbers: np.ndarray[Any, Any], taken: np.dtype[Any]) -> np.ndarray
     made = numbers.astype(taken, copy=False)
     if taken.kind == "f" or bits == 8 * taken.itemsize:
         return made
-    made = (made - _lowest(numbers.dtype)) << (31 - bits)
-    return made
+    promoted: np.ndarray[Any, Any] = (made - _lowest(numbers.dtype)) << (31 - bits)
+    return promoted
 
 
 def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
