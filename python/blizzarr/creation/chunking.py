@@ -24,6 +24,7 @@ import numpy as np
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.model import ChunkGrid, RegularGrid
+from blizzarr.model.chunk_grid import RegularBoundedGrid
 from blizzarr.model.rectilinear_grid import RectilinearGrid, edges_of
 from blizzarr.problems import Problems
 
@@ -172,6 +173,8 @@ def resolve_uneven(given: Any, shape: Sequence[Any], name: str) -> ChunkGrid | N
     >>> resolve_uneven([[10, 20, [5, 6]], -1], (60, 7), "chunks").to_configuration()["chunk_shapes"]
     [[10, 20, [5, 6]], 7]
     """
+    if isinstance(given, RegularBoundedGrid):
+        return given
     if isinstance(given, ChunkGrid) and not isinstance(given, RegularGrid):
         # That of another array, perhaps of another length.
         return given.resized(tuple(shape), (1,) * len(shape))

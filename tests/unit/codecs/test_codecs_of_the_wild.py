@@ -271,6 +271,18 @@ def test_wrong_options_of_conditional() -> None:
 EXPERT = {"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}
 
 
+def test_squeezed_objects_are_transposed() -> None:
+    """Behind a filter that changes the shape, texts are transposed as their tokens."""
+    turned = [{"name": "transpose", "configuration": {"order": [1, 0]}}]
+    data = np.array([["a", "bc", ""], ["d", "e", "longer than eight bytes"]], object)
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, data=data[:, None], dtype="string", filters=["zarrs.squeeze", *turned])
+    np.testing.assert_array_equal(blizzarr.open(store)[:, 0], data)
+    other: dict[str, Any] = {}
+    blizzarr.create_array(other, data=data, dtype="string", filters=turned)
+    assert store["c/0/0/0"] == other["c/0/0"]
+
+
 @pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
 @pytest.mark.parametrize(
     "codec",
