@@ -21,10 +21,8 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "numcodecs": "codecs that their users registered with numcodecs; only v2 documents can name them",
         "numcodecs.": "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it",
         "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr; "
-        "for v2 documents pip install 'blizzarr[images]' is enough",
+        "for v2 documents, and numcodecs.imagecodecs_ in v3, pip install 'blizzarr[images]' is enough",
         "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
-        "zarrs.gdeflate": "deflate for decoders on GPUs; the package zarrs (Rust) reads it, built with its feature "
-        "gdeflate, and none of Python does",
         "zarrs.": _ZARRS.format(point="codec"),
         "https://codec.zarrs.dev/": _ZARRS.format(point="codec"),
     },

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import CodecError, MetadataError, UnknownExtensionError
-from support.one_document import LITTLE, codec, document, opened, read, stored
+from blizzarr.errors import CodecError, MetadataError
+from support.one_document import LITTLE, codec, opened, read, stored
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -310,6 +310,7 @@ ZFP = [
     {"mode": "fixed_accuracy", "tolerance": 0.05},
     {"mode": "fixed_precision", "precision": 19},
     {"mode": "fixed_rate", "rate": 10.5},
+    {"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2},
 ]
 
 
@@ -318,9 +319,3 @@ def test_zfp(options: dict[str, Any]) -> None:
     """The page's files of examples; their data are tested where the extra is installed."""
     array = opened({}, (4, 4), codecs=[codec("zfp", **options)])
     assert array.metadata.codecs.to_json() == [codec("zfp", **options)]
-
-
-def test_zfp_in_expert_mode_names_who_reads_it() -> None:
-    options = {"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}
-    with pytest.raises(UnknownExtensionError, match="zarrs reads it"):
-        blizzarr.open_array({"zarr.json": json.dumps(document((4,), codecs=[codec("zfp", **options)])).encode()})[...]

@@ -24,6 +24,7 @@ if __name__ == "__main__":
 
 import blizzarr  # noqa: E402
 from blizzarr.codecs import CATALOGUE  # noqa: E402
+from blizzarr.model.chunk_grid import RegularBoundedGrid  # noqa: E402
 from interop.elements import pack  # noqa: E402
 from interop.peers import PEERS, Peer  # noqa: E402
 from support.codec_options import OPTIONS  # noqa: E402
@@ -66,7 +67,11 @@ KEYS: Final[dict[str, Any]] = {
     "fanout": "fanout",
     "zarrs.default_suffix": {"name": "zarrs.default_suffix", "configuration": {"suffix": ".bin"}},
 }
-GRIDS: Final[dict[str, Any]] = {"regular": (3, 4), "rectilinear": [[1, 3, 2], [2, 2]]}
+GRIDS: Final[dict[str, Any]] = {
+    "regular": (3, 4),
+    "rectilinear": [[1, 3, 2], [2, 2]],
+    "zarrs.regular_bounded": RegularBoundedGrid((4, 3)),
+}
 _TEXT: Final = ("categorize", "vlen-array", "vlen-utf8", "zarrs.vlen", "zarrs.vlen_v2")
 
 

@@ -45,6 +45,7 @@ COMPRESSORS: list[Any] = [
     "crc32c",
     {"name": "conditional", "configuration": {"codecs": [{"name": "gzip", "configuration": {"level": 1}}]}},
     {"name": "zstd", "configuration": {"level": 1, "checksum": True}},
+    {"name": "zarrs.gdeflate", "configuration": {"level": 1}},
     {
         "name": "blosc",
         "configuration": {"cname": "lz4", "clevel": 1, "shuffle": "shuffle", "typesize": 4, "blocksize": 0},

@@ -67,6 +67,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "vlen-array": {},
     "vlen-bytes": {},
     "vlen-utf8": {},
+    "zarrs.gdeflate": {"level": 3},
     "zarrs.optional": {"mask_codecs": ["packbits"], "data_codecs": ["bytes"]},
     "zarrs.squeeze": {},
     "zarrs.vlen": {

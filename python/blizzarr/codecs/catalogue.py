@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from blizzarr.codecs.cast_value import CastValueCodec as CastValueCodec
     from blizzarr.codecs.conditional import ConditionalCodec as ConditionalCodec
     from blizzarr.codecs.crc32c import Crc32cCodec as Crc32cCodec
+    from blizzarr.codecs.gdeflate import GdeflateCodec as GdeflateCodec
     from blizzarr.codecs.gzip import GzipCodec as GzipCodec
     from blizzarr.codecs.in_numpy import ArrayArrayCodec as ArrayArrayCodec
     from blizzarr.codecs.in_numpy import ArrayBytesCodec as ArrayBytesCodec
@@ -59,6 +60,7 @@ CATALOGUE: Final = OpenTable[type[Codec]](
         "scale_offset": "blizzarr.codecs.scale_offset:ScaleOffsetCodec",
         "sharding_indexed": "blizzarr.codecs.sharding:ShardingCodec",
         "transpose": "blizzarr.codecs.transpose:TransposeCodec",
+        "zarrs.gdeflate": "blizzarr.codecs.gdeflate:GdeflateCodec",
         "zarrs.optional": "blizzarr.codecs.optional:OptionalCodec",
         "zarrs.squeeze": "blizzarr.codecs.squeeze:SqueezeCodec",
         "zfp": "blizzarr.codecs.zfp:ZfpCodec",

@@ -16,7 +16,8 @@ from typing import Any, Final, Literal
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
-from blizzarr.codecs.numcodecs.row import NumcodecsCodec
+from blizzarr.codecs.numcodecs.library import IMAGES
+from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Notice, Problems, describe, extension, name_path
@@ -267,7 +268,9 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
     complete = True
     for position, item in enumerate(value):
         here = f"{path}[{position}]"
-        listed = decode_name(item, here, problems)
+        # Only its place tells what a codec of imagecodecs encodes.
+        stage = Stage.COMPRESSOR if any(stage is Stage.SERIALIZER for stage, _, _ in order) else Stage.SERIALIZER
+        listed = decode_name(item, here, problems, stage)
         if listed is None:
             complete = False
             chunk = chunk._replace(dtype=None, shape=None)
@@ -302,12 +305,21 @@ def is_list(value: Any, path: str, problems: Problems, depth: int) -> bool:
     return False
 
 
-def decode_name(item: Any, path: str, problems: Problems) -> tuple[str, type[Codec], Mapping[str, Any]] | None:
-    """Return the name of a codec in a list, its class, and its options; None if a problem was added."""
+def decode_name(
+    item: Any, path: str, problems: Problems, stage: Stage | None = None
+) -> tuple[str, type[Codec], Mapping[str, Any]] | None:
+    """Return the name of a codec in a list, its class, and its options; None if a problem was added.
+
+    - `stage`: that of a codec whose name does not tell it.
+    """
     named = extension(item, path, problems, "codec", optional=True)
     if named is None:
         return None
     row = CATALOGUE.get(named[0])
+    if row is None and stage is not None and named[0].startswith(f"{PREFIX}{IMAGES}"):
+        from blizzarr.codecs.numcodecs.images import row_of
+
+        return named[0], row_of(named[0], stage), named[1]
     if row is None:
         problems.unknown(name_path(item, path), "codec", named[0])
         return None

@@ -18,6 +18,7 @@ from blizzarr.codecs.numcodecs.filter_run import FilterRun
 from blizzarr.codecs.transpose import TransposeCodec
 
 _NATIVE: Final = BytesCodec(sys.byteorder)
+_TOKEN: Final = np.dtype("u8")
 
 
 def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, last: Chunk) -> list[Step]:
@@ -66,7 +67,9 @@ def _needs_numcodecs(item: tuple[Codec, Chunk]) -> bool:
 def _turned(codec: TransposeCodec, chunk: Chunk) -> Step:
     assert chunk.dtype is not None
     assert chunk.shape is not None
-    return ("python", _Transposition(chunk.shape, codec.order, chunk.dtype.numpy))
+    # To the engine, objects are tokens.
+    dtype = _TOKEN if chunk.dtype.numpy.hasobject else chunk.dtype.numpy
+    return ("python", _Transposition(chunk.shape, codec.order, dtype))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp
 
-The stream has no header: what it says follows from the options, and from the shape of the chunk.
+The stream has no header: what it says follows from the options, and from the shape of the chunk. zfpy has no arguments
+for the mode ``"expert"``: a header in front of the stream tells it when it reads, and zfp itself, which it contains, is
+called when it writes.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,25 +17,39 @@ from importlib.util import find_spec
 from math import prod
 from typing import Any, ClassVar, Final, Self
 
+import numpy as np
+
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
 from blizzarr.codecs.in_numpy import Layout
 from blizzarr.codecs.numcodecs.library import ZFPY
 from blizzarr.errors import CodecError, UnknownExtensionError
 from blizzarr.problems import Problems, describe
 
-_TYPES: Final = ("int32", "int64", "float32", "float64")
+_TYPES: Final = {
+    **dict.fromkeys(("int8", "uint8", "int16", "uint16", "int32", "uint32"), "int32"),
+    **dict.fromkeys(("int64", "uint64", "numpy.datetime64", "numpy.timedelta64"), "int64"),
+    **dict.fromkeys(("float16", "bfloat16", "float32"), "float32"),
+    "float64": "float64",
+}
+"""What zfp compresses in the place of each data type."""
 _MAX_RANK: Final = 4
 _SIDE: Final = 4
 """The length of a block along each axis."""
 _EXTRA_BITS: Final = 64
 """More than the bits of a block that are not those of its values, such as the exponent."""
-_OPTION: Final = {
-    "reversible": None,
-    "fixed_accuracy": "tolerance",
-    "fixed_rate": "rate",
-    "fixed_precision": "precision",
+_MAX_BITS: Final = 1 << 15
+"""More bits than a block ever has."""
+_SHAPE_BITS: Final = 48
+_HEADER_BITS: Final = 32 + 4 + _SHAPE_BITS + 64
+"""Those of zfp's header: magic, type and rank, shape, parameters."""
+_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "reversible": (),
+    "fixed_accuracy": ("tolerance",),
+    "fixed_rate": ("rate",),
+    "fixed_precision": ("precision",),
+    "expert": ("minbits", "maxbits", "maxprec", "minexp"),
 }
-"""The option of each mode."""
+"""The options of each mode."""
 
 
 def _is_number(value: Any) -> bool:
@@ -41,9 +58,11 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ZfpCodec(Codec):
-    """The codec ``zfp`` (array -> bytes): compresses integers of 32 and 64 bits, float32 and float64.
+    """The codec ``zfp`` (array -> bytes): compresses integers and floating-point numbers.
 
-    Chunks have up to four axes. The package zfpy does the work: ``pip install 'blizzarr[zfp]'``.
+    Integers of 8 and 16 bits are compressed as int32, float16 and bfloat16 as float32, times as int64. Of uint32 and
+    uint64, zfp takes what int32 and int64 have; a greater number is an error. Chunks have up to four axes. The package
+    zfpy does the work: ``pip install 'blizzarr[zfp]'``.
 
     Specification: https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp
 
@@ -51,13 +70,19 @@ class ZfpCodec(Codec):
     ----------
     mode
         ``"reversible"``, without loss; ``"fixed_accuracy"`` with `tolerance`;
-        ``"fixed_rate"`` with `rate`; or ``"fixed_precision"`` with `precision`. zfpy lacks ``"expert"``.
+        ``"fixed_rate"`` with `rate`; ``"fixed_precision"`` with `precision`; or ``"expert"`` with the other four.
     tolerance
         The greatest difference.
     rate
         The bits of a number on average.
     precision
         The bits of each number that are kept.
+    minbits, maxbits
+        The least and the most bits of a block of up to ``4 ** ndim`` numbers.
+    maxprec
+        The most bits of each number that are kept.
+    minexp
+        The exponent of the least bit that is kept.
 
     Examples
     --------
@@ -68,22 +93,27 @@ class ZfpCodec(Codec):
     name: ClassVar[str] = "zfp"
     stage: ClassVar[Stage] = Stage.SERIALIZER
     options: ClassVar[tuple[Option, ...]] = (
-        one_of("mode", (*_OPTION, "expert")),
+        one_of("mode", tuple(_OPTIONS)),
         Option("tolerance", "a positive number", _is_number, required=False),
         Option("rate", "a positive number", _is_number, required=False),
         integer("precision", 1, 128, required=False),
+        integer("minbits", 0, _MAX_BITS, required=False),
+        integer("maxbits", 1, 2**32 - 1, required=False),
+        integer("maxprec", 1, 64, required=False),
+        integer("minexp", -(2**31), 2**31 - 1, required=False),
     )
 
     mode: str = "reversible"
     tolerance: float | None = None
     rate: float | None = None
     precision: int | None = None
+    minbits: int | None = None
+    maxbits: int | None = None
+    maxprec: int | None = None
+    minexp: int | None = None
 
     @classmethod
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        if configuration.get("mode") == "expert":
-            problems.unknown(f"{path}.configuration.mode", "mode of zfp", "expert", "zfpy lacks it; zarrs reads it")
-            return None
         codec = super(ZfpCodec, cls).from_json(configuration, path, problems, chunk)
         if find_spec("zfpy") is None:
             problems.unknown(path, "codec", "zfp", f"it needs a package that is not installed: pip install '{ZFPY}'")
@@ -92,16 +122,23 @@ class ZfpCodec(Codec):
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         before = len(problems.items)
-        for option in _OPTION.values():
-            value = None if option is None else getattr(self, option)
-            if option is not None and (value is not None) != (_OPTION.get(self.mode) == option):
+        for option in (option for options in _OPTIONS.values() for option in options):
+            value = getattr(self, option)
+            if (value is not None) != (option in _OPTIONS.get(self.mode, ())):
                 expected = f"{'no ' if value is not None else ''}{option} for the mode {describe(self.mode)}"
                 problems.add(f"{path}.configuration.{option}", expected, value)
+        if self.minbits is not None and self.maxbits is not None and self.minbits > self.maxbits:
+            problems.add(f"{path}.configuration.minbits", f"at most maxbits, {self.maxbits}", self.minbits)
         if chunk.dtype is not None and chunk.dtype.name not in _TYPES:
             expected = f"a codec for such elements; this one is for {', '.join(_TYPES)}"
             problems.add(path, expected, str(chunk.dtype))
         if chunk.shape is not None and len(chunk.shape) > _MAX_RANK:
             problems.add(path, f"a codec for such chunks; this one is for at most {_MAX_RANK} axes", len(chunk.shape))
+        elif self.mode == "expert" and chunk.shape:
+            most = 1 << _SHAPE_BITS // len(chunk.shape)
+            if max(chunk.shape) > most:
+                expected = f"a codec for such chunks; in this mode, it is for at most {most:,} elements along each axis"
+                problems.add(path, expected, list(chunk.shape))
         return len(problems.items) == before
 
     def after(self, chunk: Chunk) -> Chunk:
@@ -120,7 +157,10 @@ class ZfpCodec(Codec):
         except ImportError as missing:
             reason = f"the codec zfp needs a package that is not installed: pip install '{ZFPY}'"
             raise UnknownExtensionError(reason, extensions=("zfp",)) from missing
-        return [("bytes", 0), ("python", _Zfp(self, Layout.of(chunk), zfpy))]
+        layout = Layout.of(chunk)
+        assert chunk.dtype is not None
+        taken = np.dtype(_TYPES[chunk.dtype.name])
+        return [("bytes", 0), ("python", _Zfp(self, layout, taken, zfpy))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +169,15 @@ class _Zfp:
 
     codec: ZfpCodec
     layout: Layout
+    taken: np.dtype[Any]
+    """The data type that zfp compresses."""
     zfpy: Any
     name: str = "zfp"
     fixed_size: bool = False
 
     @property
     def _options(self) -> dict[str, Any]:
-        option = _OPTION[self.codec.mode]
-        return {} if option is None else {option: getattr(self.codec, option)}
+        return {option: getattr(self.codec, option) for option in _OPTIONS[self.codec.mode]}
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -145,15 +186,16 @@ class _Zfp:
     def encoded_size(self, decoded: int) -> int:
         """Return the most bytes that zfp makes, or reads, of a chunk."""
         blocks: int = prod(-(-length // _SIDE) for length in self._shape)
-        bits: int = _SIDE ** len(self._shape) * (8 * self.layout.dtype.itemsize + 1) + _EXTRA_BITS
+        bits: int = _SIDE ** len(self._shape) * (8 * self.taken.itemsize + 1) + _EXTRA_BITS
         # A rate beyond the bits of a number fills up each block.
-        bits = max(bits, int(_SIDE ** len(self._shape) * (self.codec.rate or 0)) + _EXTRA_BITS)
-        return blocks * bits // 8 + _EXTRA_BITS
+        least = max(int(_SIDE ** len(self._shape) * (self.codec.rate or 0)), self.codec.minbits or 0)
+        return blocks * max(bits, least + _EXTRA_BITS) // 8 + _EXTRA_BITS
 
     def encode(self, decoded: bytes) -> Any:
-        return self.zfpy.compress_numpy(
-            self.layout.array(decoded).reshape(self._shape), write_header=False, **self._options
-        )
+        numbers = _promoted(self.layout.array(decoded), self.taken).reshape(self._shape)
+        if self.codec.mode == "expert":
+            return self._encode_as_expert(np.ascontiguousarray(numbers))
+        return self.zfpy.compress_numpy(numbers, write_header=False, **self._options)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
         most = self.encoded_size(max_size)
@@ -161,6 +203,97 @@ class _Zfp:
             raise CodecError(f"expected 1 to {most:,} bytes, found {len(encoded):,}")
         # zfp reads on behind the end of damaged data: there have to be bytes.
         padded = encoded + bytes(most - len(encoded))
-        kind = self.zfpy.dtype_to_ztype(self.layout.dtype)
-        made = self.zfpy._decompress(padded, kind, self._shape, **self._options)
-        return self.layout.stored(made.reshape(self.layout.shape))
+        if self.codec.mode == "expert":
+            made = self.zfpy.decompress_numpy(self._with_header(padded))
+        else:
+            made = self.zfpy._decompress(padded, self._type, self._shape, **self._options)
+        return self.layout.stored(_demoted(made, self.layout.dtype).reshape(self.layout.shape))
+
+    @property
+    def _type(self) -> int:
+        kind: int = self.zfpy.dtype_to_ztype(self.taken)
+        return kind
+
+    def _with_header(self, encoded: bytes) -> bytes:
+        """Return the stream behind a header, as `zfp_write_header` makes it."""
+        rank = len(self._shape)
+        field = _SHAPE_BITS // rank
+        meta, width = 0, 0
+        for value, bits in [(self._type - 1, 2), (rank - 1, 2), *((n - 1, field) for n in reversed(self._shape))]:
+            meta |= value << width
+            width += bits
+        mode, width = 0xFFF, 12
+        minbits, maxbits, maxprec, minexp = self._options.values()
+        for value, bits in (
+            (max(minbits, 1) - 1, 15),
+            (min(maxbits, _MAX_BITS) - 1, 15),
+            (maxprec - 1, 7),
+            (min(max(minexp + 16495, 0), _MAX_BITS - 1), 15),
+        ):
+            mode |= value << width
+            width += bits
+        header = int.from_bytes(b"zfp\x05", "little") | meta << 32 | mode << (36 + _SHAPE_BITS)
+        behind = int.from_bytes(encoded, "little") << _HEADER_BITS | header
+        # zfp reads words of 64 bits.
+        return behind.to_bytes(len(encoded) + _HEADER_BITS // 8 + 8, "little")
+
+    def _encode_as_expert(self, numbers: np.ndarray[Any, Any]) -> bytes:
+        try:
+            zfp = ctypes.CDLL(self.zfpy.__file__)
+            field_of = getattr(zfp, f"zfp_field_{numbers.ndim}d")
+        except (OSError, AttributeError) as missing:
+            raise CodecError('this zfpy reads the mode "expert" and cannot write it: it exports no zfp') from missing
+        for function in (field_of, zfp.zfp_stream_open, zfp.stream_open):
+            function.restype = ctypes.c_void_p
+        for function in (zfp.zfp_stream_maximum_size, zfp.zfp_compress):
+            function.restype = ctypes.c_size_t
+        pointer = ctypes.c_void_p
+        field = pointer(field_of(pointer(numbers.ctypes.data), self._type, *map(ctypes.c_size_t, numbers.shape[::-1])))
+        stream = pointer(zfp.zfp_stream_open(None))
+        zfp.zfp_stream_set_params(stream, *map(ctypes.c_int, self._options.values()))
+        made = ctypes.create_string_buffer(zfp.zfp_stream_maximum_size(stream, field))
+        bits = pointer(zfp.stream_open(made, ctypes.c_size_t(len(made))))
+        zfp.zfp_stream_set_bit_stream(stream, bits)
+        zfp.zfp_stream_rewind(stream)
+        size: int = zfp.zfp_compress(stream, field)
+        zfp.stream_close(bits)
+        zfp.zfp_stream_close(stream)
+        zfp.zfp_field_free(field)
+        if not size:
+            raise CodecError(f"zfp refuses to compress {numbers.dtype} with these options")
+        return made.raw[:size]
+
+
+def _promoted(numbers: np.ndarray[Any, Any], taken: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return numbers as the data type that zfp compresses, integers in its highest bits, as `zfp_promote_*` do.
+
+    >>> _promoted(np.array([0, 128, 255], "u1"), np.dtype("i4")).tolist()
+    [-1073741824, 0, 1065353216]
+    """
+    bits = 8 * numbers.dtype.itemsize
+    if numbers.dtype.kind in "mM":
+        return numbers.view(taken)
+    if numbers.dtype.kind == "u" and bits == 8 * taken.itemsize and numbers.size and numbers.max() >> (bits - 1):
+        raise CodecError(f"expected numbers that {taken} has, which is what zfp compresses, found {numbers.max()}")
+    made = numbers.astype(taken, copy=False)
+    if taken.kind == "f" or bits == 8 * taken.itemsize:
+        return made
+    promoted: np.ndarray[Any, Any] = (made - _lowest(numbers.dtype)) << (31 - bits)
+    return promoted
+
+
+def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return the numbers of this data type that zfp has decompressed, those beyond it as its limits."""
+    bits = 8 * dtype.itemsize
+    if dtype.kind in "mM":
+        return made.view(dtype)
+    if dtype.kind in "iu" and bits < 32:
+        limits = np.iinfo(dtype)
+        made = (made >> (31 - bits)) + _lowest(dtype)
+        return made.clip(limits.min, limits.max).astype(dtype)
+    return (made.clip(0) if dtype.kind == "u" else made).astype(dtype, copy=False)
+
+
+def _lowest(dtype: np.dtype[Any]) -> int:
+    """Return what is taken from an unsigned integer, so that half of them are below zero."""
+    return 1 << (8 * dtype.itemsize - 1) if dtype.kind == "u" else 0

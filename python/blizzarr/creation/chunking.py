@@ -19,9 +19,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
+import numpy as np
+
 from blizzarr.config import config
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.model import ChunkGrid, RegularGrid
+from blizzarr.model.chunk_grid import RegularBoundedGrid
 from blizzarr.model.rectilinear_grid import RectilinearGrid, edges_of
 from blizzarr.problems import Problems
 
@@ -170,6 +173,8 @@ def resolve_uneven(given: Any, shape: Sequence[Any], name: str) -> ChunkGrid | N
     >>> resolve_uneven([[10, 20, [5, 6]], -1], (60, 7), "chunks").to_configuration()["chunk_shapes"]
     [[10, 20, [5, 6]], 7]
     """
+    if isinstance(given, RegularBoundedGrid):
+        return given
     if isinstance(given, ChunkGrid) and not isinstance(given, RegularGrid):
         # That of another array, perhaps of another length.
         return given.resized(tuple(shape), (1,) * len(shape))
@@ -195,8 +200,13 @@ def resolve_uneven(given: Any, shape: Sequence[Any], name: str) -> ChunkGrid | N
 
 def _plain(lengths: Iterable[Any]) -> list[Any]:
     """Return a list of lengths and pairs with integers of Python, as documents have them."""
+    if isinstance(lengths, np.ndarray):
+        listed: list[Any] = lengths.tolist()
+        return listed
     return [
-        _plain(item)
+        item
+        if type(item) is int
+        else _plain(item)
         if isinstance(item, Iterable) and not isinstance(item, str)
         else item.__index__()
         if hasattr(item, "__index__") and not isinstance(item, bool)

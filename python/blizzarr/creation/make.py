@@ -100,6 +100,8 @@ def _is_in_place(array: Array) -> bool:
     if node is None or not isinstance(node.meta, ArrayMeta):
         return False
     there, meta = node.meta, array.metadata
+    if there.chunk_grid.ends_with_array and there.shape != meta.shape:
+        return False
     return len(there.shape) == len(meta.shape) and same_layout(there.with_shape(meta.shape), meta)
 
 

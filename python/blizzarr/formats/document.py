@@ -182,8 +182,12 @@ def is_deeper(value: Any, depth: int) -> bool:
     return True
 
 
+_LONG: Final = 1 << 10
+"""A list of more items, like the edge lengths of a grid, is not for people to read."""
+
+
 def dump(document: Mapping[str, Any], key: str) -> bytes:
-    """Encode a document: ASCII, one member per line, indented by two; lists of plain values on one line.
+    """Encode a document: ASCII, one member per line, indented by two; lists of plain values, and long ones, on one.
 
     Raise `MetadataError` if a value cannot be expressed in JSON.
     """
@@ -216,7 +220,11 @@ def _text(value: Any, margin: str) -> str:
         inner = margin + "  "
         members = [f"{_key(key)}: {_text(item, inner)}" for key, item in value.items()]
         return f"{{{inner}{f',{inner}'.join(members)}{margin}}}"
-    if isinstance(value, list | tuple) and any(isinstance(item, dict | list | tuple) for item in value):
+    if (
+        isinstance(value, list | tuple)
+        and len(value) <= _LONG
+        and any(isinstance(item, dict | list | tuple) for item in value)
+    ):
         inner = margin + "  "
         return f"[{inner}{f',{inner}'.join(_text(item, inner) for item in value)}{margin}]"
     return _COMPACT.encode(value)

@@ -199,3 +199,26 @@ class RegularGrid(ChunkGrid):
     def locate(self, element: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         pairs = [divmod(index, length) for index, length in zip(element, self.chunk_shape, strict=True)]
         return tuple(chunk for chunk, _ in pairs), tuple(offset for _, offset in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class RegularBoundedGrid(RegularGrid):
+    """The grid ``zarrs.regular_bounded``: chunks of one shape, of which the last ones end where the array does.
+
+    Specification: https://chunkgrid.zarrs.dev/regular_bounded
+
+    Examples
+    --------
+    >>> RegularBoundedGrid((5, 20)).inside((3, 50))
+    (3, 20)
+    """
+
+    name: ClassVar[str] = "zarrs.regular_bounded"
+
+    ends_with_array: bool = True
+
+    def resized(self, array_shape: tuple[int, ...], units: tuple[int, ...]) -> ChunkGrid:
+        raise UnsupportedOperationError(
+            f"expected an array that can be resized, found one of the chunk grid {self.name!r}, whose last chunks end "
+            "where the array does; blizzarr.copy(..., chunks=...) stores its elements in another grid"
+        )

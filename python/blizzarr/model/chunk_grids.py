@@ -11,6 +11,7 @@ CHUNK_GRIDS: Final = OpenTable[type[ChunkGrid]](
     "blizzarr.chunk_grids",
     {
         "regular": "blizzarr.model.chunk_grid:RegularGrid",
+        "zarrs.regular_bounded": "blizzarr.model.chunk_grid:RegularBoundedGrid",
         "rectilinear": "blizzarr.model.rectilinear_grid:RectilinearGrid",
     },
 )

@@ -6,8 +6,10 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from blizzarr.errors import LimitError
 
@@ -42,21 +44,20 @@ class Edges:
     __slots__ = ("_chunks", "_even", "_firsts", "_lengths", "_starts", "is_open", "stop")
 
     def __init__(self, runs: Iterable[tuple[int, int]], *, is_open: bool = False) -> None:
-        lengths, firsts, starts = array("q"), array("q"), array("q")
-        first = start = latest = 0
-        for length, count in runs:
-            if length != latest:
-                lengths.append(length)
-                firsts.append(first)
-                starts.append(start)
-                latest = length
-            first += count
-            start += length * count
-        self._lengths, self._firsts, self._starts, self._chunks = lengths, firsts, starts, first
+        flat = np.fromiter(chain.from_iterable(runs), np.int64)
+        lengths, counts = flat[::2], flat[1::2]
+        if np.dot(lengths.astype(float), counts) > 2.0**63:
+            raise OverflowError("more elements along an axis than 64 bits count")
+        new = np.diff(lengths, prepend=0) != 0
+        firsts, starts = np.cumsum(counts) - counts, np.cumsum(lengths * counts) - lengths * counts
+        kept = (lengths[new], firsts[new], starts[new])
+        parts: list[array[int]] = [array("q", made.tobytes()) for made in kept]
+        self._lengths, self._firsts, self._starts = parts
+        self._chunks = int(counts.sum())
         self.is_open = is_open
         # For the quick ways of the most frequent kind.
-        self._even = lengths[0] if is_open and len(lengths) == 1 else 0
-        self.stop: int | None = None if is_open else start
+        self._even = self._lengths[0] if is_open and len(self._lengths) == 1 else 0
+        self.stop: int | None = None if is_open else int(np.dot(lengths, counts))
         """Where the last chunk ends; None if there is no last one."""
 
     @staticmethod
@@ -73,9 +74,8 @@ class Edges:
     @property
     def runs(self) -> Iterator[tuple[int, int]]:
         """The pairs of a length and a number of chunks; with open edges, that of the last one does not count."""
-        for run, length in enumerate(self._lengths):
-            stop = self._firsts[run + 1] if run + 1 < len(self._firsts) else self._chunks
-            yield length, stop - self._firsts[run]
+        for length, (first, stop) in zip(self._lengths, pairwise(chain(self._firsts, (self._chunks,))), strict=True):
+            yield length, stop - first
 
     @property
     def native(self) -> NativeEdges:

@@ -8,6 +8,7 @@ use blizzarr_core::codec::blosc::Blosc;
 use blizzarr_core::codec::crc32c::Crc32c;
 use blizzarr_core::codec::delta::Delta;
 use blizzarr_core::codec::element::Swap;
+use blizzarr_core::codec::gdeflate::Gdeflate;
 use blizzarr_core::codec::gzip::Gzip;
 use blizzarr_core::codec::lz4::Lz4;
 use blizzarr_core::codec::packbits::Packbits;
@@ -272,7 +273,7 @@ pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dy
     let mut codecs: Vec<Box<dyn BytesToBytes>> = Vec::new();
     for _ in 0..input.pick(&[1, 0, 1, 2, 3]) {
         let first = whole && codecs.is_empty();
-        codecs.push(match input.range(0..=6) {
+        codecs.push(match input.range(0..=7) {
             0 => Box::new(Crc32c::new()),
             1 => Box::new(Zstd::new(1, input.flag()).expect("a level")),
             2 => Box::new(Gzip::new(1).expect("a level")),
@@ -282,6 +283,7 @@ pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dy
             }
             4 => Box::new(Lz4::new(1).expect("an acceleration")),
             5 => Box::new(Zlib::new(1).expect("a level")),
+            6 => Box::new(Gdeflate::new(1).expect("a level")),
             // Elsewhere the length need not be a multiple of an element's.
             _ if first && itemsize != 3 && input.flag() => numbers(input, itemsize),
             _ if first => Box::new(Shuffle::new(itemsize as i64).expect("a size")),

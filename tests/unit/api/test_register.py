@@ -21,10 +21,10 @@ from blizzarr.errors import MetadataError, PathError, UnknownExtensionError
 from blizzarr.model import RegularGrid
 from blizzarr.model.chunk_grids import CHUNK_GRIDS
 from blizzarr.stores import MemoryStore, urls
-from blizzarr.transformers import KEY_ENCODINGS, ChunkKeyEncoding
+from blizzarr.transformers import KEY_ENCODINGS, ChunkKeyEncoding, RenamingStore, StorageTransformer, registry
 from blizzarr.zarr import metadata as zarr_metadata
 
-TABLES: tuple[Any, ...] = (CATALOGUE, table.OWN, CHUNK_GRIDS, KEY_ENCODINGS, urls.OWN)
+TABLES: tuple[Any, ...] = (CATALOGUE, table.OWN, CHUNK_GRIDS, KEY_ENCODINGS, urls.OWN, registry._REGISTRY)
 DATA = np.arange(24, dtype="int16").reshape(4, 6)
 
 
@@ -252,6 +252,35 @@ def test_a_store() -> None:
             blizzarr.register_store(scheme, dict)
     with pytest.raises(TypeError, match="expected a function"):
         blizzarr.register_store("shelf2", {})  # type: ignore[arg-type]
+
+
+def test_a_storage_transformer() -> None:
+    """An array opens without its data until its transformer is registered, and with them afterwards."""
+
+    class Beneath(RenamingStore):
+        def stored(self, name: str) -> str:
+            return f"beneath/{name}"
+
+        def original(self, name: str) -> str:
+            return name.removeprefix("beneath/")
+
+    class BeneathTransformer(StorageTransformer):
+        name: ClassVar[str] = "test.beneath"
+        extension: ClassVar[str] = "https://test.example/beneath"
+        type: ClassVar[str] = "x"
+
+        def wrap(self, store: Any, keys: Any) -> Any:
+            return Beneath(store, keys)
+
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, data=DATA)
+    document = {**document_of(store), "storage_transformers": [{"name": "test.beneath"}]}
+    store["zarr.json"] = json.dumps(document).encode()
+    store["beneath/c/0/0"] = store.pop("c/0/0")
+    with pytest.raises(UnknownExtensionError, match=r"test\.beneath"):
+        blizzarr.open(store)[:]
+    assert blizzarr.register_storage_transformer(BeneathTransformer) is BeneathTransformer
+    np.testing.assert_array_equal(blizzarr.open(store)[:], DATA)
 
 
 PACKAGE = """

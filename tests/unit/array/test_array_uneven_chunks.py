@@ -347,6 +347,20 @@ def test_a_million_chunks_are_no_list() -> None:
     assert int(array[200_000:201_001].sum()) == 5
 
 
+def test_very_many_lengths_take_a_few_bytes_each() -> None:
+    """Uneven lengths with runs among them are stored on one line, of NumPy's numbers, too."""
+    lengths = np.random.default_rng(0).integers(1, 30, 50_000)
+    stores: list[dict[str, Any]] = [{}, {}]
+    for store, given in zip(stores, (lengths, lengths.tolist()), strict=True):
+        array = blizzarr.create_array(store, shape=int(lengths.sum()), dtype="u1", chunks=[given])
+        array.append(np.ones(7, "u1"))
+    assert stores[0] == stores[1]
+    assert len(stores[0]["zarr.json"]) < 5 * len(lengths)
+    array = blizzarr.open_array(stores[0])
+    assert array.chunks == ((*lengths.tolist(), 7),)
+    assert array[-9:].tolist() == [0, 0, 1, 1, 1, 1, 1, 1, 1]
+
+
 def test_a_document_of_very_many_lengths_is_refused() -> None:
     """They would take many times the memory of the document; the rest of it is right, so it is a limit."""
     store: dict[str, Any] = {}
@@ -364,6 +378,13 @@ def test_tensorstore_has_no_such_chunks(tmp_path: Path) -> None:
         spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(tmp_path)}, **more}
         with pytest.raises(SpecError, match='received: "rectilinear"'):
             ts.open(spec).result()
+
+
+def test_edges_stay_below_what_64_bits_count() -> None:
+    assert Edges([(2**62, 1), (2**62 - 1, 1)]).stop == 2**63 - 1
+    for runs in ([(2**62, 3)], [(2**62, 1), (2**61, 4), (1, 1)]):
+        with pytest.raises(OverflowError, match="64 bits"):
+            Edges(runs)
 
 
 def test_edges_as_text() -> None:

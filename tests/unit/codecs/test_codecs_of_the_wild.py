@@ -13,7 +13,7 @@ import pytest
 
 import blizzarr
 from blizzarr.codecs import ConditionalCodec, OptionalCodec, VlenCodec, VlenV2Codec, ZfpCodec
-from blizzarr.dtypes import optional
+from blizzarr.dtypes import DataType, optional
 from blizzarr.errors import CodecError, LimitError, MetadataError, UnknownExtensionError
 
 TEXTS = ["a", "bcd", "", "äö"]
@@ -268,6 +268,21 @@ def test_wrong_options_of_conditional() -> None:
         blizzarr.open(store_with(b"", conditional("acme"), "uint8", [4], 0))[:]
 
 
+EXPERT = {"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}
+
+
+def test_squeezed_objects_are_transposed() -> None:
+    """Behind a filter that changes the shape, texts are transposed as their tokens."""
+    turned = [{"name": "transpose", "configuration": {"order": [1, 0]}}]
+    data = np.array([["a", "bc", ""], ["d", "e", "longer than eight bytes"]], object)
+    store: dict[str, Any] = {}
+    blizzarr.create_array(store, data=data[:, None], dtype="string", filters=["zarrs.squeeze", *turned])
+    np.testing.assert_array_equal(blizzarr.open(store)[:, 0], data)
+    other: dict[str, Any] = {}
+    blizzarr.create_array(other, data=data, dtype="string", filters=turned)
+    assert store["c/0/0/0"] == other["c/0/0"]
+
+
 @pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
 @pytest.mark.parametrize(
     "codec",
@@ -306,20 +321,103 @@ def test_zfp(codec: ZfpCodec, shape: tuple[int, ...]) -> None:
 
 
 def test_options_of_zfp() -> None:
-    """The option of a mode must be there, and no other; expert, other data types and five axes are not supported."""
+    """The options of a mode must be there, and no other; other data types and five axes are not supported."""
     for options, dtype, shape, expected in (
         ({"mode": "fixed_rate"}, "float32", [4], "rate for the mode"),
         ({"mode": "reversible", "rate": 3}, "float32", [4], "no rate for the mode"),
-        ({"mode": "reversible"}, "uint8", [4], "this one is for int32"),
+        ({"mode": "reversible"}, "complex64", [4], "this one is for int8"),
+        ({"mode": "expert", "minbits": 1, "maxbits": 9, "maxprec": 4}, "float32", [4], "minexp for the mode"),
+        ({**EXPERT, "minbits": 14}, "float32", [4], "at most maxbits, 13"),
+        (EXPERT, "float32", [1, 1, 1, 4097], "in this mode, it is for at most 4,096 elements along each axis"),
         ({"mode": "reversible"}, "float32", [1] * 5, "at most 4 axes"),
         ({"mode": "fast"}, "float32", [4], "one of"),
     ):
         codec = {"name": "zfp", "configuration": options}
         with pytest.raises(MetadataError, match=expected):
             blizzarr.open(store_with(b"", [codec], dtype, shape, 0))[...]
-    expert = {"name": "zfp", "configuration": {"mode": "expert", "minbits": 1}}
-    with pytest.raises(UnknownExtensionError, match="zfpy lacks it"):
-        blizzarr.open(store_with(b"", [expert], "float32", [4], 0))[...]
+
+
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+        *("float16", "bfloat16", "float32", "float64", "M8[ns]", "m8[s]"),
+    ],
+)
+@pytest.mark.parametrize("shape", [(), (9,), (5, 6), (3, 4, 5), (2, 3, 4, 5)])
+def test_data_types_of_zfp(dtype: str, shape: tuple[int, ...]) -> None:
+    """Each is compressed without loss as the registry's page promotes it, and in expert mode, too."""
+    data = np.random.default_rng(0).integers(0, 120, shape).astype(DataType.parse(dtype).numpy)
+    if dtype in ("int8", "uint8", "int16", "uint16"):
+        data.flat[:1], data.flat[-1:] = np.iinfo(data.dtype).min, np.iinfo(data.dtype).max
+    for codec in (ZfpCodec(), ZfpCodec("expert", minbits=0, maxbits=2**32 - 1, maxprec=64, minexp=-1075)):
+        store: dict[str, Any] = {}
+        blizzarr.create_array(store, data=data, serializer=codec, compressors=None)
+        np.testing.assert_array_equal(blizzarr.open(store)[...], data)
+
+
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
+def test_zfp_promotes_as_the_page_says() -> None:
+    """Fewer bits go to the top of an int32; a number that int32 lacks is refused, and what was below zero is zero."""
+    for dtype, numbers, promoted in (
+        ("int8", [-128, 3], [-(2**30), 3 << 23]),
+        ("uint8", [0, 131], [-(2**30), 3 << 23]),
+        ("uint16", [65535, 32768], [32767 << 15, 0]),
+        ("uint32", [0, 2**31 - 1], [0, 2**31 - 1]),
+    ):
+        stores: list[dict[str, Any]] = [{}, {}]
+        for store, values, kind in zip(stores, (numbers, promoted), (dtype, "int32"), strict=True):
+            blizzarr.create_array(store, data=np.array(values, kind), serializer=ZfpCodec(), compressors=None)
+        assert stores[0]["c/0"] == stores[1]["c/0"]
+    with pytest.raises(CodecError, match="numbers that int32 has, which is what zfp compresses, found 2147483648"):
+        blizzarr.create_array({}, data=np.array([2**31], "uint32"), serializer=ZfpCodec(), compressors=None)
+    stores[0].clear()
+    blizzarr.create_array(stores[0], data=np.array([-5, 7], "int32"), serializer=ZfpCodec(), compressors=None)
+    stores[0]["zarr.json"] = bytes(stores[0]["zarr.json"]).replace(b'"int32"', b'"uint32"')
+    assert blizzarr.open(stores[0])[:].tolist() == [0, 7]
+
+
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
+@pytest.mark.parametrize("shape", [(), (90,), (20, 21), (7, 8, 9), (3, 4, 5, 6)])
+def test_zfp_in_expert_mode(shape: tuple[int, ...]) -> None:
+    """The bytes are those of the mode with the same parameters; with others, every block has its bits."""
+    data = np.random.default_rng(0).standard_normal(shape)
+    side = 4 ** max(len(shape), 1)
+    usual = {"minbits": 1, "maxbits": 16658, "maxprec": 64, "minexp": -1074}
+    for same, changed in (
+        (ZfpCodec("fixed_accuracy", tolerance=2.0**-5), {"minexp": -5}),
+        (ZfpCodec("fixed_precision", precision=20), {"maxprec": 20}),
+        (ZfpCodec("fixed_rate", rate=8), {"minbits": 8 * side, "maxbits": 8 * side}),
+    ):
+        stores: list[dict[str, Any]] = [{}, {}]
+        for store, codec in zip(stores, (same, ZfpCodec("expert", **{**usual, **changed})), strict=True):
+            blizzarr.create_array(store, data=data, serializer=codec, compressors=None)
+        key = next(key for key in stores[0] if key != "zarr.json")
+        assert stores[0][key] == stores[1][key]
+        np.testing.assert_array_equal(blizzarr.open(stores[1])[...], blizzarr.open(stores[0])[...])
+    store = {}
+    options = {"minbits": 100, "maxbits": 200, "maxprec": 30, "minexp": -20}
+    blizzarr.create_array(store, data=data, serializer=ZfpCodec("expert", **options), compressors=None)
+    blocks = np.prod([-(-length // 4) for length in shape], dtype=int)
+    assert 100 * blocks <= 8 * len(store[key]) < 200 * blocks + 64
+    np.testing.assert_allclose(blizzarr.open(store)[...], data, atol=6)
+    store[key] = store[key][:1]
+    assert blizzarr.open(store)[...].shape == shape
+
+
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
+def test_zfpy_that_exports_no_zfp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mode expert is read, and writing says what is missing."""
+    import zfpy
+
+    store: dict[str, Any] = {}
+    codec = ZfpCodec("expert", minbits=1, maxbits=200, maxprec=64, minexp=-1074)
+    array = blizzarr.create_array(store, data=np.ones(4), serializer=codec, compressors=None)
+    monkeypatch.setattr(zfpy, "__file__", np._core._multiarray_umath.__file__)
+    assert array[:].tolist() == [1] * 4
+    with pytest.raises(CodecError, match="it exports no zfp"):
+        array[:] = 2
 
 
 def test_names_are_those_of_documents() -> None:

@@ -69,6 +69,15 @@ def test_written_form() -> None:
     assert json.loads(text) == {"é": 1.5, "i": 3, "b": True, "a": [[1, 2]]}
 
 
+def test_long_lists_are_on_one_line() -> None:
+    """A line for each of a million edge lengths, some of them runs, is for nobody, and takes three times the bytes."""
+    value = {"short": [1, [2, 3]], "long": [1, [2, 3]] * 1000}
+    text = dump(value, "zarr.json")
+    assert text.startswith(b'{\n  "short": [\n    1,\n    [2, 3]\n  ],\n  "long": [1, [2, 3], 1, ')
+    assert text.count(b"\n") == 6
+    assert json.loads(text) == value
+
+
 def test_not_a_number_in_attributes() -> None:
     """row 49: the bare tokens are read in attributes, and kept."""
     problems = Problems()

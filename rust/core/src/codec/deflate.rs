@@ -1,4 +1,4 @@
-//! The DEFLATE streams of `gzip` and `zlib`: libdeflate with one compressor per level and one decompressor per thread.
+//! The DEFLATE streams of `gzip`, `zlib` and `zarrs.gdeflate`: libdeflate with one compressor per level and one decompressor per thread.
 //!
 //! libdeflate decodes a whole stream into memory of a known size, which is what chunks are, and does not say how far it
 //! came when it fails. So a failure, and only a failure, is decoded once more by a streaming decoder that can say
@@ -48,7 +48,7 @@ impl Drop for Compressor {
 
 thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor>> = const { RefCell::new(None) };
-    static COMPRESSORS: RefCell<[Option<Compressor>; 10]> = const { RefCell::new([const { None }; 10]) };
+    static COMPRESSORS: RefCell<[Option<Compressor>; 13]> = const { RefCell::new([const { None }; 13]) };
 }
 
 /// How decoding one stream went.
@@ -172,10 +172,10 @@ pub fn encode_stream(
         Wrapper::Zlib => (c::libdeflate_zlib_compress as _, c::libdeflate_zlib_compress_bound as _),
     };
     COMPRESSORS.with_borrow_mut(|slots| {
-        let slot = &mut slots[usize::from(level.min(9))];
+        let slot = &mut slots[usize::from(level.min(12))];
         if slot.is_none() {
             // SAFETY: levels 0 to 12 are valid; null means that there is no memory.
-            *slot = NonNull::new(unsafe { c::libdeflate_alloc_compressor(i32::from(level.min(9))) }).map(Compressor);
+            *slot = NonNull::new(unsafe { c::libdeflate_alloc_compressor(i32::from(level.min(12))) }).map(Compressor);
         }
         let Some(compressor) = slot else { return Err(report::no_memory(codec, Direction::Encode, 1 << 20)) };
         let compressor = compressor.0.as_ptr();

@@ -14,6 +14,7 @@ pub mod fixed_scale_offset;
 mod float_blocks;
 pub mod foreign;
 pub mod function;
+pub mod gdeflate;
 pub mod gzip;
 pub mod lz4;
 pub mod n5;
@@ -58,6 +59,7 @@ pub fn prepare(name: &str, options: &[Value]) -> Result<Option<Box<dyn BytesToBy
         ("fixedscaleoffset", [Text(elements), Text(stored), Text(offset), Text(scale)]) => {
             Box::new(fixed_scale_offset::FixedScaleOffset::new(elements, stored, offset, scale)?)
         }
+        ("gdeflate", [Integer(level)]) => Box::new(gdeflate::Gdeflate::new(*level)?),
         ("gzip", [Integer(level)]) => Box::new(gzip::Gzip::new(*level)?),
         ("lz4", [Integer(acceleration)]) => Box::new(lz4::Lz4::new(*acceleration)?),
         ("packbits", [Integer(width), Integer(first), Integer(last), Flag(signed), Text(padding)]) => {

@@ -8,6 +8,7 @@ mod deflate;
 mod element;
 mod filters;
 mod foreign;
+mod gdeflate;
 mod lz4;
 mod n5;
 mod number;
