@@ -134,7 +134,7 @@ class Array(Node):
         """Return the same array with another configuration."""
         given = config.to_dict() if isinstance(config, ArrayConfig) else dict(config)
         engine = blizzarr.Array(self.engine.store, self.engine.path, self.engine.metadata)
-        return type(self)(engine, self._config._replace(**given))
+        return type(self)(engine, {**self._config.to_dict(), **given})
 
     @property
     def async_array(self) -> AsyncArray:
