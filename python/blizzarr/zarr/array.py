@@ -105,10 +105,10 @@ class Array(Node):
 
     @classmethod
     @translating(ArrayNotFoundError)
-    def open(cls, store: Any, zarr_format: int | None = None) -> Array:
+    def open(cls, store: Any, zarr_format: int | None = None, *, config: Any = None) -> Array:
         """Open an array."""
         engine, path = engine_place(store)
-        return cls(blizzarr.open_array(engine, mode="r+", path=path, zarr_format=zarr_format))
+        return cls(blizzarr.open_array(engine, mode="r+", path=path, zarr_format=zarr_format), config)
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Array:
