@@ -14,7 +14,7 @@ from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import format_named
 from blizzarr.zarr.chunks import choose_chunks
-from blizzarr.zarr.config import config
+from blizzarr.zarr.config import check_array_setting, config
 from blizzarr.zarr.dtype import ZDType
 from blizzarr.zarr.errors import MetadataValidationError, ZarrDeprecationWarning, ZarrRuntimeWarning, ZarrUserWarning
 
@@ -45,17 +45,23 @@ class ArrayConfig(NamedTuple):
     """The order in memory of arrays that are read."""
     write_empty_chunks: bool = False
     """Store chunks of nothing but the fill value."""
+    read_missing_chunks: bool = True
+    """It must be True: chunks that are not stored are read as the fill value."""
+    sharding_coalesce_max_gap_bytes: int = 1 << 20
+    """It has no effect: the engine decides which parts of a shard it reads at once."""
+    sharding_coalesce_max_bytes: int = 1 << 24
+    """It has no effect, either."""
 
     @classmethod
     def of(cls, given: Any = None) -> ArrayConfig:
         """Return the configuration for what a user passes; what is left open is that of `zarr.config`."""
-        if isinstance(given, ArrayConfig):
-            return given
-        unknown = set(given or ()) - set(cls._fields)
+        members = given.to_dict() if isinstance(given, ArrayConfig) else dict(given or {})
+        unknown = set(members) - set(cls._fields)
         if unknown:
-            raise TypeError(f"expected {' and '.join(cls._fields)} as config=, found {', '.join(sorted(unknown))}")
-        usual = cls(config.get("array.order"), bool(config.get("array.write_empty_chunks")))
-        return usual._replace(**(given or {}))
+            raise TypeError(f"expected {', '.join(cls._fields)} as config=, found {', '.join(sorted(unknown))}")
+        for name, value in members.items():
+            check_array_setting(name, value)
+        return cls(**{name: config.get(f"array.{name}") for name in cls._fields} | members)
 
     @classmethod
     def from_dict(cls, data: Any) -> ArrayConfig:

@@ -105,10 +105,10 @@ class Array(Node):
 
     @classmethod
     @translating(ArrayNotFoundError)
-    def open(cls, store: Any, zarr_format: int | None = None) -> Array:
+    def open(cls, store: Any, zarr_format: int | None = None, *, config: Any = None) -> Array:
         """Open an array."""
         engine, path = engine_place(store)
-        return cls(blizzarr.open_array(engine, mode="r+", path=path, zarr_format=zarr_format))
+        return cls(blizzarr.open_array(engine, mode="r+", path=path, zarr_format=zarr_format), config)
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Array:
@@ -134,7 +134,7 @@ class Array(Node):
         """Return the same array with another configuration."""
         given = config.to_dict() if isinstance(config, ArrayConfig) else dict(config)
         engine = blizzarr.Array(self.engine.store, self.engine.path, self.engine.metadata)
-        return type(self)(engine, self._config._replace(**given))
+        return type(self)(engine, {**self._config.to_dict(), **given})
 
     @property
     def async_array(self) -> AsyncArray:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from typing import Any, ClassVar, Final, Self
 
+from blizzarr.zarr.buffer import check_prototype
 from blizzarr.zarr.sync import in_thread
 
 _NAMES: Final = {
@@ -100,6 +101,16 @@ class AsyncArray(_View):
     """
 
     __slots__ = ()
+
+    async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
+        """Read the elements that are selected."""
+        check_prototype(prototype)
+        return await in_thread(self.node.__getitem__, selection)
+
+    async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
+        """Write the elements that are selected."""
+        check_prototype(prototype)
+        await in_thread(self.node.__setitem__, selection, as_sync(value))
 
     @property
     def oindex(self) -> AsyncOIndex:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias
 
 from blizzarr.config import config as engine_config
+from blizzarr.zarr.codecs.named import CLASSES
 
 __all__ = ["BadConfigError", "Config", "config"]
 
@@ -27,7 +28,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "threading": {"max_workers": None},
     "json_indent": 2,
     "codec_pipeline": {"path": "blizzarr", "batch_size": 1, "max_workers": None},
-    "codecs": {},
+    "codecs": {name: f"{kind.__module__}.{kind.__qualname__}" for name, kind in CLASSES.items()},
     "buffer": "blizzarr.zarr.buffer.Buffer",
     "ndbuffer": "blizzarr.zarr.buffer.NDBuffer",
 }
@@ -157,15 +158,11 @@ class Config:
             for name, inner in value.items():
                 self._put(f"{key}.{name}", inner, before)
             return
-        if key == "array.order" and value not in ("C", "F"):
-            raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")
+        above_all, _, name = key.partition(".")
+        if above_all == "array":
+            check_array_setting(name, value)
         if key == "default_zarr_format" and value not in (2, 3):
             raise BadConfigError(f"expected default_zarr_format to be 2 or 3, found {value!r}")
-        if key == "array.read_missing_chunks" and value is False:
-            raise BadConfigError(
-                "expected array.read_missing_chunks to be True, found False: chunks that are not stored are always "
-                "read as the fill value; nchunks_initialized of an array says how many are stored"
-            )
         *above, name = key.split(".")
         settings = self.config
         for part in above:
@@ -201,6 +198,23 @@ class _Restore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._changed._restore(self._before)
+
+
+def check_array_setting(name: str, value: Any) -> None:
+    """Refuse a value that a setting of arrays cannot have.
+
+    Raises
+    ------
+    BadConfigError
+        If it cannot.
+    """
+    if name == "order" and value not in ("C", "F"):
+        raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")
+    if name == "read_missing_chunks" and value is False:
+        raise BadConfigError(
+            "expected array.read_missing_chunks to be True, found False: chunks that are not stored are always "
+            "read as the fill value; nchunks_initialized of an array says how many are stored"
+        )
 
 
 def _at(settings: Mapping[str, Any], key: str) -> Any:

@@ -269,9 +269,9 @@ class Group(Node):
             attributes = AsZarrPython(options.pop("attributes", None) or {})
             return Group(self.engine.create_group(normalize_path(name), attributes=attributes, **options))
 
-    def require_group(self, name: str, **options: Any) -> Group:
+    def require_group(self, name: str, overwrite: bool = False, **options: Any) -> Group:
         """Return the group of this name; create it if there is none."""
-        if options.pop("overwrite", False):
+        if overwrite:
             return self.create_group(name, overwrite=True, **options)
         if not normalize_path(name):
             return self._created_again()

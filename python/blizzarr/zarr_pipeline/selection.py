@@ -154,7 +154,7 @@ def _orthogonal(
             axes.append(int(indices[0]))
             continue
         joined = _joined([*parts.values()])
-        if joined is None:
+        if joined is None or not joined.size:
             return None
         axes.append(_strided(len(shape), joined))
         shape.append(joined.size)

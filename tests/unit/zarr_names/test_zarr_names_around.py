@@ -221,6 +221,29 @@ def test_views_are_awaited() -> None:
     assert z.async_array.with_config({"order": "F"}).config.order == "F"
 
 
+def test_arguments_of_views() -> None:
+    prototype = zarr.core.buffer.default_buffer_prototype()
+
+    async def use() -> Any:
+        store = zarr.storage.MemoryStore()
+        root = await zarr.api.asynchronous.open_group(store=store, mode="w")
+        z = await root.create_array("x", shape=(3, 2), dtype="i4")
+        await z.setitem((0,), 5, prototype)
+        assert (await z.getitem((0,), prototype=prototype)).tolist() == [5, 5]
+        with pytest.raises(NotImplementedError, match="prototype="):
+            await z.getitem(0, prototype="other")
+        with pytest.raises(NotImplementedError, match="prototype="):
+            await z.setitem(0, 1, prototype="other")
+        await (await root.create_group("a")).create_group("b")
+        assert await (await root.require_group("a")).contains("b")
+        assert not await (await root.require_group("a", True)).contains("b")
+        place = zarr.storage.StorePath(store, "x")
+        return await zarr.AsyncArray.open(place, config={"order": "F"}), zarr.Array.open(place, config={"order": "F"})
+
+    for array in asyncio.run(use()):
+        assert array.config.order == "F"
+
+
 _SCRIPT = """
 import sys
 import importlib.machinery

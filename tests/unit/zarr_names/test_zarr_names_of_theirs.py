@@ -48,6 +48,36 @@ def test_settings() -> None:
     assert [key for key in flat(theirs.config.defaults[0]) if key not in zarr.config] == []
 
 
+def test_settings_of_codecs() -> None:
+    for name, path in theirs.config.get("codecs").items():
+        module, _, label = zarr.config["codecs"][name].rpartition(".")
+        assert getattr(import_module(module), label) is zarr.registry.get_codec_class(name)
+        assert label == path.rpartition(".")[2]
+    assert zarr.config.get("codecs.blosc").endswith(".BloscCodec")
+
+
+def test_array_config() -> None:
+    from zarr.core.array_spec import ArrayConfig as Theirs
+
+    known = Theirs.from_dict({}).to_dict()
+    given = {**known, "order": "F", "write_empty_chunks": True}
+    if "sharding_coalesce_max_bytes" in known:
+        given["sharding_coalesce_max_bytes"] = 5
+    array = zarr.create_array({}, shape=(4,), dtype="u1", config=given)
+    found = array.config.to_dict()
+    assert {name: found[name] for name in known} == given
+    assert array.with_config({"order": "C"}).config.to_dict() == {**found, "order": "C"}
+    for wrong, kind in (
+        ({"read_missing_chunks": False}, ValueError),
+        ({"z": 1}, TypeError),
+        ({"order": "Z"}, ValueError),
+    ):
+        with pytest.raises(kind, match="expected"):
+            zarr.create_array({}, shape=(4,), dtype="u1", config=wrong)
+        with pytest.raises(kind, match="expected"):
+            array.with_config(wrong)
+
+
 def test_missing_chunks_cannot_be_an_error() -> None:
     """A program that counts on the error would take the fill value for data."""
     with pytest.raises(ValueError, match="read_missing_chunks to be True"):
@@ -90,3 +120,59 @@ def test_ranges_of_one_value() -> None:
         return [(number, part.to_bytes()) for batch in batches for number, part in batch]
 
     assert asyncio.run(read()) == [(0, b"23"), (1, b"1234")]
+
+
+@pytest.mark.parametrize("library", [theirs, zarr])
+def test_synchronous_methods_of_wrappers(library: Any, caplog: pytest.LogCaptureFixture) -> None:
+    storage, abc = library.storage, import_module(f"{library.__name__}.abc.store")
+    if not hasattr(storage.WrapperStore, "get_sync"):
+        pytest.skip("this release of zarr-python has no such methods")
+    buffers = import_module(f"{library.__name__}.core.buffer")
+    prototype = buffers.default_buffer_prototype()
+
+    def buffer(value: bytes) -> Any:
+        return prototype.buffer.from_bytes(value)
+
+    inner = storage.MemoryStore()
+    for store in (storage.WrapperStore(inner), storage.LoggingStore(inner)):
+        assert isinstance(store, abc.SupportsSyncStore)
+        store.set_sync("a", buffer(b"1234"))
+        part = store.get_sync("a", prototype=prototype, byte_range=abc.SuffixByteRequest(1))
+        assert part.to_bytes() == b"4"
+        assert isinstance(part, type(buffer(b"")))
+        requests = [abc.RangeByteRequest(1, 3), None]
+        parts = store.get_ranges_sync("a", requests, prototype=prototype)
+        assert sorted((number, value.to_bytes()) for number, value in parts) == [(0, b"23"), (1, b"1234")]
+        store.delete_sync("a")
+        assert store.get_sync("a") is None
+        with pytest.raises(BaseExceptionGroup) as missing:
+            store.get_ranges_sync("a", requests, prototype=prototype)
+        assert missing.value.subgroup(FileNotFoundError) is not None
+    assert store.counter == {"set_sync": 1, "get_sync": 6, "delete_sync": 1}
+    assert len(caplog.messages) == 16
+
+    place = storage.StorePath(inner, "b")
+    place.set_sync(buffer(b"[1]"))
+    assert place.get_sync(byte_range=abc.OffsetByteRequest(1)).to_bytes() == b"1]"
+    assert asyncio.run(place.get_json()) == [1]
+    place.delete_sync()
+    assert asyncio.run(place.get_json()) is None
+    assert place.get_sync() is None
+
+
+def test_wrapped_stores_without_synchronous_methods() -> None:
+    class Asynchronous(zarr.abc.store.Store):
+        supports_writes = supports_deletes = supports_listing = True
+        get = get_partial_values = exists = set = delete = list = list_prefix = list_dir = __eq__ = None  # type: ignore
+
+    store = zarr.storage.WrapperStore(Asynchronous())
+    prototype = default_buffer_prototype()
+    for call in (
+        lambda: store.get_sync("a"),
+        lambda: store.set_sync("a", Buffer.from_bytes(b"")),
+        lambda: store.delete_sync("a"),
+        lambda: zarr.storage.StorePath(store).get_sync(),
+        lambda: store.get_ranges_sync("a", [None], prototype=prototype),
+    ):
+        with pytest.raises(TypeError, match="Asynchronous does not support synchronous"):
+            call()

@@ -49,6 +49,12 @@ def test_what_is_not_a_whole_slice(given: list[Piece]) -> None:
     assert together(given, (4,)) is None
 
 
+def test_nothing_along_an_axis() -> None:
+    """zarr-python may name a chunk of which it selects nothing."""
+    given = pieces(((0, 1), (np.array([1, 3]), slice(1, 1, 1)), (slice(0, 2), slice(0, 0))))
+    assert together(given, (4, 3)) is None
+
+
 def test_arrays_along_axes() -> None:
     rows = [(np.array([1, 3]), np.array([0, 2])), (np.array([2]), np.array([1]))]
     given = pieces(

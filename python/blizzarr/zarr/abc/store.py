@@ -11,14 +11,16 @@ import builtins
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 
 __all__ = [
     *("ByteGetter", "ByteRequest", "ByteSetter", "OffsetByteRequest", "RangeByteRequest", "Store"),
-    *("SuffixByteRequest", "set_or_delete"),
+    *("SuffixByteRequest", "SupportsDeleteSync", "SupportsGetSync", "SupportsSetSync", "SupportsSyncStore"),
+    *("SyncByteGetter", "SyncByteSetter", "set_or_delete"),
 ]
 
 
@@ -47,6 +49,7 @@ class SuffixByteRequest:
 ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteRequest
 
 
+@runtime_checkable
 class ByteGetter(Protocol):
     """What bytes can be read from."""
 
@@ -54,6 +57,7 @@ class ByteGetter(Protocol):
         """Return the bytes."""
 
 
+@runtime_checkable
 class ByteSetter(ByteGetter, Protocol):
     """What bytes can be written to."""
 
@@ -62,6 +66,72 @@ class ByteSetter(ByteGetter, Protocol):
 
     async def delete(self) -> None:
         """Remove the bytes."""
+
+    async def set_if_not_exists(self, default: Buffer) -> None:
+        """Set the bytes where there are none."""
+
+
+@runtime_checkable
+class SyncByteGetter(Protocol):
+    """What bytes can be read from without waiting for an event loop."""
+
+    def get_sync(self, prototype: Any = None, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Return the bytes."""
+
+
+@runtime_checkable
+class SyncByteSetter(SyncByteGetter, Protocol):
+    """What bytes can be written to without waiting for an event loop."""
+
+    def set_sync(self, value: Buffer) -> None:
+        """Replace the bytes."""
+
+    def delete_sync(self) -> None:
+        """Remove the bytes."""
+
+
+@runtime_checkable
+class SupportsGetSync(Protocol):
+    """A store whose values can be read without an event loop."""
+
+    def get_sync(self, key: str, *, prototype: Any = None, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Return the value of a key, or a part of it; None if there is none."""
+
+
+@runtime_checkable
+class SupportsSetSync(Protocol):
+    """A store whose values can be set without an event loop."""
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Set the value of a key."""
+
+
+@runtime_checkable
+class SupportsDeleteSync(Protocol):
+    """A store whose values can be removed without an event loop."""
+
+    def delete_sync(self, key: str) -> None:
+        """Remove the value of a key."""
+
+
+@runtime_checkable
+class SupportsSyncStore(SupportsGetSync, SupportsSetSync, SupportsDeleteSync, Protocol):
+    """A store that can do all of this."""
+
+
+def call_sync(store: Any, name: str, *args: Any, **named: Any) -> Any:
+    """Call a synchronous method of a store, which not every store has.
+
+    Raises
+    ------
+    TypeError
+        If the store has none.
+    """
+    method = getattr(store, name, None)
+    if method is None:
+        verb = name.removesuffix("_sync")
+        raise TypeError(f"Store {type(store).__name__} does not support synchronous {verb}; await its {verb}()")
+    return method(*args, **named)
 
 
 class Store(ABC):
@@ -152,9 +222,21 @@ class Store(ABC):
     async def get_ranges(
         self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: BufferPrototype, **limits: int
     ) -> AsyncIterator[builtins.list[tuple[int, Buffer | None]]]:
-        """Yield parts of a value, each with the number of its range; limits of requests are ignored."""
-        parts = await self.get_partial_values(prototype, [(key, one) for one in byte_ranges])
-        yield [*enumerate(parts)]
+        """Yield parts of a value, each with the number of its range; limits of requests are ignored.
+
+        Raises
+        ------
+        ExceptionGroup
+            With a `FileNotFoundError` in it, if there is no such value.
+        """
+        yield _all_there(key, await self.get_partial_values(prototype, [(key, one) for one in byte_ranges]))
+
+    def get_ranges_sync(
+        self, key: str, byte_ranges: Iterable[ByteRequest | None], *, prototype: BufferPrototype, **limits: int
+    ) -> builtins.list[tuple[int, Buffer | None]]:
+        """Return what `get_ranges` yields, of a store that has `get_sync`."""
+        read = partial(call_sync, self, "get_sync", key, prototype=prototype)
+        return _all_there(key, [read(byte_range=one) for one in byte_ranges])
 
     @abstractmethod
     async def exists(self, key: str) -> bool:
@@ -241,6 +323,12 @@ class Store(ABC):
     def __eq__(self, value: object) -> bool: ...
 
     __hash__ = object.__hash__
+
+
+def _all_there(key: str, parts: builtins.list[Buffer | None]) -> builtins.list[tuple[int, Buffer | None]]:
+    if any(part is None for part in parts):
+        raise ExceptionGroup(f"cannot read ranges of {key!r}", [FileNotFoundError(key)])
+    return [*enumerate(parts)]
 
 
 async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from functools import wraps
 from typing import Any, TypeAlias
 
 from blizzarr import stores
-from blizzarr.zarr.abc.store import Store
+from blizzarr.zarr.abc.store import ByteRequest, Store, call_sync
+from blizzarr.zarr.buffer import Buffer, default_buffer_prototype
 from blizzarr.zarr.storage.stores import MemoryStore, as_zarr_store
 
 StoreLike: TypeAlias = Any
@@ -75,6 +77,24 @@ class StorePath:
 
     get, set, set_if_not_exists = _below("get"), _below("set"), _below("set_if_not_exists")
     delete, delete_dir, exists, is_empty = map(_below, ("delete", "delete_dir", "exists", "is_empty"))
+
+    def get_sync(self, *, prototype: Any = None, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Return the value, or a part of it; None if there is none."""
+        value: Buffer | None = call_sync(self.store, "get_sync", self.path, prototype=prototype, byte_range=byte_range)
+        return value
+
+    def set_sync(self, value: Buffer) -> None:
+        """Set the value."""
+        call_sync(self.store, "set_sync", self.path, value)
+
+    def delete_sync(self) -> None:
+        """Remove the value."""
+        call_sync(self.store, "delete_sync", self.path)
+
+    async def get_json(self, *, byte_range: ByteRequest | None = None) -> Any:
+        """Return the value, which is JSON; None if there is none."""
+        value = await self.get(default_buffer_prototype(), byte_range)
+        return None if value is None else json.loads(value.to_bytes())
 
     def __truediv__(self, other: str) -> StorePath:
         return type(self)(self.store, join_paths([self.path, other]))

@@ -6,10 +6,12 @@ import logging
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final, Generic, Self, TypeVar
 
-from blizzarr.zarr.abc.store import Store
+from blizzarr.zarr.abc.store import Store, call_sync
 
 S = TypeVar("S", bound=Store)
 
@@ -17,6 +19,7 @@ _METHODS: Final = (
     *("_open", "_ensure_open", "get", "get_partial_values", "exists", "set", "set_if_not_exists", "delete"),
     *("delete_dir", "clear", "is_empty", "list", "list_prefix", "list_dir", "getsize", "close"),
 )
+_SYNC: Final = ("get_sync", "set_sync", "delete_sync")
 _PROPERTIES: Final = ("read_only", "supports_writes", "supports_deletes", "supports_listing")
 
 
@@ -34,6 +37,15 @@ def _property(name: str) -> Any:
 
 _passed = {name: _method(name) for name in _METHODS} | {name: _property(name) for name in _PROPERTIES}
 _Passing: Any = type("_Passing", (Store,), _passed)
+
+
+def _sync_method(name: str) -> Any:
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        return call_sync(self._store, name, *args, **named)
+
+    call.__doc__ = f"""Call ``{name}`` of the other store; a `TypeError` if it has no such method."""
+    call.__name__ = name
+    return call
 
 
 class WrapperStore(_Passing, Generic[S]):  # type: ignore[misc]
@@ -54,6 +66,8 @@ class WrapperStore(_Passing, Generic[S]):  # type: ignore[misc]
     async def open(cls, store_cls: Any, *args: Any, **kwargs: Any) -> Self:
         """Make a store of another class, open it, and return a wrapper of it."""
         return cls(await store_cls.open(*args, **kwargs))
+
+    get_sync, set_sync, delete_sync = map(_sync_method, _SYNC)
 
     def _with_store(self, store: S) -> Any:
         return type(self)(store)
@@ -83,7 +97,10 @@ class WrapperStore(_Passing, Generic[S]):  # type: ignore[misc]
         return f"{type(self).__name__}({type(self._store).__name__}, '{self._store}')"
 
 
-_LOGGED = ("get", "get_partial_values", "exists", "set", "delete", "delete_dir", "clear", "is_empty", "getsize")
+_LOGGED: Final = (
+    *("get", "get_partial_values", "exists", "set", "delete", "delete_dir", "clear", "is_empty", "getsize"),
+    *_SYNC,
+)
 
 
 class LoggingStore(WrapperStore[S]):
@@ -131,15 +148,25 @@ class LoggingStore(WrapperStore[S]):
         return f"logging-{self._store}"
 
 
-def _logged(store: LoggingStore[Any], name: str, method: Any) -> Any:
-    async def call(*args: Any, **named: Any) -> Any:
-        shown = f"{type(store._store).__name__}.{name}({', '.join(map(str, args[:1]))})"
-        store.counter[name] += 1
-        store.logger.info(" Calling %s", shown)
-        begun = time.perf_counter()
-        try:
-            return await method(*args, **named)
-        finally:
-            store.logger.info("Finished %s [%.2f s]", shown, time.perf_counter() - begun)
+@contextmanager
+def _log(store: LoggingStore[Any], name: str, args: tuple[Any, ...]) -> Iterator[None]:
+    shown = f"{type(store._store).__name__}.{name}({', '.join(map(str, args[:1]))})"
+    store.counter[name] += 1
+    store.logger.info(" Calling %s", shown)
+    begun = time.perf_counter()
+    try:
+        yield
+    finally:
+        store.logger.info("Finished %s [%.2f s]", shown, time.perf_counter() - begun)
 
-    return call
+
+def _logged(store: LoggingStore[Any], name: str, method: Any) -> Any:
+    def call_at_once(*args: Any, **named: Any) -> Any:
+        with _log(store, name, args):
+            return method(*args, **named)
+
+    async def call(*args: Any, **named: Any) -> Any:
+        with _log(store, name, args):
+            return await method(*args, **named)
+
+    return call_at_once if name in _SYNC else call
