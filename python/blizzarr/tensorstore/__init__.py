@@ -66,7 +66,7 @@ DimSelectionLike: _TypeAlias = _Any
 
 with _suppress(ImportError):
     # With this package, NumPy knows further data types by name.
-    import ml_dtypes as _ml_dtypes  # noqa: F401
+    import ml_dtypes as _ml_dtypes
 
 newaxis = None
 """Adds a dimension of length 1 to a view."""
