@@ -79,21 +79,13 @@ class Bound:
 def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     """Bind the array that has a chunk at this place.
 
-    Parameters
-    ----------
-    store_path
-        A `StorePath` of a chunk.
-    metadata
-        The metadata of the array.
-    spec
-        The specification of a chunk.
+    - `store_path`: a `StorePath` of a chunk.
+    - `metadata`: the metadata of the array.
+    - `spec`: the specification of a chunk.
 
-    Raises
-    ------
-    NotTakenError
-        If the store, a codec or the data type is none that the engine reads exactly as zarr-python does.
-    BlizzarrError
-        If the metadata do not conform, or name something that is not supported here.
+    Raise `NotTakenError` if the store, a codec or the data type is none that the engine reads exactly as zarr-python
+    does.
+    Raise `BlizzarrError` if the metadata do not conform, or name something that is not supported here.
     """
     store = native_store(store_path.store)
     if store is None:
@@ -205,8 +197,6 @@ def _parts(metadata: Any) -> Iterator[Any]:
 def _array_path(key: str, rank: int, head: str, separator: str) -> str:
     """Return the path of the array that has a chunk under this key.
 
-    Examples
-    --------
     >>> _array_path("a/b/c/0/1", 2, "c/", "/"), _array_path("a/b/0.1", 2, "", "."), _array_path("c.0", 1, "c.", ".")
     ('a/b', 'a/b', '')
     """
