@@ -307,7 +307,7 @@ def decode_name(item: Any, path: str, problems: Problems) -> tuple[str, type[Cod
     named = extension(item, path, problems, "codec", optional=True)
     if named is None:
         return None
-    row = CATALOGUE.get(named[0])
+    row = CATALOGUE.find(named[0])
     if row is None:
         problems.unknown(name_path(item, path), "codec", named[0])
         return None

@@ -34,8 +34,11 @@ from blizzarr.tensorstore.metrics import (
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import Indexable, TensorStore
-from blizzarr.tensorstore.virtual_chunked import virtual_chunked
-from blizzarr.tensorstore.virtual_driver import VirtualChunkedReadParameters, VirtualChunkedWriteParameters
+from blizzarr.tensorstore.virtual_chunked import (
+    VirtualChunkedReadParameters,
+    VirtualChunkedWriteParameters,
+    virtual_chunked,
+)
 from blizzarr.transactions import Transaction
 from blizzarr.views import INF as inf  # noqa: N811
 from blizzarr.views import (

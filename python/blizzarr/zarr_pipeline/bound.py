@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -13,6 +13,8 @@ import numpy as np
 
 from blizzarr.array.binding import bind
 from blizzarr.bounded_cache import BoundedCache
+from blizzarr.codecs import CodecChain, ShardingCodec
+from blizzarr.codecs.codec import Chunk, Step
 from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
@@ -20,7 +22,6 @@ from blizzarr.model.edges import Edges
 from blizzarr.stores.replaced import have_replaced_methods
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
-from blizzarr.zarr_pipeline.subchunk_order import laid_out_as
 
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
@@ -202,3 +203,33 @@ def _array_path(key: str, rank: int, head: str, separator: str) -> str:
     """
     length = rank + head.count("/") if separator == "/" else 1
     return "/".join(key.split("/")[:-length])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sharding(ShardingCodec):
+    """The codec ``sharding_indexed`` of an array of zarr-python, with an order that no document has."""
+
+    subchunk_write_order: str = "morton"
+    """The option of zarr-python's codec; before 3.4, which has the option, it had one order."""
+
+    def step(self, chunk: Chunk) -> Step:
+        return (*ShardingCodec.step(self, chunk)[:-1], self.subchunk_write_order)
+
+
+def laid_out_as(chain: CodecChain, theirs: Iterable[Any]) -> CodecChain:
+    """Return the codecs of an array with the order that zarr-python's objects for the same codecs have.
+
+    >>> from types import SimpleNamespace
+    >>> from blizzarr.dtypes import DataType
+    >>> chain = CodecChain.from_list([ShardingCodec((1, 1), ["bytes"])], "uint8", (2, 2))
+    >>> theirs = SimpleNamespace(codecs=(), index_codecs=(), subchunk_write_order="colexicographic")
+    >>> laid_out_as(chain, [theirs]).steps(DataType.parse("uint8"), (2, 2))[0][-1]
+    'colexicographic'
+    """
+    codec, shards = chain.serializer, next((codec for codec in theirs if hasattr(codec, "index_codecs")), None)
+    if shards is None or not isinstance(codec, ShardingCodec):
+        return chain
+    inner = laid_out_as(codec.inner()[1], shards.codecs)
+    order = getattr(shards, "subchunk_write_order", "morton")
+    made = _Sharding(codec.chunk_shape, inner, codec.index_codecs, codec.index_location, order)
+    return replace(chain, serializer=made)
