@@ -149,9 +149,22 @@ WITH_NAMES = {"for_zarr.py", "tensorstore/drivers.py"} | {
 
 
 def test_only_what_users_import_lists_its_names() -> None:
-    """`__all__` is for users: modules that none of them imports do without."""
+    """`__all__` is for users: modules that none of them imports do without, and gather only what others need."""
     listing = {module for module in MODULES if re.search(r"^ *__all__\b", (PACKAGE / module).read_text(), re.MULTILINE)}
     assert {module for module in listing if not module.endswith("__init__.py")} <= WITH_NAMES
+    silent = [module for module in MODULES if module.endswith("__init__.py") and module not in listing]
+    text = "\n".join(path.read_text() for top in (PACKAGE, PACKAGE.parents[1] / "tests") for path in top.rglob("*.py"))
+    for module in silent:
+        package = "blizzarr." + module.removesuffix("/__init__.py").replace("/", ".")
+        wanted = " ".join(re.findall(rf"from {re.escape(package)} import (\([^)]*\)|.*)", text))
+        wanted += " ".join(re.findall(rf"\b{package.rpartition('.')[2]}\.\w+", text))
+        source = (PACKAGE / module).read_text()
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{package}."):
+                for alias in node.names:
+                    assert source.count(alias.name) > 1 or re.search(rf"\b{alias.name}\b", wanted), (
+                        f"{module} gathers {alias.name} for nobody"
+                    )
 
 
 def test_exceptions_have_reasons() -> None:

@@ -71,8 +71,6 @@ def durable(level: Durability = "full") -> Iterator[None]:
 def as_durable_as_here(work: Callable[P, R]) -> Callable[P, R]:
     """Return the function with the durability that this thread has chosen, to call it in other threads.
 
-    Examples
-    --------
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with durable("ordered"), ThreadPoolExecutor() as pool:
     ...     pool.submit(as_durable_as_here(_native.durability_choice)).result()

@@ -425,8 +425,6 @@ def node_of(store: Store, path: str, metadata: ArrayMeta | GroupMeta) -> Array |
 def create_root(target: Any, attributes: dict[str, Any] | None = None) -> Group:
     """Create a group at the root of a store, for examples and tests.
 
-    Examples
-    --------
     >>> create_root({}, {"title": "brain"}).attrs["title"]
     'brain'
     """

@@ -278,12 +278,8 @@ def as_stored(group: Group) -> Group:
 def member_path(path: str, group: GroupMeta) -> str:
     """Return the path of a member relative to its group, if the format of the group allows the names in it.
 
-    Raises
-    ------
-    PathError
-        If the path is empty, or the format does not allow a name.
-    TypeError
-        If the path is not text.
+    Raise `PathError` if the path is empty, or the format does not allow a name.
+    Raise `TypeError` if the path is not text.
     """
     if not isinstance(path, str):
         raise TypeError(f"expected the name of a member, found {path!r}; elements are read from arrays")

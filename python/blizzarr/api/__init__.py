@@ -1,7 +1,5 @@
 """The verbs that a user calls first."""
 
-from __future__ import annotations
-
 from blizzarr.api.check import check
 from blizzarr.api.consolidate import consolidate_metadata
 from blizzarr.api.copy import copy
@@ -34,40 +32,3 @@ from blizzarr.api.save import load, save, save_array, save_group
 from blizzarr.api.show import show
 from blizzarr.api.tree import tree
 from blizzarr.api.upgrade import upgrade
-
-__all__ = [
-    "array",
-    "check",
-    "consolidate_metadata",
-    "copy",
-    "create",
-    "create_array",
-    "create_group",
-    "diff",
-    "empty",
-    "empty_like",
-    "full",
-    "full_like",
-    "group",
-    "load",
-    "ones",
-    "ones_like",
-    "open",
-    "open_array",
-    "open_consolidated",
-    "open_group",
-    "register_chunk_grid",
-    "register_chunk_key_encoding",
-    "register_codec",
-    "register_data_type",
-    "register_storage_transformer",
-    "register_store",
-    "save",
-    "save_array",
-    "save_group",
-    "show",
-    "tree",
-    "upgrade",
-    "zeros",
-    "zeros_like",
-]

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 def is_fields(key: Any) -> bool:
     """Return whether a key is the name of a field, or a list of names, as for NumPy.
 
-    Examples
-    --------
     >>> is_fields("a"), is_fields(["a", "b"]), is_fields([1]), is_fields([])
     (True, True, False, False)
     """
@@ -35,13 +33,8 @@ def is_fields(key: Any) -> bool:
 def take_fields(records: Any, names: str | Sequence[str]) -> Any:
     """Return one field of records, or records of several, in memory of their own.
 
-    Raises
-    ------
-    SelectionError
-        If there is no such field.
+    Raise `SelectionError` if there is no such field.
 
-    Examples
-    --------
     >>> records = np.array([(1, 2.0, 3)], dtype=[("a", "i1"), ("b", "f8"), ("c", "i1")])
     >>> take_fields(records, "b"), take_fields(records, ["a", "c"])
     (array([2.]), array([(1, 3)], dtype=[('a', 'i1'), ('c', 'i1')]))
@@ -57,10 +50,7 @@ def take_fields(records: Any, names: str | Sequence[str]) -> Any:
 def write_field(array: Array, lower: Lower, key: Any, name: str, value: npt.ArrayLike) -> None:
     """Write to one field of the records that are selected; the others stay, whoever writes these at the same time.
 
-    Raises
-    ------
-    SelectionError
-        If there is no such field. For other errors see `Array.__setitem__`.
+    Raise `SelectionError` if there is no such field. For other errors see `Array.__setitem__`.
     """
     check_writable(array.store, array.path)
     metadata = array.metadata

@@ -9,18 +9,4 @@ from blizzarr.checking.finding import Finding, Severity
 from blizzarr.checking.manifests import check_against, check_and_record
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.repair import Repairs, check_and_repair
-from blizzarr.checking.report import Checksums, Repair, Report
-
-__all__ = [
-    "Checksums",
-    "Finding",
-    "Quarantine",
-    "Repair",
-    "Repairs",
-    "Report",
-    "Severity",
-    "check",
-    "check_against",
-    "check_and_record",
-    "check_and_repair",
-]
+from blizzarr.checking.report import Repair, Report

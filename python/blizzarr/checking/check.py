@@ -44,10 +44,7 @@ def check(
 ) -> Report:
     """Check a node and everything below it, without changing anything.
 
-    Raises
-    ------
-    NodeNotFoundError
-        There is no node at the path, and nothing below it.
+    Raise `NodeNotFoundError` if there is no node at the path, and nothing below it.
     """
     return look(store, path, fast=fast, progress=progress, workers=workers)[0]
 

@@ -50,10 +50,7 @@ def check_and_repair(
 ) -> Report:
     """Check a node, repair what can be repaired, and return a report of the findings and repairs.
 
-    Raises
-    ------
-    PathError
-        There is no valid place for the quarantine; nothing was changed.
+    Raise `PathError` if there is no valid place for the quarantine; nothing was changed then.
     """
     if not how.dry_run:
         check_writable(store, path)

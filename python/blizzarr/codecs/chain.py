@@ -315,7 +315,7 @@ def decode_name(
     named = extension(item, path, problems, "codec", optional=True)
     if named is None:
         return None
-    row = CATALOGUE.get(named[0])
+    row = CATALOGUE.find(named[0])
     if row is None and stage is not None and named[0].startswith(f"{PREFIX}{IMAGES}"):
         from blizzarr.codecs.numcodecs.images import row_of
 

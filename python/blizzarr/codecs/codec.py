@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -89,6 +89,9 @@ def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
     return Option(name, expected, lambda value: type(value) is str and value in values, required)
 
 
+_SCALARS: Final = (str, int, float, bool)
+
+
 def _plain(value: Any) -> Any:
     """Return NumPy's scalars as Python's, and lists as tuples: codecs are compared and hashed by their options."""
     if isinstance(value, np.generic):
@@ -129,7 +132,7 @@ class Codec:
     def __post_init__(self) -> None:
         for option in self.options:
             given = getattr(self, option.name)
-            value = _plain(given)
+            value = given if type(given) in _SCALARS else _plain(given)
             if value is not given:
                 object.__setattr__(self, option.name, value)
             if value is not None and not option.accepts(value):
@@ -163,7 +166,8 @@ class Codec:
         values: dict[str, Any] = {}
         right = True
         for option in cls.options:
-            value = _plain(configuration.get(option.name, MISSING))
+            given = configuration.get(option.name, MISSING)
+            value = given if type(given) in _SCALARS else _plain(given)
             if value is MISSING:
                 if not option.required:
                     continue

@@ -4,8 +4,6 @@
 (`parts`), by their values (`values`). The result is a `Comparison`.
 """
 
-from blizzarr.comparing.comparison import Comparison, Difference, Elements
+from blizzarr.comparing.comparison import Comparison
 from blizzarr.comparing.diff import Progress, diff
 from blizzarr.equality import Tolerance
-
-__all__ = ["Comparison", "Difference", "Elements", "Progress", "Tolerance", "diff"]

@@ -6,7 +6,7 @@ Several workers may write parts of one chunk or shard, so the chunks of Dask nee
 from __future__ import annotations
 
 try:
-    import dask.array  # noqa: F401
+    import dask.array
 except ImportError as error:
     raise ImportError("blizzarr.dask needs Dask: pip install 'blizzarr[dask]'") from error
 

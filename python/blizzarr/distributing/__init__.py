@@ -6,5 +6,3 @@ lost is given out again, so each piece must be such that it can be repeated.
 
 from blizzarr.distributing.spread import spread
 from blizzarr.distributing.workers import Workers, refuse_memory, workers_of
-
-__all__ = ["Workers", "refuse_memory", "spread", "workers_of"]

@@ -47,7 +47,7 @@ def dump_attributes(
     return stored if stored is not None and dump(json.loads(stored.strip() or b"{}"), key) == made else made
 
 
-_PLAIN: Final = (str, int, float, bool, type(None))
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
 def pack(attributes: dict[str, Any]) -> bytes | None:
@@ -58,8 +58,7 @@ def pack(attributes: dict[str, Any]) -> bytes | None:
     >>> pack({"a": 1}), unpack(pack({"a": [1]}))
     (None, {'a': [1]})
     """
-    flat = all(type(value) in _PLAIN for value in attributes.values())
-    return None if flat else marshal.dumps(attributes)
+    return None if _PLAIN.issuperset(map(type, attributes.values())) else marshal.dumps(attributes)
 
 
 unpack: Final = marshal.loads

@@ -49,7 +49,7 @@ class RememberedNodes(Generic[N]):
         """Return the node of the documents whose keys have this prefix; what is doubtful is added to `notices`."""
         known: tuple[N, bytes | None, Sequence[Notice]] | None = self._kept.get(documents, _UNKNOWN)
         if known is _UNKNOWN:
-            is_small = all(raw is None or len(raw) <= _SMALL for raw in documents)
+            is_small = max(map(len, filter(None, documents)), default=0) <= _SMALL
             new: list[Notice] = []
             try:
                 meta = self._decode(documents, "" if is_small else prefix, new)
@@ -61,7 +61,7 @@ class RememberedNodes(Generic[N]):
                 if notices is not None:
                     notices += new
             # Whether a fallback data type may be used depends on a setting, which may change.
-            if not is_small or any(notice.kind == "fallback" for notice in new):
+            if not is_small or (new and any(notice.kind == "fallback" for notice in new)):
                 return meta
             known = None if meta is None else (meta, pack(meta.attributes), new)
             self._kept.keep(documents, known)

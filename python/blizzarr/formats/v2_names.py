@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from blizzarr.model.names import unusable
+
 ARRAY: Final = ".zarray"
 GROUP: Final = ".zgroup"
 ATTRIBUTES: Final = ".zattrs"
@@ -24,13 +26,4 @@ def name_problem(name: str) -> str | None:
     >>> name_problem("__x"), name_problem("..")
     (None, "a name may not be '.' or '..'")
     """
-    if not name:
-        return "a name may not be empty (no leading, trailing or doubled slash)"
-    if name in (".", ".."):
-        return "a name may not be '.' or '..'"
-    if name in DOCUMENTS:
-        return f"a name may not be {name}, which is the key of metadata"
-    for character, called in (("/", "a slash"), ("\\", "a backslash"), ("\0", "a NUL")):
-        if character in name:
-            return f"a name may not contain {called}"
-    return None
+    return unusable(name, DOCUMENTS)

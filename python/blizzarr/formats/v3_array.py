@@ -110,7 +110,7 @@ def _chunk_grid(
     if named is None:
         return None
     name, configuration = named
-    row = CHUNK_GRIDS.get(name)
+    row = CHUNK_GRIDS.find(name)
     if row is None:
         problems.unknown(name_path(value, "chunk_grid"), "chunk grid", name)
         return None

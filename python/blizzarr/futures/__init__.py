@@ -5,25 +5,3 @@ from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, ke
 from blizzarr.futures.pool import Pace, at_once, do_all, submit
 from blizzarr.futures.promise import Promise
 from blizzarr.futures.write_futures import WriteFutures, write_futures
-
-__all__ = [
-    "Batch",
-    "Future",
-    "FutureLike",
-    "Pace",
-    "Promise",
-    "WriteFutures",
-    "add_work",
-    "at_once",
-    "do_all",
-    "fail",
-    "failed",
-    "finish",
-    "keep_alive",
-    "pending",
-    "resolved",
-    "run",
-    "shared_state",
-    "submit",
-    "write_futures",
-]

@@ -56,10 +56,7 @@ class Batch:
 def add_work(batch: Batch, work: Callable[[], T]) -> Future[T]:
     """Return the future of work that begins with the batch.
 
-    Raises
-    ------
-    FutureError
-        When the batch was submitted.
+    Raise `FutureError` when the batch was submitted.
     """
     futures = batch._futures
     if futures is None:

@@ -283,8 +283,6 @@ class Future(Generic[T]):
 def pending(work: Callable[[], T] | None = None, kind: type[Future[T]] = Future) -> Future[T]:
     """Return a future without a result; `work` computes it, in the thread that first calls `run`.
 
-    Examples
-    --------
     >>> future = pending(lambda: 6 * 7)
     >>> future.done(), run(future), future.result(), run(future)
     (False, True, 42, False)
@@ -302,8 +300,6 @@ def pending(work: Callable[[], T] | None = None, kind: type[Future[T]] = Future)
 def resolved(value: T) -> Future[T]:
     """Return a future that has the result already, even if that is itself a future or a coroutine.
 
-    Examples
-    --------
     >>> resolved(3).done(), resolved(3).result()
     (True, 3)
     """
@@ -316,8 +312,6 @@ def resolved(value: T) -> Future[T]:
 def failed(error: BaseException) -> Future[Any]:
     """Return a future that has failed.
 
-    Examples
-    --------
     >>> failed(KeyError("a")).exception()
     KeyError('a')
     """
@@ -330,8 +324,6 @@ def failed(error: BaseException) -> Future[Any]:
 def finish(future: Future[T], value: T) -> bool:
     """Give the future its result; return False if it was already done.
 
-    Examples
-    --------
     >>> future = pending()
     >>> finish(future, 1), finish(future, 2), future.result()
     (True, False, 1)
@@ -342,8 +334,6 @@ def finish(future: Future[T], value: T) -> bool:
 def fail(future: Future[Any], error: BaseException) -> bool:
     """Fail the future; return False if it was already done.
 
-    Examples
-    --------
     >>> future = pending()
     >>> fail(future, KeyError("a")), fail(future, KeyError("b")), future.exception()
     (True, False, KeyError('a'))
@@ -354,8 +344,6 @@ def fail(future: Future[Any], error: BaseException) -> bool:
 def keep_alive(future: Future[Any], kept: object) -> None:
     """Keep an object alive as long as the future is.
 
-    Examples
-    --------
     >>> keep_alive(pending(), [1, 2])
     """
     future._kept = kept

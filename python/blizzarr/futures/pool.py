@@ -143,8 +143,6 @@ os.register_at_fork(after_in_child=POOL.after_fork)
 def submit(work: Callable[[], T]) -> Future[T]:
     """Return the future of work that one of the pool's threads does.
 
-    Examples
-    --------
     >>> submit(lambda: 6 * 7).result()
     42
     """
@@ -156,8 +154,6 @@ def submit(work: Callable[[], T]) -> Future[T]:
 def do_all(tasks: Sequence[Callable[[], object]], at_once: bool) -> None:
     """Do all tasks, in this thread if `at_once` and else in the pool, and wait for them.
 
-    Examples
-    --------
     >>> done = []
     >>> do_all([lambda: done.append(1), lambda: done.append(2)], at_once=True)
     >>> done
@@ -180,8 +176,6 @@ _LATELY: Final = 8
 def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
     """Return the future of work that is done here and now.
 
-    Examples
-    --------
     >>> at_once(lambda: 6 * 7).done()
     True
     """
@@ -194,8 +188,6 @@ def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
 class Pace:
     """A running estimate of how long one kind of work takes, which differs by storage: page cache, disk, network.
 
-    Examples
-    --------
     >>> Pace().submit(lambda: 6 * 7).done()
     True
     """

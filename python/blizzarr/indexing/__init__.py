@@ -6,23 +6,3 @@ from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.keys import true_indices
 from blizzarr.indexing.lowering import basic, block, coordinate, mask, numpy_style, orthogonal, vectorised
 from blizzarr.indexing.selection import Axes, Lowered, lower_form
-
-__all__ = [
-    "ArrayMap",
-    "Axes",
-    "Dialect",
-    "Form",
-    "Lowered",
-    "Map",
-    "basic",
-    "block",
-    "coordinate",
-    "lower_basic",
-    "lower_form",
-    "mask",
-    "numpy_style",
-    "orthogonal",
-    "selection_of",
-    "true_indices",
-    "vectorised",
-]

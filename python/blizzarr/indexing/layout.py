@@ -313,8 +313,6 @@ def _checked(map_: ArrayMap, constants: bool = True) -> Map:
 def shifted(form: Form, by: Sequence[int]) -> Form:
     """Return the same view of an array whose indices are these numbers higher.
 
-    Examples
-    --------
     >>> shifted(Form.of_shape((5, 6)), (10, 20)).maps
     ((0, 10, 1), (1, 20, 1))
     """

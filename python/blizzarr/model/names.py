@@ -6,17 +6,15 @@ A path is the names from the root joined by ``/``, without a leading or trailing
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from blizzarr.errors import PathError
 
-_RESERVED: Final = ("zarr.json",)
 
-
-def unusable(name: str) -> str | None:
+def unusable(name: str, documents: tuple[str, ...] = ("zarr.json",)) -> str | None:
     """Return the rule that a node name breaks, of the rules for all formats; None if it breaks none.
 
-    Two of them are in no specification: a backslash or a NUL could lead to another place in some stores.
+    `documents` are the keys of metadata, which are no names. Two of the rules are in no specification: a backslash or a
+    NUL could lead to another place in some stores.
 
     >>> unusable("__x"), unusable("..")
     (None, "a name may not be '.' or '..'")
@@ -25,7 +23,7 @@ def unusable(name: str) -> str | None:
         return "a name may not be empty (no leading, trailing or doubled slash)"
     if name in (".", ".."):
         return "a name may not be '.' or '..'"
-    if name in _RESERVED:
+    if name in documents:
         return f"a name may not be {name}, which is the key of metadata"
     for character, called in (("/", "a slash"), ("\\", "a backslash"), ("\0", "a NUL")):
         if character in name:

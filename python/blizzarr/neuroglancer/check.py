@@ -7,14 +7,7 @@ from typing import Any
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, InvalidArgumentError, SpecError
 from blizzarr.json_values import dump, quote
 from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints
-from blizzarr.neuroglancer.effective import (
-    check_resolution,
-    check_units,
-    codec_of,
-    domain_of,
-    layout_with,
-    units_of,
-)
+from blizzarr.neuroglancer.effective import check_resolution, check_units, codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.format import Choice
 from blizzarr.neuroglancer.info import Scale, Triple, Volume
 from blizzarr.neuroglancer.sharding import check_is_sharded

@@ -20,7 +20,7 @@ DRIVERS: Final[OpenTable[Driver]] = OpenTable(
         "neuroglancer-precomputed": "blizzarr.neuroglancer.driver:DRIVER",
         "zarr1": "blizzarr.spec.drivers.stored:ZARR1",
         "zarr3_draft": "blizzarr.spec.drivers.stored:DRAFT",
-        "auto": "blizzarr.spec.drivers.auto:AUTO",
+        "auto": "blizzarr.spec.drivers.stored:AUTO",
         "array": "blizzarr.spec.drivers.array:ARRAY",
         "cast": "blizzarr.spec.drivers.adapters:CAST",
         "downsample": "blizzarr.spec.drivers.adapters:DOWNSAMPLE",

@@ -31,13 +31,8 @@ def profile_of(options: Mapping[str, Any]) -> Profile:
     Keys that stand in the files are taken as they are. Anything else (SSO, ``credential_process``, roles) is left to
     botocore.
 
-    Raises
-    ------
-    UnsupportedOperationError
-        If it needs botocore, which is not installed.
+    Raise `UnsupportedOperationError` if it needs botocore, which is not installed.
 
-    Examples
-    --------
     >>> profile_of({"access_key_id": "me", "secret_access_key": "..."})
     Profile(options={}, provider=None)
     """

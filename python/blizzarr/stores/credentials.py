@@ -23,8 +23,6 @@ _LEAST: Final = 4
 def without_secrets(text: str, known: tuple[str, ...] = ()) -> str:
     """Return a text without what may be credentials in the URLs in it, and without these that are `known`.
 
-    Examples
-    --------
     >>> without_secrets("GET https://me:s@cret@example.org/a?signature=b failed")
     'GET https://example.org/a?... failed'
     >>> without_secrets("access denied to abcdef", ("abcdef",))
@@ -39,8 +37,6 @@ def without_secrets(text: str, known: tuple[str, ...] = ()) -> str:
 def credentials_in(url: str, options: object = None) -> tuple[str, ...]:
     """Return what may be credentials in a URL, or in a path that was made of one, and in the options of a file system.
 
-    Examples
-    --------
     >>> credentials_in("zip://x::s3://me:secret@bucket/a.zip"), credentials_in("me:secret@bucket/a.zip")
     (('me:secret@', 'secret'), ('me:secret@', 'secret'))
     >>> credentials_in("", {"anon": False, "token": "abcdef", "client": {"headers": {"X": "ghijkl"}}, "region": "eu"})
@@ -79,8 +75,6 @@ def raise_from(error: BaseException, raised: BaseException, known: tuple[str, ..
 def hide_causes(raised: BaseException, known: tuple[str, ...] = ()) -> None:
     """Remove what an exception was caused by, and raised during, if that would show credentials.
 
-    Examples
-    --------
     >>> raised = RuntimeError()
     >>> raised.__cause__ = OSError("GET https://example.org/a failed")
     >>> raised.__context__ = OSError("GET https://me:s@example.org/a failed")

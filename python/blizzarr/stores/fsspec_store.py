@@ -11,13 +11,12 @@ from typing import Any, Final, Self
 from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
-from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.failures import failures
 from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Value
-from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.ranges import Span, parts_of, slice_ranges, spans_of
 from blizzarr.stores.requests import each
 
 _AT_ONCE: Final = 8

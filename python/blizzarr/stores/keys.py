@@ -60,13 +60,8 @@ def is_key(name: object) -> bool:
 def check_object_key(key: str) -> str:
     """Return the key, if it can be that of an object in an object store: it has no control characters.
 
-    Raises
-    ------
-    PathError
-        If it cannot; the text says why.
+    Raise `PathError` if it cannot; the text says why.
 
-    Examples
-    --------
     >>> check_object_key("a/c/0/1")
     'a/c/0/1'
     """
@@ -79,8 +74,6 @@ def check_object_key(key: str) -> str:
 def is_object_key(name: object) -> bool:
     """Return whether an object may have such a key.
 
-    Examples
-    --------
     >>> is_object_key("a/c/0"), is_object_key("a\\nb")
     (True, False)
     """

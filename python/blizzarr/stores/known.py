@@ -15,13 +15,8 @@ def known_store(target: Any, *, read_only: bool = False) -> Store | None:
 
     None of these libraries is imported for it.
 
-    Raises
-    ------
-    ValueError
-        If a store of obstore does not tell its place, or has options that the engine does not know.
+    Raise `ValueError` if a store of obstore does not tell its place, or has options that the engine does not know.
 
-    Examples
-    --------
     >>> import fsspec
     >>> known_store(fsspec.filesystem("memory")), known_store({})
     (<FsspecStore MemoryFileSystem:>, None)

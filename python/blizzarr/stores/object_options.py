@@ -36,13 +36,8 @@ _MEANT: Final = {
 def texts_of(options: Mapping[str, Any]) -> dict[str, str]:
     """Return options with names and values as the engine reads them; without those that are None.
 
-    Raises
-    ------
-    ValueError
-        If a value is a mapping.
+    Raise `ValueError` if a value is a mapping.
 
-    Examples
-    --------
     >>> texts_of({"AWS_REGION": "x", "skip_signature": True, "timeout": timedelta(seconds=2.5), "token": None})
     {'aws_region': 'x', 'skip_signature': 'true', 'timeout': '2500000us'}
     """
@@ -52,13 +47,8 @@ def texts_of(options: Mapping[str, Any]) -> dict[str, str]:
 def retry_of(config: Mapping[str, Any] | None) -> Retry:
     """Return the options of repetitions as the engine takes them.
 
-    Raises
-    ------
-    ValueError
-        If there is an option that does not exist.
+    Raise `ValueError` if there is an option that does not exist.
 
-    Examples
-    --------
     >>> retry_of({"max_retries": 3, "backoff": {"init_backoff": timedelta(seconds=1)}})
     (3, None, 1.0, None, None)
     """
@@ -74,8 +64,6 @@ def retry_of(config: Mapping[str, Any] | None) -> Retry:
 def what_was_meant(name: str) -> str:
     """Return a hint about an option that does not exist, which may be that of another library, or misspelled.
 
-    Examples
-    --------
     >>> what_was_meant("anon"), what_was_meant("regin"), what_was_meant("x")
     ('anon: use skip_signature=True', "regin: did you mean 'region'?", 'there is no option x')
     """

@@ -61,10 +61,8 @@ class ObjectSettings:
     ) -> ObjectSettings:
         """Return the settings for options as users give them.
 
-        Raises
-        ------
-        ValueError
-            If an option has no value that the engine could read, or `retry_config` one that does not exist.
+        Raise `ValueError` if an option has no value that the engine could read, or `retry_config` one that does not
+        exist.
         """
         # Those of obstore have options that go with their credentials.
         provided = getattr(credential_provider, "config", None)
@@ -90,12 +88,9 @@ class ObjectSettings:
     def client(self) -> _native.ObjectClient:
         """Return the engine's client, which makes no requests yet.
 
-        Raises
-        ------
-        ValueError
-            If the store cannot be opened with these settings.
-        UnsupportedOperationError
-            If a profile in ``~/.aws`` needs botocore, which is not installed, or the engine was built without clients.
+        Raise `ValueError` if the store cannot be opened with these settings.
+        Raise `UnsupportedOperationError` if a profile in ``~/.aws`` needs botocore, which is not installed, or the
+        engine was built without clients.
         """
         if not hasattr(_native, "ObjectClient"):
             raise UnsupportedOperationError(
@@ -143,15 +138,9 @@ class ObjectSettings:
 def settings_of_url(url: str, options: Mapping[str, Any]) -> ObjectSettings:
     """Return the settings for a URL and options; names in buckets are taken as they are, without decoding them.
 
-    Raises
-    ------
-    UnsupportedOperationError
-        If the URL is of another kind.
-    ValueError
-        If the URL is not valid, or an option cannot be read.
+    Raise `UnsupportedOperationError` if the URL is of another kind.
+    Raise `ValueError` if the URL is not valid, or an option cannot be read.
 
-    Examples
-    --------
     >>> settings = settings_of_url("abfs://c@acc.dfs.core.windows.net/a/b", {"skip_signature": True})
     >>> settings.bucket, settings.prefix, settings.options
     ('c', 'a/b', {'account_name': 'acc', 'skip_signature': 'true'})

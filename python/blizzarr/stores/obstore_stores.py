@@ -16,8 +16,6 @@ _PROTOCOLS: Final = {"S3Store": "s3", "GCSStore": "gcs", "AzureStore": "azure", 
 def kind_of_obstore(target: object) -> str | None:
     """Return the name of the class of obstore that a store is of, or derives from; None for all else.
 
-    Examples
-    --------
     >>> import obstore
     >>> kind_of_obstore(obstore.store.MemoryStore()), kind_of_obstore({})
     ('MemoryStore', None)
@@ -31,15 +29,9 @@ def kind_of_obstore(target: object) -> str | None:
 def settings_of_obstore(target: Any) -> ObjectSettings:
     """Return the settings of a store of obstore for S3, Google Cloud, Azure or HTTP.
 
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    ValueError
-        If it does not tell its configuration.
+    Raise `TypeError` if it is something else.
+    Raise `ValueError` if it does not tell its configuration.
 
-    Examples
-    --------
     >>> import obstore
     >>> settings = settings_of_obstore(obstore.store.S3Store("shelf", prefix="a/b", region="x"))
     >>> settings.url, settings.options
@@ -148,13 +140,8 @@ class ObstoreMemory:
 def directory_of_obstore(target: Any) -> str:
     """Return the directory of a `LocalStore` of obstore.
 
-    Raises
-    ------
-    ValueError
-        If it does not tell which.
+    Raise `ValueError` if it does not tell which.
 
-    Examples
-    --------
     >>> import obstore
     >>> directory_of_obstore(obstore.store.LocalStore("/tmp"))
     '/tmp'

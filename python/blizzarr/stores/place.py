@@ -29,11 +29,9 @@ def place_of(store: Store) -> str:
     True
     """
     behind = _behind(store)
-    file = _file_of(behind)
-    if file is not None:
-        return file
-    if _is_object_store(behind):
-        return str(behind.place)
+    own = _own_place_of(behind)
+    if own is not None:
+        return own
     remote = _file_system_of(behind)
     if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
@@ -57,13 +55,8 @@ def lasting_place_of(store: Store) -> str | None:
     ('file:/', None)
     """
     behind = _behind(store)
-    file = _file_of(behind)
-    if file is not None:
-        return file
-    if _is_object_store(behind):
-        return str(behind.place)
-    remote = _file_system_of(behind)
-    return None if remote is None else f"{type(remote[0]).__name__}:{remote[1]}"
+    own, remote = _own_place_of(behind), _file_system_of(behind)
+    return own if own is not None or remote is None else f"{type(remote[0]).__name__}:{remote[1]}"
 
 
 def _behind(store: Store) -> Any:
@@ -75,10 +68,13 @@ def _behind(store: Store) -> Any:
     return store.target if isinstance(store, ForeignStore) else store
 
 
-def _file_of(behind: Any) -> str | None:
-    """Return a text for the directory or file of a store on this machine; None for other stores."""
+def _own_place_of(behind: Any) -> str | None:
+    """Return a text for the directory or file of a store on this machine, or for an object store; None for others."""
     path = _path_of(behind)
-    return None if path is None else f"file:{os.path.realpath(path)}"
+    if path is not None:
+        return f"file:{os.path.realpath(path)}"
+    ours: Any = sys.modules.get("blizzarr.stores.object_store")
+    return str(behind.place) if ours is not None and isinstance(behind, ours.ObjectStore) else None
 
 
 def _path_of(behind: Any) -> str | os.PathLike[str] | None:
@@ -111,11 +107,6 @@ def _file_system_of(behind: Any) -> tuple[Any, str] | None:
         path = f"{file_system.path or ''}/{path}".rstrip("/")
         file_system = file_system.fs
     return file_system, path
-
-
-def _is_object_store(behind: Any) -> bool:
-    ours: Any = sys.modules.get("blizzarr.stores.object_store")
-    return ours is not None and isinstance(behind, ours.ObjectStore)
 
 
 def is_in_memory(store: Store) -> bool:

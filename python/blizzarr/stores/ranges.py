@@ -1,8 +1,10 @@
-"""Byte ranges of a value whose length is known."""
+"""Byte ranges of a value, and few requests for many: ranges that are close to each other are requested as one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 from blizzarr.stores.protocol import ByteRange, Value
 
@@ -39,3 +41,69 @@ def slice_ranges(value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
     view = memoryview(value).cast("B")
     bounds = (resolve_range(start, length, len(view)) for start, length in ranges)
     return [view[begin:end] for begin, end in bounds]
+
+
+GAP: Final = 256 << 10
+"""So many bytes that nobody wants take less time than another request."""
+
+
+@dataclass
+class Span:
+    """One request, and the ranges that are answered by it."""
+
+    start: int
+    """Where the request begins; negative: so many bytes before the end of the value."""
+    length: int | None
+    """How many bytes are requested; None: all to the end."""
+    members: list[int] = field(default_factory=list)
+    """The numbers of the ranges."""
+
+    def parts(self, value: Value, ranges: Sequence[ByteRange]) -> list[Value]:
+        """Return the bytes of each member, from what the request has found."""
+        if self.start < 0:
+            return slice_ranges(value, [ranges[number] for number in self.members])
+        shifted = [(ranges[number][0] - self.start, ranges[number][1]) for number in self.members]
+        return slice_ranges(value, shifted)
+
+
+def spans_of(ranges: Sequence[ByteRange], gap: int = GAP) -> list[Span]:
+    """Return the requests for byte ranges; those less than `gap` bytes from each other share one.
+
+    Raise `ValueError` if a length is negative.
+
+    >>> [(span.start, span.length, span.members) for span in spans_of([(10, 5), (-4, 4), (0, 8), (900, 3)], gap=100)]
+    [(0, 15, [2, 0]), (900, 3, [3]), (-4, None, [1])]
+    """
+    check_lengths(ranges)
+    spans: list[Span] = []
+    suffix: Span | None = None
+    for number in sorted(range(len(ranges)), key=lambda number: ranges[number][0]):
+        start, length = ranges[number]
+        if start < 0:
+            # Sorted: the first of them is the longest.
+            suffix = suffix or Span(start, None)
+            suffix.members.append(number)
+            continue
+        last = spans[-1] if spans else None
+        if last is None or (last.length is not None and start > last.start + last.length + gap):
+            spans.append(Span(start, length, [number]))
+            continue
+        last.members.append(number)
+        if last.length is not None:
+            end = None if length is None else max(last.start + last.length, start + length)
+            last.length = None if end is None else end - last.start
+    return spans if suffix is None else [*spans, suffix]
+
+
+def parts_of(spans: Sequence[Span], values: Sequence[Value], ranges: Sequence[ByteRange]) -> list[Value]:
+    """Return the bytes of each range, from what the requests have found.
+
+    >>> ranges = [(2, 2), (-1, 1)]
+    >>> [bytes(part) for part in parts_of(spans_of(ranges), [b"cd", b"f"], ranges)]
+    [b'cd', b'f']
+    """
+    parts: list[Value] = [b""] * len(ranges)
+    for span, value in zip(spans, values, strict=True):
+        for number, part in zip(span.members, span.parts(value, ranges), strict=True):
+            parts[number] = part
+    return parts

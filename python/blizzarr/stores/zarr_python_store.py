@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
-from blizzarr.stores.coalescing import Span, parts_of, spans_of
 from blizzarr.stores.event_loops import all_of, result_of
 from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
@@ -19,7 +18,7 @@ from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value
-from blizzarr.stores.ranges import resolve_range
+from blizzarr.stores.ranges import Span, parts_of, resolve_range, spans_of
 from blizzarr.stores.zarr_python import library_of
 
 R = TypeVar("R")

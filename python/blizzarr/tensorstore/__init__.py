@@ -34,8 +34,11 @@ from blizzarr.tensorstore.metrics import (
 from blizzarr.tensorstore.opening import open
 from blizzarr.tensorstore.stacking import concat, overlay, stack
 from blizzarr.tensorstore.store import Indexable, TensorStore
-from blizzarr.tensorstore.virtual_chunked import virtual_chunked
-from blizzarr.tensorstore.virtual_driver import VirtualChunkedReadParameters, VirtualChunkedWriteParameters
+from blizzarr.tensorstore.virtual_chunked import (
+    VirtualChunkedReadParameters,
+    VirtualChunkedWriteParameters,
+    virtual_chunked,
+)
 from blizzarr.transactions import Transaction
 from blizzarr.views import INF as inf  # noqa: N811
 from blizzarr.views import (
@@ -66,7 +69,7 @@ DimSelectionLike: _TypeAlias = _Any
 
 with _suppress(ImportError):
     # With this package, NumPy knows further data types by name.
-    import ml_dtypes as _ml_dtypes  # noqa: F401
+    import ml_dtypes as _ml_dtypes
 
 newaxis = None
 """Adds a dimension of length 1 to a view."""

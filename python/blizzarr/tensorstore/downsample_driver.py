@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, ViewOutOfBoundsError
-from blizzarr.indexing.form import ArrayMap, Form, Map
+from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
 from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
@@ -180,16 +180,15 @@ class DownsampleDriver(Driver):
                 own, begins = _neighbours(min(one, other), max(one, other), factor, bounds)
                 axes.append((along, 0, 1) if stride > 0 else (along, abs(other - one), -1))
             else:
-                index = indices_of(form, map_)
-                blocks, axis = _distinct(map_, index, form)
+                blocks, order = np.unique(indices_of(form, map_), return_inverse=True)
                 first, last = int(blocks[0]), int(blocks[-1])
                 if 2 * len(blocks) > last - first:
                     # The blocks in between are read, too, which is faster than reading each wanted block alone.
                     own, begins = _neighbours(first, last, factor, bounds)
-                    axis = _moved(axis, blocks - first)
+                    order = (blocks - first)[order]
                 else:
                     own, begins = _scattered(blocks, factor, bounds, dim, len(form.maps))
-                axes.append(axis)
+                axes.append((dims_of(map_), order.reshape(-1)))
             as_is = as_is and axes[-1] == (dim, 0, 1)
             edges.append(begins)
             maps.append((dim, own, 1) if isinstance(own, int) else own)
@@ -259,28 +258,6 @@ def _scattered(
     extent = [1] * rank
     extent[dim] = len(elements)
     return ArrayMap(0, 1, elements.reshape(extent), (dim,), UNBOUNDED), edges
-
-
-def _moved(axis: Axis, positions: npt.NDArray[np.int64]) -> Axis:
-    """Return the axis with other positions of the blocks, which are not read side by side."""
-    if isinstance(axis, int):
-        return int(positions[axis])
-    if len(axis) == 2:
-        return axis[0], positions[axis[1]]
-    dim, start, sign = axis
-    return dim, int(positions[start]), sign * int(positions[1] - positions[0]) if len(positions) > 1 else sign
-
-
-def _distinct(map_: Map, index: npt.NDArray[np.int64], form: Form) -> tuple[npt.NDArray[np.int64], Axis]:
-    """Return the blocks along one dimension that a view needs, in ascending order, and how they make up the view."""
-    if isinstance(map_, int):
-        return index.reshape(-1), 0
-    if not isinstance(map_, ArrayMap):
-        dim, _, stride = map_
-        listed = index.reshape(-1)
-        return (listed, (dim, 0, 1)) if stride > 0 else (listed[::-1], (dim, len(listed) - 1, -1))
-    distinct, order = np.unique(index, return_inverse=True)
-    return distinct, (tuple(range(form.rank)), np.broadcast_to(order.reshape(index.shape), form.shape))
 
 
 _NATIVE: Final = frozenset(

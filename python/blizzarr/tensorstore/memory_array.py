@@ -42,11 +42,10 @@ def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | N
         kind = as_dtype(dtype)
     elements = as_elements(value, kind)
     own = not np.shares_memory(elements, value) if isinstance(value, np.ndarray) else True
-    if copy is False and own:
+    must_copy = copy or (write and not elements.flags.writeable)
+    if copy is False and (own or must_copy):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if copy or (write and not elements.flags.writeable):
-        if copy is False:
-            raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if must_copy:
         elements = elements.copy()
     writable = elements.flags.writeable if write is None else write
     return MemoryArray(elements, kind, resource_of(context or Context(), "data_copy_concurrency"), writable)

@@ -1,8 +1,12 @@
-"""Reading and writing views of NumPy arrays in memory as the engine does stored ones."""
+"""Reading and writing views of NumPy arrays in memory as the engine does stored ones, also chunk by chunk."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
+from math import prod
+from operator import add
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -134,3 +138,142 @@ def index_arrays(shape: tuple[int, ...], axes: Axes) -> tuple[npt.NDArray[np.int
                 extent[dim] = shape[dim]
         index.append(values.reshape(extent))
     return tuple(index)
+
+
+# A selection divided along chunks.
+
+Picked: TypeAlias = slice | npt.NDArray[np.int64]
+"""Along an axis: a range of indices with a step above zero, or each of them."""
+Key: TypeAlias = tuple[slice, ...] | tuple[npt.NDArray[np.int64], ...]
+"""NumPy's key of some elements: ranges, or index arrays that are broadcast."""
+Position: TypeAlias = tuple[int, ...]
+Piece: TypeAlias = tuple[Position, Key, Any]
+"""A chunk, the key of the selected elements of it, and their key in `Pieces.arranged`."""
+
+_Line: TypeAlias = dict[int, tuple[Picked, Picked]]
+"""Along an axis, by the index of the chunk: the selection from it, and which of the elements that are."""
+
+
+class Pieces:
+    """The part of a selection that lies in each chunk.
+
+    - `lowered`: the selection.
+    - `chunks`: the shape of the chunks.
+    - `first`: the position of the chunk from whose origin the indices of the selection count; by default, all zeros.
+
+    >>> pieces = Pieces(((3,), (1, (0, 5, -2)), False), (2, 3))
+    >>> elements = pieces.arranged(np.array([50, 30, 10]))
+    >>> for position, where, index in pieces:
+    ...     print(position, where, elements[index])
+    (0, 0) (slice(1, 2, 1), slice(1, 2, 1)) [[10]]
+    (0, 1) (slice(1, 2, 1), slice(0, 3, 2)) [[30 50]]
+    """
+
+    def __init__(self, lowered: Lowered, chunks: tuple[int, ...], first: Position | None = None) -> None:
+        self._shape, self._axes, _ = lowered
+        self._chunks = chunks
+        self._first = (0,) * len(chunks) if first is None else first
+        self.count = prod(self._shape)
+        """The number of elements."""
+        dims = [axis[0] for axis in self._axes if not isinstance(axis, int)]
+        own = [dim if isinstance(dim, int) else dim[0] for dim in dims if isinstance(dim, int) or len(dim) == 1]
+        self.is_listed = len(own) < len(dims) or len(set(own)) < len(own)
+        """True if elements are selected one by one; they are then arranged in one dimension."""
+
+    def arranged(self, elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Arrange elements in the order in which the axes of the array traverse the selection; a view if possible."""
+        if not self._axes:
+            return elements
+        if self.is_listed:
+            return elements.reshape(-1)
+        order: list[int] = []
+        key: list[Any] = []
+        for axis in self._axes:
+            if isinstance(axis, int):
+                key.append(None)
+                continue
+            order.append(axis[0] if isinstance(axis[0], int) else axis[0][0])
+            key.append(slice(None, None, -1 if len(axis) == 3 and axis[2] < 0 else None))
+        # Dimensions that no axis has are of length 1.
+        others = [dim for dim in range(len(self._shape)) if dim not in order]
+        return elements.transpose(*others, *order)[(0,) * len(others) + (...,)][(*key, ...)]
+
+    def __iter__(self) -> Iterator[Piece]:
+        return self.within(None)
+
+    def within(self, positions: Collection[Position] | None) -> Iterator[Piece]:
+        """Return the pieces in these chunks; None means all."""
+        if not self.count or (positions is not None and not positions):
+            return
+        if not self._axes:
+            yield (), (), (...,)
+        elif self.is_listed:
+            yield from self._listed(positions)
+        else:
+            axes = zip(self._axes, self._chunks, self._first, strict=True)
+            lines = [_line(self._shape, axis, length, first) for axis, length, first in axes]
+            every: Any = product(*lines)
+            if positions is not None and len(positions) < prod(map(len, lines)):
+                every = [at for at in positions if all(index in line for index, line in zip(at, lines, strict=True))]
+            is_plain = not any(not isinstance(axis, int) and len(axis) == 2 for axis in self._axes)
+            for position in every:
+                if positions is None or position in positions:
+                    result = [line[index] for index, line in zip(position, lines, strict=True)]
+                    where, index = zip(*result, strict=True)
+                    yield (position, where, index) if is_plain else (position, product_of(where), product_of(index))
+
+    def _listed(self, positions: Collection[Position] | None) -> Iterator[Piece]:
+        indices = [np.broadcast_to(along, self._shape).reshape(-1) for along in index_arrays(self._shape, self._axes)]
+        cells = [index // length for index, length in zip(indices, self._chunks, strict=True)]
+        number = np.zeros(self.count, np.int64)
+        for cell in cells:
+            number = number * (int(cell.max()) + 1) + cell
+        for of_chunk in _alike(number):
+            at = [int(cell[of_chunk[0]]) for cell in cells]
+            position = tuple(map(add, at, self._first))
+            if positions is None or position in positions:
+                starts = zip(indices, at, self._chunks, strict=True)
+                yield position, tuple([index[of_chunk] - number * length for index, number, length in starts]), of_chunk
+
+    def put_back(self, elements: npt.NDArray[Any], result: npt.NDArray[Any]) -> None:
+        """Put arranged elements where they belong in the result, unless they are a view of it."""
+        if self.is_listed and not np.shares_memory(elements, result):
+            result[...] = elements.reshape(result.shape)
+
+
+def product_of(picked: Sequence[Picked | range]) -> Key:
+    """Return the key of all combinations of these indices: NumPy's `ix_`, which takes ranges, too."""
+    return np.ix_(
+        *[np.arange(each.start, each.stop, each.step) if isinstance(each, slice) else each for each in picked]
+    )
+
+
+def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
+    if isinstance(axis, int):
+        return {first + axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1, 1))}
+    if len(axis) == 2:
+        indices = axis[1].reshape(-1)
+        cells = indices // length
+        parts = {int(cells[part[0]]): part for part in _alike(cells)}
+        return {first + cell: (indices[part] - cell * length, part) for cell, part in parts.items()}
+    dim, start, step = axis
+    count = shape[dim]
+    if step < 0:
+        start, step = start + step * (count - 1), -step
+    result: _Line = {}
+    done = 0
+    while done < count:
+        index = start + done * step
+        number = index // length
+        here = min(count - done, -(-((number + 1) * length - index) // step)) if step else count
+        low = index - number * length
+        picked = slice(low, low + (here - 1) * step + 1, step if here > 1 else 1)
+        result[first + number] = picked, slice(done, done + here, 1)
+        done += here
+    return result
+
+
+def _alike(numbers: npt.NDArray[np.int64]) -> list[npt.NDArray[np.intp]]:
+    """Return where each number is among them, in ascending order of the numbers."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)

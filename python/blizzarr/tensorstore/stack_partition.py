@@ -20,15 +20,7 @@ import numpy.typing as npt
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, dims_of
-from blizzarr.tensorstore.parts import (
-    Box,
-    Part,
-    box_within,
-    cut_to,
-    indices_of,
-    parts_by_point,
-    reach,
-)
+from blizzarr.tensorstore.parts import Box, Part, box_within, cut_to, indices_of, parts_by_point, reach
 
 
 class StackPartition:

@@ -24,7 +24,7 @@ from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store
 from blizzarr.tensorstore.opened_array import Unlocked
-from blizzarr.tensorstore.pieces import product_of
+from blizzarr.tensorstore.picking import product_of
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
 from blizzarr.transactions.naming import place_in

@@ -9,13 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import (
-    BlizzarrError,
-    NotReadableError,
-    NotWritableError,
-    SpecError,
-    TransactionError,
-)
+from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, TransactionError
 from blizzarr.futures import (
     Batch,
     Future,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.indexing import Lowered
-from blizzarr.tensorstore.pieces import Key, Pieces, Position
+from blizzarr.tensorstore.picking import Key, Pieces, Position
 from blizzarr.transfer import as_source, empty_result
 
 

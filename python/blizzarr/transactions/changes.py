@@ -343,10 +343,7 @@ class Changes:
 def changes_in(transaction: Transaction, store: Store) -> Changes:
     """Return the changes that a transaction has gathered for the place of a store.
 
-    Raises
-    ------
-    SpecError
-        When the transaction is not open.
+    Raise `SpecError` when the transaction is not open.
     """
     identity, _ = place_in(store)
     return participant(transaction, identity, lambda: Changes(transaction, isinstance(unwrapped(store), MemoryStore)))

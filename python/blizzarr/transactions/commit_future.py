@@ -11,8 +11,6 @@ from blizzarr.futures import Future, fail, finish, pending
 class CommitFuture(Future[None]):
     """The end of a transaction, which this future keeps alive, and commits when somebody waits.
 
-    Examples
-    --------
     >>> done = pending()
     >>> future = CommitFuture.about(done, lambda: finish(done, None))
     >>> done.done(), future.result(), done.done()

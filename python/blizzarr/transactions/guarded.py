@@ -24,22 +24,12 @@ class GuardedStore(StoreWrapper):
 
     Everything else is passed on. Names whose values have been replaced, or deleted, are removed from `relied`.
 
-    Parameters
-    ----------
-    store
-        The store.
-    relied
-        Generations by name, in tuples that end with them, as `Changes.needed` and `Changes.watched` have them.
-    holds_locks
-        Who deletes values holds the locks of documents: generations are compared before, without locks.
+    - `store`: the store.
+    - `relied`: generations by name, in tuples that end with them, as `Changes.needed` and `Changes.watched` have them.
+    - `holds_locks`: who deletes values holds the locks of documents: generations are compared before, without locks.
 
-    Raises
-    ------
-    GenerationMismatchError
-        By its methods, if a value is of another generation.
+    Its methods raise `GenerationMismatchError` if a value is of another generation.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MappingStore
     >>> store = MappingStore({"a": b"1", "b": b"1"})
     >>> relied = {key: (store, key, generation_of(store, key)) for key in "ab"}

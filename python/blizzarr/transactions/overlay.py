@@ -80,21 +80,12 @@ class Above(Protocol):
 class View(BaseStore):
     """A store as an overlay shows it.
 
-    Parameters
-    ----------
-    base
-        The stored values.
-    prefix
-        The prefix that turns keys of the store into names.
-    overlay
-        The values that are to be stored.
-    generations
-        The generations of the values that are read are recorded in it.
-    above
-        Values that lie on top of the overlay.
+    - `base`: the stored values.
+    - `prefix`: the prefix that turns keys of the store into names.
+    - `overlay`: the values that are to be stored.
+    - `generations`: the generations of the values that are read are recorded in it.
+    - `above`: values that lie on top of the overlay.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> base = MemoryStore()
     >>> base.set("a", b"1")

@@ -18,15 +18,9 @@ from blizzarr.transactions.transaction import Transaction
 class StagedStore(BaseStore):
     """A store with the changes of a transaction on top; what is set through it becomes part of the transaction.
 
-    Parameters
-    ----------
-    transaction
-        The transaction, which must be open when something is asked for.
-    base
-        What is stored.
+    - `transaction`: the transaction, which must be open when something is asked for.
+    - `base`: what is stored.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> base, transaction = MemoryStore(), Transaction()
     >>> staged = StagedStore(transaction, base)

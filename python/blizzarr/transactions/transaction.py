@@ -261,10 +261,7 @@ def is_committed(transaction: Transaction) -> bool:
 def check_open(transaction: Transaction) -> None:
     """Raise unless the transaction is open.
 
-    Raises
-    ------
-    TransactionError
-        If it was aborted, or its commit has begun.
+    Raise `TransactionError` if it was aborted, or its commit has begun.
     """
     if transaction.aborted:
         raise TransactionError("Transaction not open (aborted)")
@@ -275,10 +272,7 @@ def check_open(transaction: Transaction) -> None:
 def participant(transaction: Transaction, key: object, make: Callable[[], P]) -> P:
     """Return the participant under this key; the first call makes it.
 
-    Raises
-    ------
-    TransactionError
-        When the transaction is not open.
+    Raise `TransactionError` when the transaction is not open.
     """
     with transaction._lock:
         check_open(transaction)
@@ -290,10 +284,7 @@ def participant(transaction: Transaction, key: object, make: Callable[[], P]) ->
 def delaying(transaction: Transaction, work: Callable[[], T]) -> Callable[[], T]:
     """Return the work with a guard that delays the commit or abort until the work is done, or will not be done.
 
-    Raises
-    ------
-    TransactionError
-        When the transaction is not open.
+    Raise `TransactionError` when the transaction is not open.
     """
     with transaction._lock:
         check_open(transaction)
@@ -312,10 +303,7 @@ def delaying(transaction: Transaction, work: Callable[[], T]) -> Callable[[], T]
 def require_one_step(transaction: Transaction, step: str) -> None:
     """Declare that `step` stores something on its own; an atomic transaction may have only one such step.
 
-    Raises
-    ------
-    TransactionError
-        If there is another one; the transaction is then aborted.
+    Raise `TransactionError` if there is another one; the transaction is then aborted.
     """
     if not transaction.atomic:
         return

@@ -10,20 +10,3 @@ from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, OutputInd
 from blizzarr.views.transform import IndexTransform, transform_of
 
 Indexable.register(IndexTransform)
-
-__all__ = [
-    "INF",
-    "Dim",
-    "DimExpression",
-    "DimSelection",
-    "IndexDomain",
-    "IndexTransform",
-    "Indexable",
-    "OutputIndexMap",
-    "OutputIndexMaps",
-    "OutputIndexMethod",
-    "d",
-    "domain_of",
-    "form_of",
-    "transform_of",
-]

@@ -18,10 +18,7 @@ _OPEN = Interval(-INF, INF + 1, True, True)
 def compose(outer: Form, inner: Form) -> Form:
     """Compose two transforms: first `inner`, then `outer`.
 
-    Raises
-    ------
-    SelectionError
-        If the inner transform does not map into the domain of the outer.
+    Raise `SelectionError` if the inner transform does not map into the domain of the outer.
     """
     if len(inner.maps) != outer.rank:
         raise SelectionError(

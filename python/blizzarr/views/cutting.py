@@ -13,10 +13,7 @@ from blizzarr.views.dim_selection import normalize_dim
 def cut(form: Form, domain: Form) -> Form:
     """Restrict a form to a domain, whose bounds become explicit, in the dimensions that the domain has.
 
-    Raises
-    ------
-    SelectionError
-        If dimensions cannot be matched, or the domain is not within the form's.
+    Raise `SelectionError` if dimensions cannot be matched, or the domain is not within the form's.
     """
     dims = _matched(form, domain)
     terms: list[Term] = [WHOLE] * form.rank

@@ -270,8 +270,6 @@ def _merged(first: Dim, second: Dim, how: str) -> Dim:
 def dim_of(interval: Interval, label: str = "") -> Dim:
     """Return the dimension with an interval.
 
-    Examples
-    --------
     >>> dim_of(Interval(3, 10), "x")
     Dim(inclusive_min=3, exclusive_max=10, label="x")
     """
@@ -284,8 +282,6 @@ def dim_of(interval: Interval, label: str = "") -> Dim:
 def interval_of(dim: Dim) -> Interval:
     """Return the interval of a dimension.
 
-    Examples
-    --------
     >>> print(interval_of(Dim(3, 10)))
     [3, 10)
     """

@@ -49,8 +49,6 @@ def _range(value: slice) -> DimSpec:
 def normalize_dim(spec: Any, labels: Sequence[str], error: Error = SelectionError) -> int:
     """Return the number of a dimension.
 
-    Examples
-    --------
     >>> normalize_dim(-1, ["x", "y"]), normalize_dim("x", ["x", "y"])
     (1, 0)
     """

@@ -212,8 +212,6 @@ name_keywords(IndexDomain.__init__)
 def domain_of(form: Form) -> IndexDomain:
     """Return the domain of a form.
 
-    Examples
-    --------
     >>> domain_of(Form.of_shape((4, 6)))
     { [0, 4), [0, 6) }
     """
@@ -225,13 +223,8 @@ def domain_of(form: Form) -> IndexDomain:
 def merged_domain(domain: IndexDomain, other: IndexDomain) -> IndexDomain:
     """Merge two descriptions of one domain: unknown bounds give way to known ones.
 
-    Raises
-    ------
-    SpecError
-        If they say different things.
+    Raise `SpecError` if they say different things.
 
-    Examples
-    --------
     >>> merged_domain(IndexDomain(shape=[2, 3]), IndexDomain(labels=["x", "y"]))
     { "x": [0, 2), "y": [0, 3) }
     """

@@ -20,8 +20,6 @@ from blizzarr.views.values import index_vector
 def form_of(view: Movable) -> Form:
     """Return the form of a domain or of a view.
 
-    Examples
-    --------
     >>> from blizzarr.views import IndexTransform
     >>> form_of(IndexTransform(input_shape=[4, 6])[3]).maps
     (3, (0, 0, 1))

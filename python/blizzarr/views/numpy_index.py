@@ -21,8 +21,6 @@ from blizzarr.views.values import MAX_RANK
 def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     """The form of ``view[key]``, ``view.oindex[key]`` or ``view.vindex[key]``.
 
-    Examples
-    --------
     >>> index_direct(Form.of_shape((5, 6)), (3, slice(2, 6, 2)), Mode.DEFAULT).maps
     (3, (0, 0, 2))
     """

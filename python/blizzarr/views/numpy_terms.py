@@ -81,12 +81,8 @@ def dims_taken(term: Term) -> int:
 def parse_terms(key: Any, mode: Mode, usage: Usage = Usage.DIRECT) -> Terms:
     """Parse the terms of a key.
 
-    Raises
-    ------
-    SelectionError
-        For what is no index.
-    TypeError
-        For slices with bounds that are no integers.
+    Raise `SelectionError` for what is no index.
+    Raise `TypeError` for slices with bounds that are no integers.
     """
     return Terms(mode, usage, *split_key(key, mode, usage))
 

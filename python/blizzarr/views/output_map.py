@@ -180,8 +180,6 @@ def _index_array(value: Any) -> IndexArray:
 def shown_array(array: IndexArray) -> str:
     """Format an array in braces; of a large one, only the ends of long dimensions.
 
-    Examples
-    --------
     >>> shown_array(np.array([[1, 2], [3, 4]])), shown_array(np.arange(2000))
     ('{{1, 2}, {3, 4}}', '{0, 1, 2, ..., 1997, 1998, 1999}')
     """

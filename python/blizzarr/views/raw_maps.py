@@ -26,10 +26,7 @@ class RawMap(NamedTuple):
 def made_maps(domain: Form, raw: Sequence[RawMap] | None) -> Form:
     """Return the domain with these output maps; without any, each position maps to itself.
 
-    Raises
-    ------
-    SpecError
-        If a map does not fit the domain.
+    Raise `SpecError` if a map does not fit the domain.
     """
     if raw is None:
         return domain._replace(maps=identity_maps(domain.rank))

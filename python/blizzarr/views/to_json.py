@@ -11,8 +11,6 @@ from blizzarr.indexing.interval import INF, UNBOUNDED
 def domain_to_json(form: Form, prefix: str = "") -> dict[str, Any]:
     """The domain; bounds that are infinite and implicit in all dimensions are left out.
 
-    Examples
-    --------
     >>> domain_to_json(Form((0,), (5,), (False,), (True,), ("x",)))
     {'exclusive_max': [[5]], 'inclusive_min': [0], 'labels': ['x']}
     """

@@ -200,8 +200,6 @@ name_keywords(IndexTransform.__init__)
 def transform_of(form: Form) -> IndexTransform:
     """Return the transform of a form.
 
-    Examples
-    --------
     >>> transform_of(Form.of_shape((4,))) == IndexTransform(input_shape=[4])
     True
     """

@@ -7,7 +7,7 @@ Installed with xarray, blizzarr is one of its engines, and nothing needs to be i
 from __future__ import annotations
 
 try:
-    import xarray as _xarray  # noqa: F401
+    import xarray as _xarray
 except ImportError as error:
     raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
 

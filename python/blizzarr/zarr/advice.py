@@ -41,8 +41,6 @@ INSTEAD: Final = {
 def missing(module: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module (PEP 562), which raises the error about a name that is not there.
 
-    Examples
-    --------
     >>> missing("blizzarr.zarr.storage")("FSStore")
     Traceback (most recent call last):
     ...

@@ -76,10 +76,7 @@ class ArrayConfig(NamedTuple):
 def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
     """Return the format that is asked for under one of its two names; None if it is left open.
 
-    Raises
-    ------
-    ValueError
-        If two are given, or one that there is not.
+    Raise `ValueError` if two are given, or one that there is not.
     """
     if zarr_version is not None:
         if zarr_format not in (None, zarr_version):
@@ -110,21 +107,12 @@ def array_options(
 ) -> tuple[dict[str, Any], ArrayConfig]:
     """Return the keywords of `blizzarr.create_array` for those of ``zarr.create`` and ``zarr.create_array``.
 
-    Parameters
-    ----------
-    given
-        The keywords.
-    zarr_format
-        The format of the array.
-    compressor
-        The default compressor of v2.
+    - `given`: the keywords.
+    - `zarr_format`: the format of the array.
+    - `compressor`: the default compressor of v2.
 
-    Raises
-    ------
-    ValueError
-        If keywords exclude each other, or are for another format.
-    TypeError
-        If a length is no integer.
+    Raise `ValueError` if keywords exclude each other, or are for another format.
+    Raise `TypeError` if a length is no integer.
     """
     options = {name: value for name, value in given.items() if name not in IGNORED}
     warn_ignored(given)
@@ -189,10 +177,7 @@ def _check_integers(name: str, lengths: Any) -> None:
 def check_data(given: Mapping[str, Any]) -> None:
     """Check that either the data or what they would say is given, as zarr-python does.
 
-    Raises
-    ------
-    ValueError
-        If ``shape`` or ``dtype`` is given beside ``data``, or missing without.
+    Raise `ValueError` if ``shape`` or ``dtype`` is given beside ``data``, or missing without.
     """
     for name in ("shape", "dtype"):
         if given.get("data") is not None and given.get(name) is not None:
@@ -232,8 +217,6 @@ def engine_data(data: Any) -> Any:
 def _little_endian(dtype: Any) -> Any:
     """Return a data type in the byte order in which zarr-python stores v3, unless a codec names another one.
 
-    Examples
-    --------
     >>> _little_endian(">u2"), _little_endian(np.dtype(">f4")), _little_endian("int8")
     ('<u2', dtype('<f4'), 'int8')
     """

@@ -154,8 +154,6 @@ class AsyncVIndex(AsyncOIndex):
 def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function to be awaited: it runs in a thread; nodes that it takes and returns are views.
 
-    Examples
-    --------
     >>> import asyncio
     >>> asyncio.run(awaitable(len)("abc"))
     3

@@ -54,8 +54,6 @@ def _is_auto(given: Any) -> bool:
 def usual_chunks(shape: Sequence[int], itemsize: int, most: int) -> tuple[int, ...]:
     """Return the chunks of h5py's rule, by which larger arrays have larger chunks, of at most `most` bytes.
 
-    Examples
-    --------
     >>> usual_chunks((1000, 1000), 1, 2**26), usual_chunks((10**7,), 4, 2**26), usual_chunks((0, 5), 4, 2**26)
     ((500, 500), (156250,), (1, 5))
     """

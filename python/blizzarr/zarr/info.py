@@ -88,8 +88,6 @@ class ArrayInfo(_Table):
 def _size(count: int | None) -> str | None:
     """Return a number of bytes, from a kibibyte on also in a larger unit.
 
-    Examples
-    --------
     >>> _size(40), _size(3_145_728)
     ('40', '3145728 (3.0M)')
     """

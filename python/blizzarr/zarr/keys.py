@@ -13,8 +13,6 @@ from blizzarr.zarr.errors import VindexInvalidSelectionError, also
 def is_orthogonal(key: Any, rank: int) -> bool:
     """Return whether ``array[key]`` is orthogonal in zarr-python: lists or masks with slices, or several masks.
 
-    Examples
-    --------
     >>> is_orthogonal((0, slice(None), [1, 3]), 3), is_orthogonal(([0, 1], [1, 3]), 2), is_orthogonal([0, 1], 2)
     (True, False, False)
     """
@@ -31,8 +29,6 @@ def is_orthogonal(key: Any, rank: int) -> bool:
 def picks_one(key: Any) -> bool:
     """Return whether a key has nothing but integers of Python: zarr-python makes arrays of elements that these pick.
 
-    Examples
-    --------
     >>> picks_one((1, 2)), picks_one(...), picks_one((1, slice(2))), picks_one(np.int64(1))
     (True, False, False, False)
     """
@@ -53,10 +49,7 @@ def of_way(error: BlizzarrError, way: str, key: Any) -> BlizzarrError:
 def check_items(key: Any, way: str) -> None:
     """Check that a key has neither None nor a single boolean, with which NumPy adds axes.
 
-    Raises
-    ------
-    SelectionError
-        If it has.
+    Raise `SelectionError` if it has.
     """
     for item in key if isinstance(key, tuple) else (key,):
         if item is None or isinstance(item, bool | np.bool_):
@@ -67,10 +60,7 @@ def check_items(key: Any, way: str) -> None:
 def check_fields(fields: Any, dtype: np.dtype[Any]) -> None:
     """Check that the elements have fields.
 
-    Raises
-    ------
-    SelectionError
-        If they have none.
+    Raise `SelectionError` if they have none.
     """
     if dtype.names is None:
         raise SelectionError(f"expected no fields=, as only records have fields, found {fields!r:.80}")
@@ -79,8 +69,6 @@ def check_fields(fields: Any, dtype: np.dtype[Any]) -> None:
 def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
     """Take the names of fields out of a key.
 
-    Examples
-    --------
     >>> split_fields("a"), split_fields((slice(2), "a", "b")), split_fields((1, 2))
     (('a', Ellipsis), (['a', 'b'], slice(None, 2, None)), (None, (1, 2)))
     """
@@ -97,10 +85,7 @@ def split_fields(key: Any) -> tuple[str | list[str] | None, Any]:
 def checked_fields(fields: Any) -> str | list[str]:
     """Return the names of fields as they were given.
 
-    Raises
-    ------
-    SelectionError
-        If they are neither text nor a list of texts.
+    Raise `SelectionError` if they are neither text nor a list of texts.
     """
     if isinstance(fields, str) or (isinstance(fields, list | tuple) and all(isinstance(name, str) for name in fields)):
         return fields if isinstance(fields, str) else list(fields)
@@ -110,10 +95,7 @@ def checked_fields(fields: Any) -> str | list[str]:
 def single_field(fields: Any) -> str:
     """Return the name of the only field.
 
-    Raises
-    ------
-    SelectionError
-        If there are several: zarr-python never wrote more than one at a time.
+    Raise `SelectionError` if there are several: zarr-python never wrote more than one at a time.
     """
     names = [fields] if isinstance(fields, str) else checked_fields(fields)
     if len(names) != 1:

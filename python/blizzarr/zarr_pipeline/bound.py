@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -13,6 +13,8 @@ import numpy as np
 
 from blizzarr.array.binding import bind
 from blizzarr.bounded_cache import BoundedCache
+from blizzarr.codecs import CodecChain, ShardingCodec
+from blizzarr.codecs.codec import Chunk, Step
 from blizzarr.dtypes import Kind
 from blizzarr.formats import format_named, lock_key
 from blizzarr.model import ArrayMeta
@@ -20,7 +22,6 @@ from blizzarr.model.edges import Edges
 from blizzarr.stores.replaced import have_replaced_methods
 from blizzarr.stores.zarr_python import native_store
 from blizzarr.transfer import Binding
-from blizzarr.zarr_pipeline.subchunk_order import laid_out_as
 
 _SMALL = 1 << 20
 """The most bytes in a chunk of which a part may be read at once."""
@@ -79,21 +80,13 @@ class Bound:
 def bound(store_path: Any, metadata: Any, spec: Any) -> Bound:
     """Bind the array that has a chunk at this place.
 
-    Parameters
-    ----------
-    store_path
-        A `StorePath` of a chunk.
-    metadata
-        The metadata of the array.
-    spec
-        The specification of a chunk.
+    - `store_path`: a `StorePath` of a chunk.
+    - `metadata`: the metadata of the array.
+    - `spec`: the specification of a chunk.
 
-    Raises
-    ------
-    NotTakenError
-        If the store, a codec or the data type is none that the engine reads exactly as zarr-python does.
-    BlizzarrError
-        If the metadata do not conform, or name something that is not supported here.
+    Raise `NotTakenError` if the store, a codec or the data type is none that the engine reads exactly as zarr-python
+    does.
+    Raise `BlizzarrError` if the metadata do not conform, or name something that is not supported here.
     """
     store = native_store(store_path.store)
     if store is None:
@@ -205,10 +198,38 @@ def _parts(metadata: Any) -> Iterator[Any]:
 def _array_path(key: str, rank: int, head: str, separator: str) -> str:
     """Return the path of the array that has a chunk under this key.
 
-    Examples
-    --------
     >>> _array_path("a/b/c/0/1", 2, "c/", "/"), _array_path("a/b/0.1", 2, "", "."), _array_path("c.0", 1, "c.", ".")
     ('a/b', 'a/b', '')
     """
     length = rank + head.count("/") if separator == "/" else 1
     return "/".join(key.split("/")[:-length])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sharding(ShardingCodec):
+    """The codec ``sharding_indexed`` of an array of zarr-python, with an order that no document has."""
+
+    subchunk_write_order: str = "morton"
+    """The option of zarr-python's codec; before 3.4, which has the option, it had one order."""
+
+    def step(self, chunk: Chunk) -> Step:
+        return (*ShardingCodec.step(self, chunk)[:-1], self.subchunk_write_order)
+
+
+def laid_out_as(chain: CodecChain, theirs: Iterable[Any]) -> CodecChain:
+    """Return the codecs of an array with the order that zarr-python's objects for the same codecs have.
+
+    >>> from types import SimpleNamespace
+    >>> from blizzarr.dtypes import DataType
+    >>> chain = CodecChain.from_list([ShardingCodec((1, 1), ["bytes"])], "uint8", (2, 2))
+    >>> theirs = SimpleNamespace(codecs=(), index_codecs=(), subchunk_write_order="colexicographic")
+    >>> laid_out_as(chain, [theirs]).steps(DataType.parse("uint8"), (2, 2))[0][-1]
+    'colexicographic'
+    """
+    codec, shards = chain.serializer, next((codec for codec in theirs if hasattr(codec, "index_codecs")), None)
+    if shards is None or not isinstance(codec, ShardingCodec):
+        return chain
+    inner = laid_out_as(codec.inner()[1], shards.codecs)
+    order = getattr(shards, "subchunk_write_order", "morton")
+    made = _Sharding(codec.chunk_shape, inner, codec.index_codecs, codec.index_location, order)
+    return replace(chain, serializer=made)

@@ -34,13 +34,8 @@ class Gathered:
 
     What comes while others are being written is gathered, and written together next.
 
-    Parameters
-    ----------
-    timed
-        Calls what it is given.
+    - `timed`: calls what it is given.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from unittest.mock import Mock
     >>> handle, gathered = Mock(), Gathered(lambda act: act())

@@ -40,8 +40,6 @@ def _most() -> float:
 class Pace:
     """How long small operations of one kind take lately.
 
-    Examples
-    --------
     >>> asyncio.run(Pace().run(max, 1, 2))
     2
     """

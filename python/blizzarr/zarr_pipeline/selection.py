@@ -42,19 +42,11 @@ def whole(
 ) -> Whole | None:
     """Return the selection that was cut into these pieces; None if they are in no known form.
 
-    Parameters
-    ----------
-    pieces
-        At least one piece.
-    edges
-        The lengths of the chunks along each axis.
-    place_of
-        Returns the position of a piece's chunk in the grid.
-    dropped
-        The axes that have arrays of one index although the result has no such axis.
+    - `pieces`: at least one piece.
+    - `edges`: the lengths of the chunks along each axis.
+    - `place_of`: returns the position of a piece's chunk in the grid.
+    - `dropped`: the axes that have arrays of one index although the result has no such axis.
 
-    Examples
-    --------
     >>> one = (0, None, (slice(1, 4, 1), 2), (slice(0, 3),), False)
     >>> other = (1, None, (slice(0, 2, 1), 2), (slice(3, 5),), False)
     >>> whole([one, other], (Edges.even(4), Edges.even(5)), lambda piece: (piece[0], 1))
@@ -73,8 +65,6 @@ def whole(
 def chunks_of(shape: tuple[int, ...], axes: Axes, chunk: tuple[int, ...]) -> int:
     """Return the most chunks of this shape in which the elements of a selection can be.
 
-    Examples
-    --------
     >>> chunks_of((5,), ((0, 1, 1), 7), (4, 5)), chunks_of((3, 2), ((0, 18, -9), (1, 4, 1)), (4, 5))
     (2, 6)
     """

@@ -23,8 +23,6 @@ def begin(act: Callable[[], Result]) -> Future[Result]:
     The threads are not those of the event loop, which are many and take turns: who does one thing after the other gets
     the same thread each time, with its memory, that of the codecs among it, still in the processor's caches.
 
-    Examples
-    --------
     >>> begin(lambda: 1 + 1).result()
     2
     """

@@ -10,7 +10,7 @@ import pytest
 from tests.tensorstore_face import ours, theirs
 
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.pieces import Pieces
+from blizzarr.tensorstore.picking import Pieces
 from blizzarr.tensorstore.staging import Staged
 from blizzarr.tensorstore.write_buffer import ChunkBuffer
 

@@ -6,5 +6,3 @@ codecs ``bytes`` and ``transpose``.
 
 from blizzarr.codecs.configs.read import chain_from_configs, codec_from_config
 from blizzarr.codecs.configs.write import Configs, chain_to_configs
-
-__all__ = ["Configs", "chain_from_configs", "chain_to_configs", "codec_from_config"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from blizzarr.codecs.numcodecs.row import PREFIX
-from blizzarr.codecs.objects.codec import TOKEN_BYTES, ObjectCodec, Table
+from blizzarr.codecs.objects.codec import ObjectCodec, Table
 from blizzarr.lazy_imports import LazyTable, lazy_names
 
 if TYPE_CHECKING:
@@ -18,21 +18,6 @@ if TYPE_CHECKING:
     from blizzarr.codecs.objects.pickle import PickleCodec
     from blizzarr.codecs.objects.vlen import VlenBytesCodec, VlenUtf8Codec
     from blizzarr.codecs.objects.vlen_array import VlenArrayCodec
-
-__all__ = [
-    "NAMED",
-    "OBJECT_CODECS",
-    "TOKEN_BYTES",
-    "CategorizeCodec",
-    "JsonCodec",
-    "MsgpackCodec",
-    "ObjectCodec",
-    "PickleCodec",
-    "Table",
-    "VlenArrayCodec",
-    "VlenBytesCodec",
-    "VlenUtf8Codec",
-]
 
 NAMED: Final = {
     "categorize": "blizzarr.codecs.objects.categorize:CategorizeCodec",

@@ -12,8 +12,6 @@ from typing import Final
 from blizzarr.formats.draft.form import Draft, draft_named, search
 from blizzarr.formats.draft.spelling import Spelling
 
-__all__ = ["DOCUMENT", "ZARR_PYTHON", "Draft", "Spelling", "draft_named", "search"]
-
 DOCUMENT: Final = Draft(Spelling.DOCUMENT)
 """The document's spelling, ``v3_draft``."""
 ZARR_PYTHON: Final = Draft(Spelling.ZARR_PYTHON)

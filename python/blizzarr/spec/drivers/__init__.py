@@ -3,5 +3,3 @@
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver
 from blizzarr.spec.drivers.stored import StoredDriver
-
-__all__ = ["DRIVERS", "Change", "Driver", "StoredDriver"]

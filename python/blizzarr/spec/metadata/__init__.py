@@ -7,8 +7,6 @@ from typing import Final
 from blizzarr.lazy_imports import LazyTable
 from blizzarr.spec.metadata.interface import MetadataConstraints
 
-__all__ = ["METADATA", "MetadataConstraints"]
-
 METADATA: Final = LazyTable[type[MetadataConstraints]](
     {
         "zarr3": "blizzarr.spec.metadata.zarr3:Zarr3Constraints",

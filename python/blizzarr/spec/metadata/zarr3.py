@@ -98,12 +98,6 @@ def _fill_json(fill: Fill) -> Any:
     return json[fill.elements.fields[0].name] if fill.elements.named and len(json) == 1 else json
 
 
-def _node_type(value: Any, reading: Reading) -> str:
-    if value != "array":
-        raise expected(value, '"array"')
-    return "array"
-
-
 def _named(
     value: Any, parse_name: Any, option: str, parse: Any, default: Callable[[str], Any] = lambda name: MISSING
 ) -> tuple[str, Any]:
@@ -192,7 +186,7 @@ class Zarr3Constraints(Constraints):
     }
     table: ClassVar[Mapping[str, Member]] = {
         "zarr_format": Member(alone(as_integer(3, 3))),
-        "node_type": Member(_node_type),
+        "node_type": Member(alone(one_of("array"))),
         "data_type": Member(_dtype, lambda elements: elements.json),
         "fill_value": Member(_fill, _fill_json),
         "shape": lengths(0),

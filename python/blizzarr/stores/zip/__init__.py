@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from blizzarr.stores.zip.store import ZipStore
-
-__all__ = ["ZipStore"]

@@ -144,10 +144,7 @@ def engine_place(
 ) -> tuple[Any, str]:
     """Return the store of the engine for what a user passes as a store, and the path in it.
 
-    Raises
-    ------
-    TypeError
-        If `storage_options` are given with something other than a URL.
+    Raise `TypeError` if `storage_options` are given with something other than a URL.
     """
     inner = normalize_path(path)
     if isinstance(store, StorePath):
