@@ -16,6 +16,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _kept_objects_are_not_searched() -> None:
+    """Leave what earlier modules imported and keep, which is most, to no later search for garbage either."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end how many tests, or modules of tests, were skipped for which reason."""
     skipped = terminalreporter.stats.get("skipped", ())

@@ -64,6 +64,13 @@ def test_the_recipe_needs_what_the_package_needs() -> None:
     assert set(run.splitlines()) == needed | {f"    - python {PROJECT['requires-python']}"}
 
 
+def test_the_sdist_has_what_the_recipe_tries_the_package_with() -> None:
+    """conda-forge builds from the sdist, which has no other file of this folder unless it is told to."""
+    tried = re.findall(r"^        - (\S+)$", RECIPE.partition("      source:\n")[2].partition("\n\n")[0], re.MULTILINE)
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["include"]
+    assert tried == [entry["path"] for entry in included if entry["format"] == "sdist"]
+
+
 CHANGES = "# Changes\n\nWhat.\n\n## 0.2.0 (2027-01-31)\n\n- **New**: this.\n\n## 0.1.0 (2026-12-01)\n\nThe first.\n"
 
 
