@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import re
 import shutil
@@ -23,12 +23,9 @@ RECIPE = (ROOT / "recipe/recipe.yaml").read_text()
 
 def program(name: str) -> ModuleType:
     """A program that is no part of the package."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / f".github/{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / ".github")
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +90,16 @@ def test_what_does_not_agree_stops_a_release(
     """A tag of another version, or changes without their date, release nothing."""
     with pytest.raises(SystemExit, match=re.escape(text)):
         release_notes.notes(tag, changes, version)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_a_page_that_denies_the_release_stops_it(release_notes: ModuleType, page: str) -> None:
+    """What both pages say before the first release, and must not say on the package index."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    if "unreleased" in (ROOT / "CHANGELOG.md").read_text().partition("\n## ")[2].partition("\n")[0]:
+        with pytest.raises(SystemExit, match=f"{page} says that the version is not released yet"):
+            release_notes.check_released(page, text)
+    release_notes.check_released(page, re.sub(r"not\s+(been )?released", "", text))
 
 
 URL = "https://example.org/owner/repository"
