@@ -148,7 +148,7 @@ def test_row_025_a_bomb_in_bounded_memory(tmp_path: Path) -> None:
     assert facts["kind"] == "LimitError"
     assert facts["key"] == "c/0"
     assert facts["mebibytes"] < 64
-    assert facts["seconds"] < 1
+    assert facts["seconds"] < 3
 
 
 @pytest.mark.parametrize("shards", [None, 64])

@@ -11,8 +11,20 @@ from soak.ledger import FIGURES, Ledger
 from soak.page import PAGE, page
 from soak.table import EXPERIMENTS
 
-# Of these there are smaller tests, too: in `faults`, `fuzz`, `unit/copying` and `unit/zarr_pipeline`.
-LONG = ["documents", "forks", "interrupts", "kills", "memory", "power_cuts", "servers", "starving", "zarr_writers"]
+# Of these there are smaller tests, too: in `faults`, `fuzz`, `unit/cli`, `unit/copying` and `unit/zarr_pipeline`.
+LONG = [
+    "commands",
+    "documents",
+    "dying at each call",
+    "forks",
+    "interrupts",
+    "kills",
+    "memory",
+    "power_cuts",
+    "servers",
+    "starving",
+    "zarr_writers",
+]
 
 
 @pytest.mark.parametrize(
