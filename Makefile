@@ -25,13 +25,13 @@ $(VENV)/made:
 # The package with its extension module (a release build), and what `demo` needs.
 $(VENV)/built: $(VENV)/made pyproject.toml $(RUST)
 	@echo "Building the engine: a few minutes, the first time."
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --editable .
 	@touch $@
 
 # The same for local files only, for a first look: half as much to compile.
 $(VENV)/tried: $(VENV)/made pyproject.toml $(RUST)
 	@echo "Building the engine for local files: a minute or two, the first time."
-	MATURIN_PEP517_ARGS=--no-default-features $(BIN)/python -m pip install --quiet --editable .
+	MATURIN_PEP517_ARGS=--no-default-features $(BIN)/python -m pip install --editable .
 	@touch $@
 
 # What the tests need besides: tools, and the peers that come from the Python registry.

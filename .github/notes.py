@@ -1,6 +1,7 @@
-"""Print the notes of a release, its section of CHANGELOG.md: `python .github/notes.py v0.1.0`.
+"""Print the notes of a release, its section of CHANGELOG.md: `python .github/notes.py v0.1.0 URL`.
 
-It fails if the tag, the version of the package and the newest heading do not agree, or if the heading has no date.
+Relative links lead to the repository at `URL`. It fails if the tag, the version of the package and the newest heading
+do not agree, if the heading has no date, or if a page says that the version is not released yet.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+
+from index_page import absolute
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,10 +33,20 @@ def notes(tag: str, changelog: str, version: str) -> str:
     return section.partition("\n## ")[0].strip() + "\n"
 
 
+def check_released(name: str, text: str) -> None:
+    """Refuse a page that says what is no longer true."""
+    if re.search(r"not\s+(been\s+)?released\s+yet", text):
+        raise SystemExit(f"{name} says that the version is not released yet")
+
+
 def main() -> None:
-    """Print the notes for the tag that is given."""
+    """Print the notes for the tag and the repository that are given."""
+    tag, url = sys.argv[1:]
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    sys.stdout.write(notes(sys.argv[1], (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version))
+    text = notes(tag, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
+    for name in ("README.md", "docs/install.md"):
+        check_released(name, (ROOT / name).read_text(encoding="utf-8"))
+    sys.stdout.write(absolute(text, url, tag))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -77,9 +78,33 @@ LATE = {
 KNOTS = {"array", "codecs", "dtypes", "futures", "spec", "stores", "tensorstore", "zarr"}
 
 
-def imports(tree: ast.AST) -> Iterator[str]:
-    """The rooms of this package that a module imports, wherever in it."""
-    for node in ast.walk(tree):
+@cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    """All nodes of a module of this package."""
+    return tuple(ast.walk(ast.parse((PACKAGE / module).read_text())))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_are_dropped() -> Iterator[None]:
+    """Leave the trees to no later search for garbage."""
+    yield
+    nodes.cache_clear()
+
+
+def at_once(module: str) -> Iterator[ast.AST]:
+    """The nodes of a module that are run when it is imported."""
+    left: list[ast.AST] = [nodes(module)[0]]
+    while left:
+        node = left.pop()
+        is_for_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        if not isinstance(node, ast.FunctionDef) and not is_for_types:
+            yield node
+            left.extend(ast.iter_child_nodes(node))
+
+
+def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The rooms of this package that these nodes import."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module == "blizzarr":
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("blizzarr."):
@@ -95,21 +120,10 @@ MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob(
 def test_arrows_go_one_way(module: str) -> None:
     """A module imports only from its own floor and those below."""
     room = module.split("/")[0].removesuffix(".py")
-    tree = ast.parse((PACKAGE / module).read_text())
-    for other in imports(tree):
+    for other in imports(nodes(module)):
         if other != room and (room, other) not in LATE:
             assert other in FLOOR, f"{module} imports {other}, which has no floor"
             assert FLOOR[other] <= FLOOR[room], f"{module} imports {other} from a floor above"
-
-
-class AtOnce(ast.NodeTransformer):
-    """Leaves of a module what is run when it is imported."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        return None
-
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
 
 
 def test_arrows_make_no_circle() -> None:
@@ -118,12 +132,11 @@ def test_arrows_make_no_circle() -> None:
     late = set()
     for module in MODULES:
         room = module.split("/")[0].removesuffix(".py")
-        source = (PACKAGE / module).read_text()
-        every = set(imports(ast.parse(source))) - {room}
-        at_once = set(imports(AtOnce().visit(ast.parse(source)))) - {room}
+        every = set(imports(nodes(module))) - {room}
         arrows.setdefault(room, set()).update(other for other in every if (room, other) not in LATE)
         late |= {(room, other) for other in every if (room, other) in LATE}
-        assert not {(room, other) for other in at_once} & LATE, f"{module} imports at once what it should import late"
+        first = {(room, other) for other in imports(at_once(module))}
+        assert not first & LATE, f"{module} imports at once what it should import late"
     assert late == LATE
     tuple(TopologicalSorter(arrows).static_order())
 
@@ -179,9 +192,8 @@ def module_arrows(late: bool) -> dict[str, set[str]]:
     arrows: dict[str, set[str]] = {}
     for name, path in names.items():
         room = ".".join(name.split(".")[:2])
-        tree: ast.AST = ast.parse((PACKAGE / path).read_text())
         others = set()
-        for node in ast.walk(tree if late else AtOnce().visit(tree)):
+        for node in nodes(path) if late else at_once(path):
             if isinstance(node, ast.ImportFrom) and node.module:
                 others |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         arrows[name] = {other for other in others & names.keys() - {name} if other.startswith(f"{room}.")}
@@ -201,7 +213,7 @@ PLACE = re.compile(r"blizzarr(\.\w+)+:\w+")
 def places() -> Iterator[tuple[str, str]]:
     """The strings ``"module:name"`` of lazy tables, each with the module that it is in."""
     for module in MODULES:
-        for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+        for node in nodes(module):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and PLACE.fullmatch(node.value):
                 yield module, node.value
 
@@ -240,7 +252,7 @@ def test_only_formats_know_versions() -> None:
     for module in MODULES:
         if module.startswith(("formats/", "zarr/")):
             continue
-        for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+        for node in nodes(module):
             if isinstance(node, ast.Compare) and any(
                 isinstance(side, ast.Constant) and side.value is not None for side in node.comparators
             ):
@@ -256,17 +268,17 @@ OF_OTHERS = {
 }
 
 
-def private_names(tree: ast.AST) -> tuple[set[str], set[str]]:
+def private_names(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
     """The names with an underscore that a module defines, and those that it uses of other objects than its own."""
     defines, uses = set(), set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             defines.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             defines.add(node.id)
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__":
             defines |= {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)}
-        elif isinstance(node, ast.Attribute):
+        elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             is_own = ast.unparse(node.value) in ("self", "cls", "super()")
             (defines if is_own and isinstance(node.ctx, ast.Store) else set() if is_own else uses).add(node.attr)
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("blizzarr."):
@@ -276,7 +288,7 @@ def private_names(tree: ast.AST) -> tuple[set[str], set[str]]:
 
 def test_private_names_are_used_where_they_are_defined() -> None:
     """What another module needs has a public name, or is moved there."""
-    names = {module: private_names(ast.parse((PACKAGE / module).read_text())) for module in MODULES}
+    names = {module: private_names(nodes(module)) for module in MODULES}
     everywhere = set().union(*(defines for defines, _ in names.values()))
     for module, (defines, uses) in names.items():
         if module not in OF_OTHERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import re
 import shutil
@@ -23,12 +23,9 @@ RECIPE = (ROOT / "recipe/recipe.yaml").read_text()
 
 def program(name: str) -> ModuleType:
     """A program that is no part of the package."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / f".github/{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / ".github")
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +61,13 @@ def test_the_recipe_needs_what_the_package_needs() -> None:
     assert set(run.splitlines()) == needed | {f"    - python {PROJECT['requires-python']}"}
 
 
+def test_the_sdist_has_what_the_recipe_tries_the_package_with() -> None:
+    """conda-forge builds from the sdist, which has no other file of this folder unless it is told to."""
+    tried = re.findall(r"^        - (\S+)$", RECIPE.partition("      source:\n")[2].partition("\n\n")[0], re.MULTILINE)
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["include"]
+    assert tried == [entry["path"] for entry in included if entry["format"] == "sdist"]
+
+
 CHANGES = "# Changes\n\nWhat.\n\n## 0.2.0 (2027-01-31)\n\n- **New**: this.\n\n## 0.1.0 (2026-12-01)\n\nThe first.\n"
 
 
@@ -86,6 +90,16 @@ def test_what_does_not_agree_stops_a_release(
     """A tag of another version, or changes without their date, release nothing."""
     with pytest.raises(SystemExit, match=re.escape(text)):
         release_notes.notes(tag, changes, version)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_a_page_that_denies_the_release_stops_it(release_notes: ModuleType, page: str) -> None:
+    """What both pages say before the first release, and must not say on the package index."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    if "unreleased" in (ROOT / "CHANGELOG.md").read_text().partition("\n## ")[2].partition("\n")[0]:
+        with pytest.raises(SystemExit, match=f"{page} says that the version is not released yet"):
+            release_notes.check_released(page, text)
+    release_notes.check_released(page, re.sub(r"not\s+(been )?released", "", text))
 
 
 URL = "https://example.org/owner/repository"

@@ -138,5 +138,5 @@ def test_rows_100_101_readers_during_overwrites(tmp_path: Path, layout: str) -> 
     finally:
         over.set()
     for reader in readers:
-        reader.join(10)
+        reader.join(60)
     assert odd == []

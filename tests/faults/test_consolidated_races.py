@@ -125,8 +125,18 @@ def interleaved(
             return
 
 
-@pytest.mark.parametrize("dies", [False, True])
-@pytest.mark.parametrize("consolidated", [False, True])
+# Whether there were consolidated metadata before, and whether one of the two is killed.
+TIMES = pytest.mark.parametrize(
+    ("consolidated", "dies"),
+    [
+        (False, False),
+        (True, True),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in ((False, True), (True, False))),
+    ],
+)
+
+
+@TIMES
 @pytest.mark.parametrize(("made", "zarr_format", "change"), CASES, indirect=["made"])
 def test_row_081_a_change_at_each_step_of_a_consolidation(
     made: Made, zarr_format: str, change: Work, consolidated: bool, dies: bool
@@ -138,8 +148,7 @@ def test_row_081_a_change_at_each_step_of_a_consolidation(
         assert all(found in ({"g": (None, {}), "g/x": ((4,), {})}, now) for found in seen)
 
 
-@pytest.mark.parametrize("dies", [False, True])
-@pytest.mark.parametrize("consolidated", [False, True])
+@TIMES
 @pytest.mark.parametrize(("made", "zarr_format", "change"), CASES, indirect=["made"])
 def test_row_081_a_consolidation_at_each_step_of_a_change(
     made: Made, zarr_format: str, change: Work, consolidated: bool, dies: bool

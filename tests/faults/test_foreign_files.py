@@ -37,7 +37,7 @@ def in_time(work: Callable[[], object]) -> None:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive(), "it hangs"
     if failures:
         raise failures[0]

@@ -108,7 +108,7 @@ def test_row_118_a_server_that_takes_no_writes_is_given_up_soon(
     ):
         with pytest.raises(StoreError, match=str(status)):
             write()
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 25  # a write that may succeed later is tried for 30 s, each
 
 
 def answer(status: int, body: bytes, **headers: str) -> bytes:

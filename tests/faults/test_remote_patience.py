@@ -102,7 +102,7 @@ def test_row_120_another_etag_for_each_answer(
         began = time.monotonic()
         with pytest.raises(ConflictError, match=r"another ETag"):
             read()
-        assert time.monotonic() - began < 7
+        assert time.monotonic() - began < 20
     assert np.array_equal(array[:], VALUES)
 
 
@@ -145,8 +145,8 @@ def test_row_115_all_attempts_together_have_one_limit(server: FaultyServer, faul
         array[:]
     assert caught.value.key == "c/0"
     assert gets(server) == 2
-    # The limit, and much for a machine that is busy.
-    assert time.monotonic() - began < 2 * 0.2 + 2
+    # The limit is 0.4 s, and the server's own patience 30 s: the rest is for a machine that is busy.
+    assert time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize("fault", ["silence", "redirect", "try later", 503])
@@ -168,7 +168,7 @@ def test_row_115_writes_and_listings_have_a_limit_too(server: FaultyServer, faul
             with pytest.raises(StoreError):
                 work()
             assert len(server.requests) <= 6
-    assert time.monotonic() - began < 6 * (2 * 0.2 + 1)
+    assert time.monotonic() - began < 25
 
 
 def test_row_115_what_has_no_server_is_an_error_that_names_the_key() -> None:
@@ -287,7 +287,8 @@ def test_row_093_an_interrupt_while_a_server_is_silent(server: FaultyServer, kin
         server.fault = lambda method, path: "silence"
         child.start()
         facts = child.finish()
-    assert facts["late"] < 1.0
+    # Without signals it would wait for 30 s.
+    assert facts["late"] < 10
     assert facts["kind"] == ("Deadline" if handler else "KeyboardInterrupt")
 
 
@@ -306,7 +307,7 @@ def test_row_094_the_interpreter_ends_while_a_server_is_silent(server: FaultySer
         """,
         server=server.url,
     )
-    assert time.time() - facts["began"] < 5
+    assert time.time() - facts["began"] < 20
 
 
 def test_row_118_a_write_that_is_refused_for_ever_is_given_up(server: FaultyServer) -> None:
@@ -326,7 +327,7 @@ def test_a_failure_ends_the_other_requests(server: FaultyServer) -> None:
     began = time.monotonic()
     with pytest.raises(StoreError, match="403"):
         array[:100]
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
 
 
 def test_an_event_loop_of_the_caller_goes_on(server: FaultyServer) -> None:

@@ -64,49 +64,49 @@ class History:
         given = {"dtype": "int16", "shape": shape, "chunk_layout": layout} if mode.get("create") else {}
         spec = {"driver": "zarr3", "kvstore": f"memory://{name}/"}
         store = self.ts.open(spec, context=self.contexts[where], transaction=self.txn(txn), **given, **mode).result(
-            timeout=20
+            timeout=60
         )
         self.stores[where, name, txn] = store
         return str(store.domain)
 
     def write(self, key: Any, index: Any, value: int) -> Any:
         store = self.stores[key]
-        return store[index].write(np.int16(value)).result(timeout=20)
+        return store[index].write(np.int16(value)).result(timeout=60)
 
     def read(self, key: Any) -> Any:
         store = self.stores[key]
-        return store.resolve().result(timeout=20).read().result(timeout=20).tolist()
+        return store.resolve().result(timeout=60).read().result(timeout=60).tolist()
 
     def resize(self, key: Any, shape: list[int], only: bool) -> Any:
         store = self.stores[key]
-        new = store.resize(exclusive_max=shape, resize_metadata_only=only).result(timeout=20)
+        new = store.resize(exclusive_max=shape, resize_metadata_only=only).result(timeout=60)
         return str(new.domain)
 
     def copy(self, source: Any, target: Any) -> Any:
-        return self.stores[target][:2, :3].write(self.stores[source][:2, :3]).result(timeout=20)
+        return self.stores[target][:2, :3].write(self.stores[source][:2, :3]).result(timeout=60)
 
     def put(self, where: int, txn: int | None, key: str, value: bytes | None) -> Any:
-        self.kvstore(where, txn).write(key, value).result(timeout=20)
+        self.kvstore(where, txn).write(key, value).result(timeout=60)
 
     def put_if(self, where: int, txn: int, key: str, value: bytes, old: str) -> Any:
         known = b"\x02" if old == "missing" else self.kvstore(where, None).read(key).result().stamp.generation
-        self.kvstore(where, txn).write(key, value, if_equal=known).result(timeout=20)
+        self.kvstore(where, txn).write(key, value, if_equal=known).result(timeout=60)
 
     def delete_range(self, where: int, txn: int | None, least: str, end: str) -> Any:
-        self.kvstore(where, txn).delete_range(self.ts.KvStore.KeyRange(least, end)).result(timeout=20)
+        self.kvstore(where, txn).delete_range(self.ts.KvStore.KeyRange(least, end)).result(timeout=60)
 
     def seen(self, where: int, txn: int | None) -> Any:
         kv = self.kvstore(where, txn)
         # Within a transaction TensorStore lists documents and chunks only until they have been read.
         range = self.ts.KvStore.KeyRange() if txn is None else self.ts.KvStore.KeyRange("w", "")
-        found = {key: kv.read(key).result(timeout=20) for key in sorted(kv.list(range).result(timeout=20))}
+        found = {key: kv.read(key).result(timeout=60) for key in sorted(kv.list(range).result(timeout=60))}
         return {key: (read.state, b"" if key.endswith(b".json") else read.value) for key, read in found.items()}
 
     def end(self, txn: int, how: str) -> Any:
         transaction = self.txn(txn)
         getattr(transaction, how)()
         if how == "commit_async":
-            transaction.future.result(timeout=20)
+            transaction.future.result(timeout=60)
         return transaction.open, transaction.aborted, transaction.commit_started
 
 

@@ -11,8 +11,25 @@ from soak.ledger import FIGURES, Ledger
 from soak.page import PAGE, page
 from soak.table import EXPERIMENTS
 
+# Of these there are smaller tests, too: in `faults`, `fuzz`, `unit/cli`, `unit/copying` and `unit/zarr_pipeline`.
+LONG = [
+    "commands",
+    "documents",
+    "dying at each call",
+    "forks",
+    "interrupts",
+    "kills",
+    "memory",
+    "power_cuts",
+    "servers",
+    "starving",
+    "zarr_writers",
+]
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] * (name in LONG)) for name in EXPERIMENTS]
+)
 def test_a_promise_holds(name: str, tmp_path: Path) -> None:
     experiment = EXPERIMENTS[name]
     reason = experiment.needs()

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
@@ -95,6 +96,7 @@ def modules_after(program: str, *arguments: str) -> set[str]:
     return set(json.loads(done.stdout)) - modules_of_numpy()
 
 
+@cache
 def modules_of_numpy() -> set[str]:
     """Those that NumPy imports anyway, which differ from release to release."""
     tell = "import numpy, sys, json; print(json.dumps([*sys.modules]))"

@@ -50,7 +50,13 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+# Of these there are smaller tests near by: on directories, and of the parts of shards.
+SELDOM = ("uneven", "raw shards", "v1")
+
+
+@pytest.mark.parametrize(
+    "layout", [pytest.param(name, marks=[pytest.mark.thorough] * (name in SELDOM)) for name in LAYOUTS]
+)
 def test_all_kinds_of_work(url: str, layout: str) -> None:
     z = blizzarr.open_array(url, mode="w", data=VALUES, fill_value=-7, **LAYOUTS[layout])
     expected = VALUES.copy()

@@ -77,12 +77,11 @@ def test_an_interrupted_comparison(data: Path, moment: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["check"],
         ["copy", "c"],
         ["rm"],
         *(
             pytest.param([verb], marks=pytest.mark.thorough)
-            for verb in ("show", "cat", "ls", "tree", "info", "upgrade", "create")
+            for verb in ("check", "show", "cat", "ls", "tree", "info", "upgrade", "create")
         ),
     ],
     ids=lambda arguments: arguments[0],

@@ -43,8 +43,15 @@ def kinds(store: Any, path: str = "") -> Iterator[str]:
     yield from blizzarr.check(store, path=path).kinds()
 
 
-@pytest.mark.parametrize("zarr_format", [3, 2, pytest.param("v3_draft", marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("path", ["", "x/y"])
+@pytest.mark.parametrize(
+    ("zarr_format", "path"),
+    [
+        (3, "x/y"),
+        (2, ""),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in ((3, ""), (2, "x/y"))),
+        *(pytest.param("v3_draft", path, marks=pytest.mark.thorough) for path in ("", "x/y")),
+    ],
+)
 @pytest.mark.parametrize("overwrite", [False, True], ids=["new", "in place of another"])
 def test_every_state_is_reported_and_finished(zarr_format: Any, path: str, overwrite: bool) -> None:
     source = hierarchy(zarr_format)

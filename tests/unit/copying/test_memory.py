@@ -48,7 +48,7 @@ def child(code: str, folder: Path) -> int:
     "layout",
     [
         "chunks=(16, 256, 256), compressors=blizzarr.codecs.ZstdCodec(1)",
-        "chunks=(16, 256, 256), compressors=None",
+        pytest.param("chunks=(16, 256, 256), compressors=None", marks=pytest.mark.thorough),
         "chunks=(8, 128, 128), shards=(32, 512, 512), compressors=blizzarr.codecs.BloscCodec()",
     ],
 )

@@ -209,7 +209,7 @@ def test_stores_that_merge_for_one_process_only() -> None:
     assert not z[:5].any()
 
 
-@pytest.mark.parametrize("make", [dict, MemoryStore])
+@pytest.mark.parametrize("make", [dict, pytest.param(MemoryStore, marks=pytest.mark.thorough)])
 def test_processes_cannot_write_to_this_memory(make: Any) -> None:
     """What would be written to a copy of this memory is refused before anything is changed, or by the tasks."""
     target, array = make(), da.ones(4, chunks=2)

@@ -36,7 +36,7 @@ def s3() -> Iterator[str]:
         yield server
 
 
-@pytest.fixture(params=["directory", "s3"])
+@pytest.fixture(params=["directory", pytest.param("s3", marks=pytest.mark.thorough)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Store]:
     """A function from names to stores."""
     if request.param == "directory":

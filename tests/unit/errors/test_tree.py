@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import errno
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -69,9 +69,8 @@ def test_one_tree() -> None:
         # `blizzarr.zarr` has the names of zarr-python.
         if path.relative_to(package).parts[0] in ("errors", "zarr"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
-                assert node.name in NEVER_SEEN, f"{path}: {node.name}"
+        for name in re.findall(r"^ *class (\w+Error)\b", path.read_text(), re.MULTILINE):
+            assert name in NEVER_SEEN, f"{path}: {name}"
     assert {cls.__module__ for cls in CLASSES} == {"blizzarr.errors"}
     drawn = errors.__doc__ or ""
     assert [cls.__name__ for cls in CLASSES if f" {cls.__name__}" not in drawn] == []

@@ -80,7 +80,16 @@ def same(place: str, other: str) -> None:
     assert {name: str(v.dtype) for name, v in one.items()} == {name: str(v.dtype) for name, v in two.items()}
 
 
-@pytest.mark.parametrize("moves", [("v2", "v3"), ("v3", "v2")])
+@pytest.mark.parametrize(
+    ("written", "moves"),
+    [
+        (2, ("v3", "v2")),
+        (3, ("v2", "v3")),
+        # These begin with a copy in the same format.
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in ((2, ("v2", "v3")), (3, ("v3", "v2")))),
+    ],
+    indirect=["written"],
+)
 def test_xarray_reads_the_same_from_a_copy(written: str, moves: tuple[str, ...], tmp_path: Path) -> None:
     last = written
     for form in moves:

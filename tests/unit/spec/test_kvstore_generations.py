@@ -156,14 +156,14 @@ def test_writers_of_one_file_wait_for_each_other_and_others_do_not(tmp_path: Pat
         def set(self, key: str, value: Any) -> None:
             if value == b"slow":
                 inside.set()
-                assert go_on.wait(10)
+                assert go_on.wait(60)
             super().set(key, value)
 
     store = Slow(tmp_path)
     slow = threading.Thread(target=write_generation, args=(store, "a", b"slow"))
     after = threading.Thread(target=write_generation, args=(LocalStore(tmp_path), "a", b"after"))
     slow.start()
-    assert inside.wait(10)
+    assert inside.wait(60)
     for number in range(100):
         write_generation(store, f"b{number}", b"1")
     after.start()
@@ -198,7 +198,7 @@ def test_nothing_comes_between_a_comparison_and_its_write(
 
     def slowly(self: LocalStore, key: str, expected: Any, value: Any) -> bool:
         inside.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return replace(self, key, expected, value)
 
     monkeypatch.setattr(LocalStore, "replace", slowly)
@@ -206,7 +206,7 @@ def test_nothing_comes_between_a_comparison_and_its_write(
     kv["n"] = b"0"
     known = kv.read("n").result().stamp.generation
     conditional = kv.write("n", b"1", if_equal=known)
-    assert inside.wait(10)
+    assert inside.wait(60)
     thread = threading.Thread(target=plain, args=(kv,))
     thread.start()
     thread.join(0.1)

@@ -61,7 +61,7 @@ def test_dropped_promise_fails(ts: Any) -> None:
     """Nobody waits for what cannot come any more."""
     promise, future = ts.Promise.new()
     del promise
-    error = future.exception(timeout=5)
+    error = future.exception(timeout=60)
     assert isinstance(error, ValueError)
     assert "UNKNOWN" in str(error)
     assert not future.cancelled()
@@ -275,7 +275,7 @@ class TestPool:
             pytest.skip("about our threads")
 
         def nested(depth: int) -> int:
-            return 0 if not depth else 1 + submit(lambda: nested(depth - 1)).result(timeout=20)
+            return 0 if not depth else 1 + submit(lambda: nested(depth - 1)).result(timeout=60)
 
         assert [future.result() for future in [submit(lambda: nested(30)) for _ in range(8)]] == [30] * 8
 
@@ -299,8 +299,8 @@ class TestPool:
             future = submit(gate.wait)
             future.add_done_callback(lambda _: sys.exit())
             gate.set()
-            assert future.result(timeout=5)
-        assert submit(lambda: 7).result(timeout=5) == 7
+            assert future.result(timeout=60)
+        assert submit(lambda: 7).result(timeout=60) == 7
 
     def test_forks(self, ts: Any) -> None:
         """A child does what has not begun; what the parent had begun fails there, and goes on here."""
@@ -308,17 +308,17 @@ class TestPool:
             pytest.skip("TensorStore ends the child")
         gate = threading.Event()
         begun = threading.Event()
-        running = submit(lambda: (begun.set(), gate.wait(20))[1])
-        begun.wait(5)
+        running = submit(lambda: (begun.set(), gate.wait(120))[1])
+        begun.wait(60)
         waiting = pending(lambda: 5)
         child = os.fork()
         if not child:
             good = (
-                isinstance(running.exception(timeout=5), ConflictError)
+                isinstance(running.exception(timeout=60), ConflictError)
                 and waiting.result() == 5
-                and submit(lambda: 6).result(timeout=5) == 6
+                and submit(lambda: 6).result(timeout=60) == 6
             )
             os._exit(0 if good else 1)
         assert os.waitpid(child, 0) == (child, 0)
         gate.set()
-        assert running.result(timeout=5) is True
+        assert running.result(timeout=60) is True

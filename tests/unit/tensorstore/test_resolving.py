@@ -72,7 +72,9 @@ ts.open(spec).result().resize(exclusive_max=list(map(int, sys.argv[3:]))).result
 
 
 @pytest.mark.parametrize("shape", [(2, 6), pytest.param((9, 3), marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
+@pytest.mark.parametrize(
+    "driver", ["zarr3", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("zarr", "n5"))]
+)
 def test_another_process_has_changed_the_shape(driver: str, shape: tuple[int, int], tmp_path: Path) -> None:
     """With TensorStore's answer for each view, and the elements that are there."""
     opened = {}

@@ -445,7 +445,7 @@ def test_batches_decode_once() -> None:
     shared = batch._shared
     assert not any(future.done() for future in futures)
     del batch
-    assert [int(future.result(timeout=10)) for future in futures] == list(range(20))
+    assert [int(future.result(timeout=60)) for future in futures] == list(range(20))
     info = shared["pool"].info()
     assert info.hits + info.misses == 20
     assert info.misses <= 2 + 8

@@ -36,7 +36,7 @@ def test_its_future() -> None:
         for act in (
             lambda txn: txn.future.force(),
             lambda txn: txn.future.result(),
-            lambda txn: txn.future.result(timeout=5),
+            lambda txn: txn.future.result(timeout=60),
             lambda txn: txn.future.exception(),
             lambda txn: (txn.future.cancel(), state(txn), txn.commit_sync()),
             lambda txn: (txn.future.add_done_callback(lambda done: found.append(done.result())), txn.commit_sync()),
@@ -128,7 +128,7 @@ def test_dropped() -> None:
         inside["b"] = b"2"
         del inside
         gc.collect()
-        found.append((kv.list().result(), future.result(timeout=5), sorted(kv.list().result())))
+        found.append((kv.list().result(), future.result(timeout=60), sorted(kv.list().result())))
         kv.with_transaction(ts.Transaction())["c"] = b"3"
         gc.collect()
         return [*found, sorted(kv.list().result())]
@@ -188,7 +188,7 @@ def test_what_goes_on() -> None:
     assert (committed.done(), txn.open, txn.commit_started) == (False, True, False)
     assert not store.read().result().any()
     gate.set()
-    assert (writing.result(timeout=20), committed.result(timeout=20)) == (None, None)
+    assert (writing.result(timeout=60), committed.result(timeout=60)) == (None, None)
     assert store.read().result().tolist() == [3] * 4
     # Aborted meanwhile: it has ended when that has ended.
     gate.clear()
@@ -199,15 +199,15 @@ def test_what_goes_on() -> None:
     txn.abort()
     assert (txn.aborted, txn.future.done()) == (True, False)
     gate.set()
-    assert isinstance(txn.future.exception(timeout=20), ValueError)
-    assert writing.exception(timeout=20) is not None
+    assert isinstance(txn.future.exception(timeout=60), ValueError)
+    assert writing.exception(timeout=60) is not None
     # What is cancelled, or dropped, before it begins keeps nobody waiting.
     txn = ours.Transaction()
     with ours.Batch() as batch:
         reading = store.with_transaction(txn).read(batch=batch)
         reading.cancel()
         committed = txn.commit_async()
-    assert committed.result(timeout=20) is None
+    assert committed.result(timeout=60) is None
 
 
 def test_what_goes_on_without_a_future(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,13 +235,13 @@ def test_what_goes_on_without_a_future(monkeypatch: pytest.MonkeyPatch) -> None:
         txn = ours.Transaction()
         assign(committed_during("write", txn))
         assert txn.commit_started
-        txn.future.result(timeout=20)
+        txn.future.result(timeout=60)
     assert store.read().result().tolist() == [0, 7, 7, 7]
     txn = ours.Transaction()
     store.with_transaction(txn)[0] = 9
     assert np.asarray(committed_during("read", txn)).tolist() == [9, 7, 7, 7]
     assert txn.commit_started
-    txn.future.result(timeout=20)
+    txn.future.result(timeout=60)
 
 
 def test_many_threads() -> None:

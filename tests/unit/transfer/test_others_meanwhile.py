@@ -197,13 +197,13 @@ def test_a_claim_of_a_giant_chunk_costs_no_memory_without_data() -> None:
     values = {}
     array = blizzarr.create_array(values, shape=1 << 32, chunks=1 << 32, dtype="uint8", compressors=ARGUMENTS["codec"])
     values["c/0"] = bytes.fromhex("28b52ffd") + b"garbage"
-    begun = time.monotonic()
+    begun = time.process_time()
     for change in (lambda: array[5], lambda: array.__setitem__(5, 1)):
         try:
             change()
         except (CodecError, LimitError):
             pass
-    tell(peak=peak(), seconds=time.monotonic() - begun)
+    tell(peak=peak(), seconds=time.process_time() - begun)
     """
     for codec in ("zstd", "gzip", "blosc"):
         found = answer(program, codec=codec)

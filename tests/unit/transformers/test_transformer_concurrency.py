@@ -183,7 +183,7 @@ WRITE_PARTS = """
 
 @pytest.mark.parametrize(
     "name",
-    ["hashed", "stacked", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("renamed", "scrambled"))],
+    ["stacked", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("hashed", "renamed", "scrambled"))],
 )
 def test_processes_that_write_parts_of_one_chunk(name: str, tmp_path: Path) -> None:
     """The locks are those of the directory underneath, for transformers in Rust and in Python."""
