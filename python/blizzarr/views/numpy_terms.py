@@ -159,10 +159,11 @@ def _with_step(item: slice) -> slice:
 def _slices(item: slice) -> tuple[list[slice], bool]:
     """Parse a slice, or one for each element of its vectors; return whether it has no vectors, too."""
     vectors = {"start": _vector(item.start), "stop": _vector(item.stop), "step": _vector(item.step)}
-    lengths = {name: len(vector) for name, vector in vectors.items() if isinstance(vector, tuple)}
-    for names in pairwise(lengths):
+    given = {name: vector for name, vector in vectors.items() if isinstance(vector, tuple)}
+    lengths = {name: len(vector) for name, vector in given.items()}
+    for names in pairwise(given):
         if lengths[names[0]] != lengths[names[1]]:
-            first, second = (f"{name}=[{','.join(map(str, vectors[name]))}] (rank {lengths[name]})" for name in names)
+            first, second = (f"{name}=[{','.join(map(str, given[name]))}] (rank {lengths[name]})" for name in names)
             raise SelectionError(f"expected vectors of one length in a slice: {second} is incompatible with {first}")
     count = max(lengths.values(), default=1)
     spread = [vector if isinstance(vector, tuple) else (vector,) * count for vector in vectors.values()]
