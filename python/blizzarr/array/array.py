@@ -339,8 +339,9 @@ class Array(AsNumpy):
 
         The end is that of the array as it is stored now. Several threads and, in local directories and object stores,
         several programs can append to one array at the same time. Nobody sees the array grow before the elements are
-        there, except in object stores: there it grows first, since no lock keeps the place for the elements, and an
-        append that is interrupted leaves fill values, which it replaces when it is repeated with `at`.
+        there, except in object stores and in sessions of icechunk: there it grows first, since no lock keeps the place
+        for the elements, and an append that is interrupted leaves fill values, which it replaces when it is repeated
+        with `at`.
 
         Parameters
         ----------

@@ -33,6 +33,7 @@ from blizzarr.hierarchy.documents import revise
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MappingStore, Store, check_writable
+from blizzarr.stores.impossible_keys import refuses_beyond
 from blizzarr.stores.native import NativeStore
 from blizzarr.transfer import Binding, as_source, read, write
 
@@ -145,8 +146,8 @@ def append(
     if binding.dtype.hasobject and added.ndim > rank and not isinstance(data, np.ndarray):
         # Elements that are lists of equal length were taken for an axis.
         added = as_source(data, added.shape[:rank], binding.dtype)
-    # Where no lock keeps other processes from writing to the same place.
-    grows_first = hasattr(store, "set_if_version")
+    # Where no lock keeps other processes from writing to the same place, or there is no such place before.
+    grows_first = hasattr(store, "set_if_version") or refuses_beyond(store)
     key = lock_key(path, metadata)
     with exclusive(store, path, key):
         if not grows_first and (at is None or operator.index(at) == metadata.shape[axis]):

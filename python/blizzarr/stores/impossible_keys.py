@@ -7,6 +7,9 @@ import sys
 from errno import EISDIR
 from typing import Any, Final
 
+from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.wrapper import StoreWrapper
+
 _OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
 """The last segment of a chunk key: an error for such a key must never read as the fill value."""
 
@@ -30,8 +33,8 @@ def refuses_key(error: Exception, target: Any) -> bool:
     False
     """
     if is_of(error, "icechunk"):
-        # Their releases have different classes for it.
-        return "invalid zarr key format" in str(error)
+        # Their releases have different classes for it. A node called "c" is also a chunk of what is above, a group.
+        return any(text in str(error) for text in ("invalid zarr key format", "there is not an array at"))
     if isinstance(error, OSError) and error.errno == EISDIR:
         return True
     behind = innermost(target)
@@ -61,6 +64,17 @@ def is_of(value: object, package: str) -> bool:
     (True, False)
     """
     return type(value).__module__.partition(".")[0] == package
+
+
+def refuses_beyond(store: Any) -> bool:
+    """Return whether a store takes no chunks beyond the shape that the document of their array states.
+
+    >>> refuses_beyond({})
+    False
+    """
+    while isinstance(store, StoreWrapper):
+        store = store.store
+    return isinstance(store, ForeignStore) and is_of(innermost(getattr(store.target, "store", None)), "icechunk")
 
 
 def lists_nodes_only(error: Exception) -> bool:

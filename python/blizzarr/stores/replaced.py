@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
+from operator import is_not
 from types import FunctionType
 from typing import Any, Final
 
@@ -48,8 +49,8 @@ class _Classes:
 
     def have_foreign_members(self) -> bool:
         members = [*chain.from_iterable(self._members)]
-        # To compare lists of the same objects takes hardly any time.
-        if members != self._own:
+        # Identity alone: a mock would count that it is compared, and an array cannot be.
+        if len(members) != len(self._own) or any(map(is_not, members, self._own)):
             if any(map(_is_foreign, members)):
                 return True
             self._own = members
@@ -60,7 +61,7 @@ def _is_foreign(member: Any) -> bool:
     """Return whether a member of a class is a function or a callable object of another package."""
     for within in ("__func__", "fget", "func"):  # of a class method, a property, a cached one
         member = getattr(member, within, None) or member
-    if isinstance(member, FunctionType):
+    if type(member) is FunctionType:  # not a mock with the attributes of one
         origin: str = member.__globals__.get("__name__", "")
     elif callable(member) and not isinstance(member, type):
         origin = type(member).__module__

@@ -9,6 +9,7 @@ be vectors, ``view[[1, 2]:[5, 9]]`` being ``view[1:5, 2:9]``.
 from __future__ import annotations
 
 from enum import Enum
+from itertools import pairwise
 from types import EllipsisType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -158,10 +159,12 @@ def _with_step(item: slice) -> slice:
 def _slices(item: slice) -> tuple[list[slice], bool]:
     """Parse a slice, or one for each element of its vectors; return whether it has no vectors, too."""
     vectors = {"start": _vector(item.start), "stop": _vector(item.stop), "step": _vector(item.step)}
-    lengths = {name: len(vector) for name, vector in vectors.items() if isinstance(vector, tuple)}
-    if len(set(lengths.values())) > 1:
-        shown = " and ".join(f"{name}={vectors[name]} (rank {rank})" for name, rank in lengths.items())
-        raise SelectionError(f"expected vectors of one length in a slice, found {shown}")
+    given = {name: vector for name, vector in vectors.items() if isinstance(vector, tuple)}
+    lengths = {name: len(vector) for name, vector in given.items()}
+    for names in pairwise(given):
+        if lengths[names[0]] != lengths[names[1]]:
+            first, second = (f"{name}=[{','.join(map(str, given[name]))}] (rank {lengths[name]})" for name in names)
+            raise SelectionError(f"expected vectors of one length in a slice: {second} is incompatible with {first}")
     count = max(lengths.values(), default=1)
     spread = [vector if isinstance(vector, tuple) else (vector,) * count for vector in vectors.values()]
     return [_with_step(slice(*bounds)) for bounds in zip(*spread, strict=True)], not lengths
@@ -193,6 +196,10 @@ def _index_or_arrays(item: Any) -> int | Arrays:
     return Arrays((result if type(item) is list else np.array(result),), result.shape)
 
 
+def _in_braces(shape: tuple[int, ...]) -> str:
+    return f"{{{', '.join(map(str, shape))}}}"
+
+
 def _broadcast(shape: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...]:
     if shape == joint:
         return shape
@@ -200,5 +207,6 @@ def _broadcast(shape: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...
         return np.broadcast_shapes(shape, joint)
     except ValueError:
         raise SelectionError(
-            f"expected index arrays that broadcast together, found shapes {joint} and {shape}"
+            "expected index arrays that broadcast together. Incompatible index array shapes: "
+            f"{_in_braces(shape)} vs {_in_braces(joint)}"
         ) from None

@@ -10,6 +10,7 @@ from xarray.backends import AbstractDataStore, StoreBackendEntrypoint
 
 from blizzarr.array import Array
 from blizzarr.group import Group
+from blizzarr.problems import warn
 from blizzarr.xarray.variables import is_hidden, variable_of
 
 
@@ -38,8 +39,26 @@ def dataset_of(
         for name, array in arrays.items()
         if name not in dropped
     }
+    _cut(variables, arrays)
     attributes = {} if isinstance(node, Array) else node.attrs.asdict()
     return StoreBackendEntrypoint().open_dataset(_Source(variables, attributes, close), **decoding)
+
+
+def _cut(variables: dict[str, Variable], arrays: Mapping[str, Array]) -> None:
+    """Cut variables off where the coordinates of their dimensions end, with a warning.
+
+    `blizzarr.xarray.to_zarr` appends to the coordinate last, so what is behind it is incomplete.
+    """
+    ends = {name: variable.shape[0] for name, variable in variables.items() if variable.dims == (name,)}
+    for name, variable in variables.items():
+        beyond = {dim: slice(ends[dim]) for dim, length in variable.sizes.items() if length > ends.get(dim, length)}
+        if beyond:
+            variables[name] = variable.isel(beyond)
+            warn(
+                f"{arrays[name].name} is longer than the coordinates of {', '.join(map(repr, beyond))}, and read up to "
+                "their ends: an append is going on, or was interrupted and can be repeated",
+                stacklevel=3,
+            )
 
 
 class _Source(AbstractDataStore):

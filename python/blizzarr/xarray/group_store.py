@@ -30,8 +30,9 @@ from blizzarr.creation.json_values import AsZarrPython, check_attributes
 from blizzarr.errors import MetadataError
 from blizzarr.formats import MASKED
 from blizzarr.group import Group
+from blizzarr.problems import warn
 from blizzarr.transfer import Binding
-from blizzarr.xarray.variables import variable_of
+from blizzarr.xarray.variables import dimensions_of, variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
 """Encodings that say something about objects of zarr-python, and nothing about what is stored."""
@@ -42,9 +43,13 @@ _OF_XARRAY = (DATAARRAY_VARIABLE, NONE_VAR_NAME)
 class GroupStore(ZarrStore):
     """A group that xarray writes to. Unlike its base class, it leaves consolidating to whoever made it."""
 
-    __slots__ = ("_lengths",)
+    __slots__ = ("_end", "_last", "_lengths")
     _lengths: dict[str, dict[str, Any]]
     """For each array the encodings that are lengths of chunks or shards one by one, which xarray does not write."""
+    _end: int | None
+    """The end of the coordinate to which elements are appended; None if there is none."""
+    _last: tuple[str, Variable] | None
+    """What `finish` has still to append to that coordinate."""
 
     def _fetch_members(self) -> dict[str, Array | Group]:
         return dict(self.zarr_group.members())
@@ -103,6 +108,15 @@ class GroupStore(ZarrStore):
                 )
         encoded, attributes = self.encode({name: variables[name] for name in new}, attributes)
         encoded |= self._encoded_as_stored({name: variables[name] for name in there})
+        end = self._end_of_coordinate(variables)
+        for name in there:
+            array = self.members[_encode_variable_name(name)]
+            if self._left_over(array, end):
+                warn(
+                    f"{array.name} is longer along {self._append_dim!r} than its coordinate, which has {end} elements: "
+                    "an append was interrupted, and what it left is replaced",
+                    stacklevel=3,
+                )
         if self._mode == "a-" and self._append_dim is not None:
             # Only new variables, and those that grow.
             encoded = {k: v for k, v in encoded.items() if k not in there or self._append_dim in v.dims}
@@ -112,6 +126,9 @@ class GroupStore(ZarrStore):
         self, variables: Mapping[Any, Variable], attributes: Mapping[str, Any], given: Collection[Any], writer: Any
     ) -> None:
         """Create what is not there yet, and hand all elements to the writer.
+
+        What is appended to the coordinate of its dimension is left to `finish`: until then, whoever opens the group or
+        appends to it goes by the coordinate, also if this process dies while other arrays grow.
 
         Raise `ValueError` if an encoding is not known.
 
@@ -123,6 +140,10 @@ class GroupStore(ZarrStore):
             self.set_attributes(attributes)
         # xarray takes some of the encodings away.
         copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
+        self._end = self._end_of_coordinate(copies)
+        self._last = None
+        if self._end is not None:
+            self._last = _encode_variable_name(self._append_dim), copies.pop(self._append_dim)
         is_new = not self._write_region and self._append_dim is None
         self._lengths = {
             _encode_variable_name(name): take_lengths(
@@ -131,6 +152,12 @@ class GroupStore(ZarrStore):
             for name, variable in copies.items()
         }
         self.set_variables(copies, given, writer)
+
+    def finish(self) -> None:
+        """Append to the coordinate what `write` has left, which takes effect as a whole."""
+        if self._last is not None:
+            name, variable = self._last
+            self._opened(name).append(np.asarray(variable.data), at=self._end)
 
     def encode_variable(self, variable: Variable, name: Any = None) -> Variable:
         """Return a variable as it is stored.
@@ -163,7 +190,31 @@ class GroupStore(ZarrStore):
             for name, variable in encoded.items()
         }
 
+    def _end_of_coordinate(self, variables: Collection[Any]) -> int | None:
+        """Return where elements are appended if the coordinate of the dimension is there, and among the variables."""
+        if self._append_dim is None or self._append_dim not in variables:
+            return None
+        array = self.members.get(_encode_variable_name(self._append_dim))
+        return array.shape[0] if isinstance(array, Array) and array.ndim == 1 else None
+
+    def _left_over(self, array: Array, end: int | None) -> tuple[int, ...] | None:
+        """Return the shape of an array without what an interrupted append has left behind the end; None if nothing."""
+        if end is None:
+            return None
+        names = dimensions_of(array)
+        shape = tuple(
+            min(length, end) if name == self._append_dim else length
+            for name, length in zip(names, array.shape, strict=True)
+        )
+        return None if shape == array.shape else shape
+
     def _open_existing_array(self, *, name: str) -> Array:
+        array = self._opened(name)
+        if (shape := self._left_over(array, self._end)) is not None:
+            array.resize(shape)
+        return array
+
+    def _opened(self, name: str) -> Array:
         array: Array = self.zarr_group[name]
         return WithEmptyChunks.of(array) if self._write_empty else array
 

@@ -169,11 +169,15 @@ def to_zarr(
             target = top.get_child_store(path) if path else top
             target._write_region = write_region
             target.write(variables, attributes, given, writer)
+            if not compute:
+                target.finish()
+        writes = writer.sync(compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs)
+        if compute and append_dim is not None:
+            top.finish()
         if consolidated is None and not has_consolidated(format_of(top_group.metadata)):
             consolidated = False
         if mode != "r+" and consolidated is not False:
             consolidate_metadata(top_group.store, path=place.root)
-        writes = writer.sync(compute=compute, chunkmanager_store_kwargs=chunkmanager_store_kwargs)
     if compute:
         return top
     from dask import delayed

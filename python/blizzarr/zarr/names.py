@@ -10,6 +10,7 @@ AccessModeLiteral: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
 MemoryOrder: TypeAlias = Literal["C", "F"]
 ShapeLike: TypeAlias = Iterable[int] | int
 ZarrFormat: TypeAlias = Literal[2, 3]
+BytesLike: TypeAlias = bytes | bytearray | memoryview
 ChunkCoords: TypeAlias = Sequence[int]
 
 

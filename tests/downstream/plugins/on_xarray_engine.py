@@ -13,7 +13,7 @@ from blizzarr.formats import masks_fill
 from blizzarr.xarray import BlizzarrBackendEntrypoint, to_zarr
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.writing import _opened, _place
-from blizzarr.xarray.zarr_groups import as_zarr_group
+from blizzarr.xarray.zarr_groups import _ZarrGroup
 
 
 class Engine(BlizzarrBackendEntrypoint):
@@ -31,6 +31,13 @@ class Engine(BlizzarrBackendEntrypoint):
 
     def open_groups_as_dict(self, filename_or_obj: Any, *, mode: str = "r", **options: Any) -> Any:
         return super().open_groups_as_dict(filename_or_obj, **options)
+
+
+class Growing(_ZarrGroup):
+    """With the name of zarr-python by which a test creates arrays."""
+
+    def create(self, name: str, **options: Any) -> Any:
+        return self.group.create_array(name, **options)
 
 
 class Store(GroupStore):
@@ -52,7 +59,7 @@ class Store(GroupStore):
         masks = (
             masks_fill(found.metadata.format) if use_zarr_fill_value_as_mask is None else use_zarr_fill_value_as_mask
         )
-        return cls(as_zarr_group(found), mode, use_zarr_fill_value_as_mask=masks, cache_members=cache_members)
+        return cls(Growing(found), mode, use_zarr_fill_value_as_mask=masks, cache_members=cache_members)
 
 
 def usual(mode: str | None) -> Any:

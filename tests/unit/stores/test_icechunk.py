@@ -139,6 +139,27 @@ def test_each_session_is_a_place_of_its_own(repository: Any) -> None:
     assert place_of(one) == place_of(same) != place_of(other)
 
 
+def test_arrays_grow(repository: Any) -> None:
+    """A session takes no chunk beyond the shape, so the shape changes first; nobody sees it before the commit."""
+    session = repository.writable_session("main")
+    array = blizzarr.create_array(session.store, data=np.arange(3), chunks=2)
+    assert array.append([3, 4, 5]) == array.append([3, 4, 5], at=3) == (6,)
+    assert blizzarr.open_array(session.store)[:].tolist() == list(range(6))
+    session.commit("longer")
+    assert blizzarr.open_array(repository.readonly_session("main").store)[:].tolist() == list(range(6))
+
+
+def test_nodes_whose_names_are_those_of_chunks(repository: Any) -> None:
+    """To icechunk, ``c`` is a chunk of the node above, which is a group."""
+    session = repository.writable_session("main")
+    group = blizzarr.create_group(session.store)
+    group.create_array("c", data=np.float64(3.5))
+    group.create_group("d").create_array("c", data=np.arange(4), chunks=(2,))
+    found = blizzarr.open_group(session.store)
+    assert [path for path, _ in found.members(max_depth=None)] == ["c", "d", "d/c"]
+    assert (found["c"][...].item(), found["d/c"][:].tolist()) == (3.5, [0, 1, 2, 3])
+
+
 def test_nodes_whose_names_are_numbers(repository: Any) -> None:
     """As levels of OME-Zarr are called."""
     session = repository.writable_session("main")

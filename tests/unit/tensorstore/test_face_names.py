@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -88,3 +89,8 @@ def test_dir_of_the_module_shows_the_interface_only() -> None:
     shown = set(dir(ours))
     assert {name for name in shown if not (name.startswith("__") and name.endswith("__"))} == set(ours.__all__)
     assert {"__all__", "__doc__", "__name__"} <= shown
+
+
+def test_statistics_can_be_pickled() -> None:
+    statistics = ours.TensorStore.StorageStatistics(not_stored=True, fully_stored=False)
+    assert pickle.loads(pickle.dumps(statistics)) == statistics

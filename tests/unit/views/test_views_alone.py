@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -185,4 +186,18 @@ def test_indexing_needs_a_rank() -> None:
         lambda: pixels.shape,
     ):
         with pytest.raises(ValueError, match="Cannot perform indexing operations on Pixels with unspecified rank"):
+            act()
+
+
+def test_errors_about_several_values_say_what_tensorstore_says() -> None:
+    """After what was expected: which vectors or arrays do not fit each other."""
+    transform = IndexTransform(input_rank=3)
+    for act, said in (
+        (
+            lambda: transform[d[:][(1, 2) : (7, 8, 9)]],
+            "stop=[7,8,9] (rank 3) is incompatible with start",
+        ),
+        (lambda: transform[[1, 2, 3, 4], [1, 2, 3]], "Incompatible index array shapes: {3} vs {4}"),
+    ):
+        with pytest.raises(SelectionError, match=re.escape(said)):
             act()

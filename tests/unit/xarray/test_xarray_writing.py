@@ -344,3 +344,52 @@ def test_nothing_grows_before_all_can_be_written(tmp_path: Path) -> None:
     assert xr.open_dataset(tmp_path / "a.zarr", engine="blizzarr").identical(dataset)
     dataset.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
     assert blizzarr.open(tmp_path / "a.zarr")["a"][:].tolist() == [1, 2, 3, 1, 2, 3]
+
+
+@pytest.mark.parametrize("chunks", [None, 3])
+@pytest.mark.parametrize("written", [0, 1, 2])
+def test_an_append_that_dies_can_be_read_and_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: int | None, written: int
+) -> None:
+    """Whatever has grown by then: the coordinate grows last, and who reads or appends goes by it."""
+
+    def data(length: int, start: int = 0) -> xr.Dataset:
+        return counted(length, start).assign(u=("x", np.arange(start, start + length) / 4))
+
+    data(10).blizzarr.to_zarr(tmp_path / "a.zarr", encoding={"t": {"chunks": (4,)}})
+    more = data(7, 10) if chunks is None else data(7, 10).chunk(x=chunks)
+    grown: list[str] = []
+    resize = blizzarr.Array.resize
+
+    def dying(array: blizzarr.Array, shape: Any, *more: int) -> None:
+        if str(array.store) == str(tmp_path / "a.zarr"):
+            if len(grown) == written:
+                raise KeyboardInterrupt
+            grown.append(array.path)
+        resize(array, shape, *more)
+
+    def dying_at_the_end(*given: Any, at: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patching:
+        patching.setattr(blizzarr.Array, "resize", dying)
+        patching.setattr(blizzarr.Array, "append", dying_at_the_end)
+        with pytest.raises(KeyboardInterrupt):
+            more.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    assert len(grown) == written
+    assert blizzarr.open(tmp_path / "a.zarr")["x"].shape == (10,)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        xr.testing.assert_identical(opened(tmp_path / "a.zarr"), data(10))
+        xr.testing.assert_identical(opened(tmp_path / "a.zarr", chunks={}).compute(), data(10))
+        assert len(told) == 2 * written
+        assert all("is longer than the coordinates of 'x'" in str(one.message) for one in told)
+        del told[:]
+        # Another end than the one before, so that nothing of that is left.
+        more.isel(x=slice(5)).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+        assert len(told) == written
+        assert all("which has 10 elements: an append was interrupted" in str(one.message) for one in told)
+        del told[:]
+        xr.testing.assert_identical(opened(tmp_path / "a.zarr"), data(15))
+        assert not told
+    assert {array.shape for _, array in blizzarr.open_group(tmp_path / "a.zarr").arrays()} == {(15,)}

@@ -28,7 +28,7 @@ _NAMES: Final = {
     "buffer.cpu": {"buffer": "Buffer NDBuffer buffer_prototype numpy_buffer_prototype"},
     "chunk_grids": {"metadata": "RegularChunkGrid"},
     "chunk_key_encodings": {"metadata": "ChunkKeyEncoding DefaultChunkKeyEncoding V2ChunkKeyEncoding"},
-    "common": {"names": "JSON AccessModeLiteral MemoryOrder ShapeLike ZarrFormat ceildiv product"},
+    "common": {"names": "JSON AccessModeLiteral BytesLike MemoryOrder ShapeLike ZarrFormat ceildiv product"},
     "config": {"config": "BadConfigError Config config"},
     "dtype": {"dtype": " ".join(dtype.__all__)},
     "dtype.common": {"errors": "UnstableSpecificationWarning"},
