@@ -16,8 +16,7 @@ from typing import Any, Final, Literal
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
-from blizzarr.codecs.numcodecs.library import IMAGES
-from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX, NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.problems import Notice, Problems, describe, extension, name_path

@@ -77,8 +77,10 @@ class ZfpCodec(Codec):
         The bits of a number on average.
     precision
         The bits of each number that are kept.
-    minbits, maxbits
-        The least and the most bits of a block of up to ``4 ** ndim`` numbers.
+    minbits
+        The least bits of a block of up to ``4 ** ndim`` numbers.
+    maxbits
+        The most bits of a block.
     maxprec
         The most bits of each number that are kept.
     minexp

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.comparing import Comparison, Elements
+from blizzarr.comparing import Comparison
+from blizzarr.comparing.comparison import Elements
 from blizzarr.equality import differing
 from blizzarr.errors import MetadataError, StoreError
 from blizzarr.stores import MappingStore, StoreWrapper

@@ -61,7 +61,7 @@ def test_fixed_members() -> None:
     found = new({"shape": [5], "data_type": "int8"})
     assert (found["zarr_format"], found["node_type"]) == (3, "array")
     refused("Expected integer in the range [3, 3], but received: 2", {"zarr_format": 2})
-    refused('Expected "array", but received: "group"', {"node_type": "group"})
+    refused('Expected one of "array", but received: "group"', {"node_type": "group"})
 
 
 def test_shape() -> None:

@@ -13,7 +13,7 @@ from blizzarr.codecs.configs.memory_order import endian_of, to_little
 from blizzarr.codecs.numcodecs import ROWS, library
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.compressors import ShuffleCodec
-from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
+from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
 from blizzarr.codecs.objects import OBJECT_CODECS, ObjectCodec
 from blizzarr.codecs.transpose import TransposeCodec
@@ -137,7 +137,7 @@ def _of_user(name: str, config: dict[str, Any], path: str, problems: Problems) -
         problems.unknown(f"{path}.id", "codec", name, refused.reason)
         return None
     advice = "if it is one of yours, import what registers it with numcodecs before"
-    is_theirs = name.startswith(library.IMAGES)
+    is_theirs = name.startswith(IMAGES)
     reason = supplier("codec", name) if is_theirs else f"numcodecs has no codec of this name; {advice}"
     problems.unknown(f"{path}.id", "codec", name, reason)
     return None

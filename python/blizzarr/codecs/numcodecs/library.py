@@ -9,14 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Final
 
+from blizzarr.codecs.numcodecs.row import IMAGES
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.problems import describe
 
 ZFPY: Final = "zfpy==1.0.1"
 """The requirement of the codec zfpy: numcodecs cannot be imported beside 1.0.1.post0, which its extra installs."""
-
-IMAGES: Final = "imagecodecs_"
-"""The beginning of the ids of imagecodecs, which registers them with numcodecs only when it is asked to."""
 
 _REMEMBERED = 256
 

@@ -11,6 +11,8 @@ from blizzarr.problems import Problems
 
 PREFIX = "numcodecs."
 """The prefix of names of numcodecs in v3 documents."""
+IMAGES = "imagecodecs_"
+"""The beginning of the ids of imagecodecs, which registers them with numcodecs only when it is asked to."""
 
 
 class NumcodecsCodec(Codec):
