@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-from blizzarr.checking.check import Inventory, Progress, look
+from blizzarr.checking.check import Progress, look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import named
 from blizzarr.checking.quarantine import outermost
@@ -15,11 +16,15 @@ from blizzarr.checking.survey import unwrapped
 from blizzarr.distributing import Workers
 from blizzarr.errors import PathError
 from blizzarr.formats import chunk_prefix, node_of
+from blizzarr.model import ArrayMeta
 from blizzarr.recording.file import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.place import is_inside, place_of
 from blizzarr.transformers import ArrayKeys
+
+Arrays: TypeAlias = Mapping[str, ArrayMeta]
+"""The metadata of arrays, by path."""
 
 _MESSAGES = {
     "changed": "its checksum is not the one that was recorded",
@@ -44,7 +49,7 @@ def check_and_record(
     file = os.fsdecode(file)
     _refuse_inside(store, path, file)
 
-    def recorded(report: Report, _: Inventory, second: Progress) -> Checksums:
+    def recorded(report: Report, _: Arrays, second: Progress) -> Checksums:
         if not report.ok:
             return Checksums(file, "not recorded")
         manifest = record(store, path, second, workers)
@@ -71,9 +76,9 @@ def check_against(
     file = os.fsdecode(file)
     manifest = read_manifest(file)
 
-    def compared(report: Report, inventory: Inventory, second: Progress) -> Checksums:
+    def compared(report: Report, arrays: Arrays, second: Progress) -> Checksums:
         reported = {finding.key for finding in report.of_kind("unreadable", "no-file")}
-        nodes = _Nodes(inventory, path)
+        nodes = _Nodes(arrays, path)
         report.add(
             nodes.finding(difference)
             for difference in compare(store, path, manifest, second, workers)
@@ -87,7 +92,7 @@ def check_against(
 def _checked(
     store: Store,
     path: str,
-    checksums: Callable[[Report, Inventory, Progress], Checksums],
+    checksums: Callable[[Report, Arrays, Progress], Checksums],
     *,
     fast: bool,
     progress: Progress | None,
@@ -97,7 +102,10 @@ def _checked(
     began = time.monotonic()
     halves = _Halves(progress)
     report, inventory = look(store, path, fast=fast, progress=halves.first, workers=workers)
-    report.manifest = checksums(report, inventory, halves.second)
+    arrays = inventory.nodes.arrays()
+    # The rest lists every key: that of a million chunks is 130 MB.
+    del inventory
+    report.manifest = checksums(report, arrays, halves.second)
     report.seconds = time.monotonic() - began
     return report
 
@@ -105,9 +113,9 @@ def _checked(
 class _Nodes:
     """Turns differences from a manifest, which name keys, into findings, which name nodes and chunks."""
 
-    def __init__(self, inventory: Inventory, path: str) -> None:
+    def __init__(self, arrays: Arrays, path: str) -> None:
         self._path = path
-        self._metas = inventory.nodes.arrays()
+        self._metas = arrays
         self._arrays: Mapping[str, str] = {
             chunk_prefix(array_path, meta): array_path for array_path, meta in self._metas.items()
         }
