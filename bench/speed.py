@@ -15,7 +15,7 @@ from bench.results import Result
 OURS, LIMIT = "blizzarr", "limit"
 # As in the large picture.
 COLOURS = {"tensorstore": "#56B4E9", "zarrista": "#E69F00", "zarrs-python": "#CC79A7", "zarr-python fused": "#009E73"}
-WIDTH, LEFT, RIGHT, TOP, LINE = 680, 232, 16, 64, 34
+WIDTH, LEFT, RIGHT, TOP, LINE = 704, 256, 16, 64, 34
 TICKS = (0.5, 1, 2, 5, 10, 20, 50)
 
 

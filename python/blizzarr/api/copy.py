@@ -371,4 +371,4 @@ def _refuse_interrupted(record: Record, jobs: Sequence[ArrayCopy]) -> None:
 def _refuse_overlap(source: Array | Group, store: Store, path: str) -> None:
     """A copy into itself would never end, and one over itself would remove what is to be copied."""
     if is_below(source.store, source.path, store, path) or is_below(store, path, source.store, source.path):
-        raise ValueError(f"expected a destination outside of the source, found {path!r} in {store}, which overlaps it")
+        raise ValueError(f"expected a destination outside of the source, found /{path} in {store}, which overlaps it")

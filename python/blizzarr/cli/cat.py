@@ -39,12 +39,16 @@ def run(
         Format | None,
         typer.Option("--format", "-f", help="By default as the name of the output file says, otherwise text."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file; - is standard output.")
+    ] = None,
 ) -> None:
     """Print elements of an array as text, CSV, JSON or .npy.
 
     The array is read part by part, so it may be larger than memory.
     """
+    if output == Path("-"):
+        output = None
     place = Place.parse(path, selection)
     form = form or _named(output)
     if form is Format.npy and output is None and sys.stdout.isatty():

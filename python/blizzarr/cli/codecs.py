@@ -64,7 +64,7 @@ FormatOption: TypeAlias = Annotated[
 ]
 
 UpgradeOption: TypeAlias = Annotated[
-    str, typer.Option("--to", help="The format that it will have, see copy --help.", callback=_known_format)
+    str, typer.Option("--to", help="The format that it will have; copy --help lists them.", callback=_known_format)
 ]
 
 

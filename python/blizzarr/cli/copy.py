@@ -75,6 +75,8 @@ def run(
     """
     if resume and overwrite:
         raise typer.BadParameter("expected --resume or --overwrite, found both", param_hint="--resume")
+    if destination.lower().endswith((".npy", ".npz")) and not Path(destination).is_dir():
+        raise typer.BadParameter("expected a place for Zarr; cat -o FILE.npy writes a NumPy file", param_hint="DST")
     target = Place.parse(destination)
     options: dict[str, Any] = codec_arguments(codec)
     if chunks is not None:

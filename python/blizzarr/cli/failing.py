@@ -38,9 +38,13 @@ def as_options(text: str) -> str:
 
     >>> as_options("blizzarr.upgrade does; resume=True goes on; pass zarr_format='v2'; quarantine= is the place")
     'blizzarr upgrade does; --resume goes on; pass --format v2; --quarantine is the place'
+    >>> as_options("expected a group, found an array; use open_array")
+    'expected a group, found an array'
     """
     text = text.replace("set config.keep_foreign_files=True", "say --keep-foreign")
     text = text.replace("shards=None", "--shards none")
+    # No command but those for groups expects one.
+    text = text.removesuffix("; use open_array")
     text = re.sub(r"\bzarr_format='(\w+)'", r"--format \1", text)
     text = re.sub(r"\bblizzarr\.(upgrade|check|copy|consolidate)\b", r"blizzarr \1", text)
     text = re.sub(r"\bquarantine=, or --quarantine|\bquarantine=(?= )", "--quarantine", text)

@@ -159,13 +159,18 @@ def _panels(regions: list[Region], title: str, style: Style, size: int) -> NDArr
     rooms = [panel.room_left(region.axes[0], image.shape[0]) for image, region in zip(images, regions, strict=True)]
     room_right = panel.bar_room(first.array.dtype) if spread else 0
     width = sum(rooms) + sum(image.shape[1] + MARGIN for image in images) + MARGIN + room_right
-    top = MARGIN + (HEADING if title else 0) + (HEADING if heads or regions[0].fixed else 0)
-    canvas = Canvas(max(width, _width(title)), top + tallest + BELOW + MARGIN)
+    # What all panels have in common would not fit above each of them.
+    common = set.intersection(*(set(region.fixed) for region in regions)) if heads else set()
+    note = first.describe_fixed(common)
+    above = MARGIN + (HEADING if title else 0)
+    top = above + (HEADING if note else 0) + (HEADING if heads or first.fixed else 0)
+    canvas = Canvas(max(width, _width(title), _width(note)), top + tallest + BELOW + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
+    canvas.text(MARGIN, above + 2, note, PALE)
     left = MARGIN // 2
     for image, region, room in zip(images, regions, rooms, strict=True):
         left += room
-        canvas.text(left, top - HEADING + 2, region.describe_fixed(), PALE)
+        canvas.text(left, top - HEADING + 2, region.describe_fixed(set(region.fixed) - common), PALE)
         vertical, horizontal = region.axes[:2]
         panel.draw_image(canvas, left, top, image, (vertical, horizontal), lower=style.puts_below(vertical))
         left += image.shape[1] + MARGIN

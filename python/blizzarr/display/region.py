@@ -7,7 +7,7 @@ step gives the range of the samples. Nothing is averaged: a sample is an element
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, Self
 
@@ -158,9 +158,10 @@ class Region:
         numbers = as_numbers(values, masked_value(meta))
         return unpacked(numbers, meta.attributes) if values.dtype.kind in "iuf" else numbers
 
-    def describe_fixed(self) -> str:
-        """The indices along the axes that are not shown, like ``time = 3, level = 0``."""
-        return ", ".join(self.describe(number, index) for number, index in sorted(self.fixed))
+    def describe_fixed(self, chosen: Collection[tuple[int, int]] | None = None) -> str:
+        """The indices along the axes that are not shown, or those of them that are chosen: ``time = 3, level = 0``."""
+        fixed = self.fixed if chosen is None else chosen
+        return ", ".join(self.describe(number, index) for number, index in sorted(fixed))
 
     def describe(self, number: int, index: int) -> str:
         """The index along one axis, like ``level = 0 of 12``, or ``time = 2001-01-05`` if there are coordinates."""

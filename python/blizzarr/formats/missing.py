@@ -56,10 +56,30 @@ def _beside(store: LocalStore) -> str | None:
     if store.links == "within-root":
         return None
     try:
-        meant = nearest(store.root.name, os.listdir(store.root.parent))
+        meant = _meant(store.root.name, os.listdir(store.root.parent))
     except OSError:
         return None
     return None if meant is None else f"did you mean {meant!r}?"
+
+
+def _meant(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was probably meant, or None; a suffix that both have makes them no more alike.
+
+    >>> _meant("heet.zarr", ["rain.zarr", "heat.zarr"]), _meant("nothing.zarr", ["t.zarr"])
+    ('heat.zarr', None)
+    >>> _meant("heat.zar", ["t.zarr", "heat.zarr"])
+    'heat.zarr'
+    """
+    stem, suffix = os.path.splitext(name)
+    same, others = {}, []
+    for other in names:
+        beginning, end = os.path.splitext(other)
+        if end == suffix:
+            same[beginning] = other
+        else:
+            others.append(other)
+    found = nearest(stem, same)
+    return nearest(name, others) if found is None else same[found]
 
 
 def _directory_above(store: LocalStore, detect: Callable[[Any, str], Node | None]) -> str | None:
@@ -102,6 +122,6 @@ def _node_at(store: Store, path: str, name: str, detect: Callable[[Any, str], No
     prefix = None if form is None else form.listing_prefix(path)
     names = [] if form is None or prefix is None else form.child_names(path, *store.list_dir(prefix))
     more = "" if len(names) <= _SHOWN else f" and {len(names) - _SHOWN} more"
-    meant = nearest(missing, names)
+    meant = _meant(missing, names)
     has = f"the group {name} has {', '.join(names[:_SHOWN]) or 'no members'}{more}"
     return has if meant is None else f"did you mean {meant!r}? T{has[1:]}"

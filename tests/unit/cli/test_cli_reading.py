@@ -172,6 +172,8 @@ def test_cat_into_a_file_named_by_its_format(run: Run, data: Path, volume: np.nd
     np.testing.assert_array_equal(np.load("plane.npy"), volume[0])
     assert run("cat", f"{data}/brain/t1[0]", "-o", "plane.csv").code == 0
     np.testing.assert_array_equal(np.loadtxt("plane.csv", delimiter=","), volume[0])
+    assert run("cat", f"{data}/series", "-o", "-").out == run("cat", f"{data}/series").out != ""
+    assert not Path("-").exists()
 
 
 def test_cat_as_text(run: Run, data: Path) -> None:
@@ -265,6 +267,9 @@ def test_zip_files_are_read_like_directories(run: Run, data: Path, volume: np.nd
         (["show", "data.zarr/brain/t1", "--cmap", "nothing"], 1, "expected one of the colour maps viridis"),
         (["show", "data.zarr/series", "--origin", "left"], 2, "expected 'upper' or 'lower', found 'left'"),
         (["show", "data.zarr/series", "-o", "x.jpg"], 2, "expected a file named .png, found 'x.jpg'"),
+        (["show", "data.zarr/series", "-o", "-"], 2, "expected a file named .png, found '-'"),
+        (["copy", "data.zarr", "data.zarr"], 1, "found / in "),
+        (["copy", "data.zarr/series", "series.npy"], 2, "cat -o FILE.npy writes a NumPy file"),
         (["show", "data.zarr/series", "-o", "no/such/place.png"], 1, "no/such/place.png"),
         (["tree"], 2, "Missing argument"),
         (["frobnicate"], 2, "frobnicate"),

@@ -123,6 +123,18 @@ def test_a_selection_names_what_is_shown() -> None:
     assert recorder.read == [(2, slice(9, None, -1), slice(0, 10, 1))]
 
 
+def test_what_all_panels_have_in_common_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *rest, **more: texts.append(text))
+    render(Recorder(np.zeros((2, 3, 4, 5, 6)), (1,) * 5, ("t", "c", "z", "y", "x")))
+    assert [text for text in texts if " = " in text] == [
+        "t = 1 of 2, c = 1 of 3",
+        "z = 2 of 4",
+        "y = 2 of 5",
+        "x = 3 of 6",
+    ]
+
+
 def test_curve_keeps_gaps() -> None:
     values = np.full(100, np.nan)
     values[:10] = 1.0
