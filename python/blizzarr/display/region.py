@@ -208,5 +208,5 @@ def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]
     if kind in "biuf" or (kind == "V" and values.dtype.names is None and values.dtype.type is not np.void):
         plain: NDArray[np.float64] = values.astype(np.float64)
         return plain
-    found = "objects, like texts" if kind == "O" else f"elements of type {values.dtype}"
+    found = "objects, such as text" if kind == "O" else f"elements of type {values.dtype}"
     raise ValueError(f"expected numbers to make a picture of, found {found}; blizzarr cat shows them")

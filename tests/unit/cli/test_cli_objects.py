@@ -64,7 +64,7 @@ def test_cat_as_npy_is_refused(run: Any, there: Path) -> None:
 def test_no_pictures(run: Any, there: Path) -> None:
     found = run("show", "a.zarr/text", "-o", "x.png")
     assert found.code == 1
-    assert "expected numbers to make a picture of, found objects, like texts; blizzarr cat shows them" in found.err
+    assert "expected numbers to make a picture of, found objects, such as text; blizzarr cat shows them" in found.err
     assert not (there / "x.png").exists()
 
 
