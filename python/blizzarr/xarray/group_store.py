@@ -80,10 +80,11 @@ class GroupStore(ZarrStore):
         writer: Any = None,
         unlimited_dims: Any = None,
     ) -> None:
-        """Encode the content of a dataset, and write it; see `encoded` and `write`."""
+        """Encode the content of a dataset, and write it; see `encoded`, `write` and `finish`."""
         encoded, attributes = self.encoded(variables, attributes)
         self.set_dimensions(encoded, unlimited_dims=unlimited_dims)
         self.write(encoded, attributes, check_encoding_set, writer)
+        self.finish()
 
     def encoded(
         self, variables: Mapping[Any, Variable], attributes: Mapping[str, Any]
