@@ -296,7 +296,7 @@ def _promoted(numbers: np.ndarray[Any, Any], taken: np.dtype[Any]) -> np.ndarray
 
 
 def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the numbers of this data type that zfp has decompressed, those beyond it as its limits."""
+    """Return what zfp has decompressed as this data type; beyond it are its limits, or infinity if it has one."""
     bits = 8 * dtype.itemsize
     if dtype.kind in "mM":
         return made.view(dtype)
@@ -304,7 +304,8 @@ def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any
         limits = np.iinfo(dtype)
         made = (made >> (31 - bits)) + _lowest(dtype)
         return made.clip(limits.min, limits.max).astype(dtype)
-    return (made.clip(0) if dtype.kind == "u" else made).astype(dtype, copy=False)
+    with np.errstate(over="ignore"):
+        return (made.clip(0) if dtype.kind == "u" else made).astype(dtype, copy=False)
 
 
 def _lowest(dtype: np.dtype[Any]) -> int:

@@ -320,6 +320,14 @@ def test_zfp(codec: ZfpCodec, shape: tuple[int, ...]) -> None:
         array[...]
 
 
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
+def test_zfp_makes_infinity_of_a_half_that_is_too_large() -> None:
+    data = np.array([65504, 65504, -65504, 1], "f2")
+    array = blizzarr.create_array({}, data=data, serializer=ZfpCodec("fixed_rate", rate=4), compressors=None)
+    with np.errstate(all="raise"):
+        assert array[0] == np.inf
+
+
 def test_options_of_zfp() -> None:
     """The options of a mode must be there, and no other; other data types and five axes are not supported."""
     for options, dtype, shape, expected in (
