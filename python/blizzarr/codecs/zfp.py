@@ -39,6 +39,12 @@ _EXTRA_BITS: Final = 64
 """More than the bits of a block that are not those of its values, such as the exponent."""
 _MAX_BITS: Final = 1 << 15
 """More bits than a block ever has."""
+_HEADS: Final = {"int32": (1, 5), "int64": (1, 6), "float32": (9, 15), "float64": (12, 19)}
+"""The bits at the beginning of a block that zfp reads and writes whatever `maxbits` says, which has to have room for
+them: zfp counts down from it, and would run on behind zero. The second number is that of blocks that keep everything.
+"""
+_LEAST_EXPONENT: Final = -1074
+"""Blocks keep everything if `minexp` is below."""
 _SHAPE_BITS: Final = 48
 _HEADER_BITS: Final = 32 + 4 + _SHAPE_BITS + 64
 """Those of zfp's header: magic, type and rank, shape, parameters."""
@@ -134,6 +140,11 @@ class ZfpCodec(Codec):
         if chunk.dtype is not None and chunk.dtype.name not in _TYPES:
             expected = f"a codec for such elements; this one is for {', '.join(_TYPES)}"
             problems.add(path, expected, str(chunk.dtype))
+        elif chunk.dtype is not None and self.maxbits is not None and self.minexp is not None:
+            least = _HEADS[_TYPES[chunk.dtype.name]][self.minexp < _LEAST_EXPONENT]
+            if self.maxbits < least:
+                expected = f"at least {least} bits for a block of {chunk.dtype} with this minexp"
+                problems.add(f"{path}.configuration.maxbits", expected, self.maxbits)
         if chunk.shape is not None and len(chunk.shape) > _MAX_RANK:
             problems.add(path, f"a codec for such chunks; this one is for at most {_MAX_RANK} axes", len(chunk.shape))
         elif self.mode == "expert" and chunk.shape:
@@ -285,7 +296,7 @@ def _promoted(numbers: np.ndarray[Any, Any], taken: np.dtype[Any]) -> np.ndarray
 
 
 def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the numbers of this data type that zfp has decompressed, those beyond it as its limits."""
+    """Return what zfp has decompressed as this data type; beyond it are its limits, or infinity if it has one."""
     bits = 8 * dtype.itemsize
     if dtype.kind in "mM":
         return made.view(dtype)
@@ -293,7 +304,8 @@ def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any
         limits = np.iinfo(dtype)
         made = (made >> (31 - bits)) + _lowest(dtype)
         return made.clip(limits.min, limits.max).astype(dtype)
-    return (made.clip(0) if dtype.kind == "u" else made).astype(dtype, copy=False)
+    with np.errstate(over="ignore"):
+        return (made.clip(0) if dtype.kind == "u" else made).astype(dtype, copy=False)
 
 
 def _lowest(dtype: np.dtype[Any]) -> int:

@@ -6,6 +6,7 @@ https://zarr-specs.readthedocs.io/en/latest/v3/core/#array-metadata
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import gcd
 from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.codecs import CodecChain
@@ -124,6 +125,8 @@ def _codecs(
     before = len(problems.items)
     # What divides every chunk divides these lengths; limits are for the largest chunk.
     divisors = None if grid is None else grid.divisors()
+    if grid is not None and shape is not None and grid.ends_with_array:
+        divisors = tuple(map(gcd, grid.inside(shape), shape))
     chain = CodecChain.from_json(value, dtype=dtype, chunk_shape=divisors, problems=problems)
     if grid is None or shape is None or len(problems.items) > before or divisors == (largest := grid.inside(shape)):
         return chain

@@ -46,7 +46,9 @@ class Edges:
     def __init__(self, runs: Iterable[tuple[int, int]], *, is_open: bool = False) -> None:
         flat = np.fromiter(chain.from_iterable(runs), np.int64)
         lengths, counts = flat[::2], flat[1::2]
-        if np.dot(lengths.astype(float), counts) > 2.0**63:
+        stop = int(np.dot(lengths, counts))
+        # Below zero: rounded, as many as the integers just do not have are not more.
+        if stop < 0 or np.dot(lengths.astype(float), counts) > 2.0**63:
             raise OverflowError("more elements along an axis than 64 bits count")
         new = np.diff(lengths, prepend=0) != 0
         firsts, starts = np.cumsum(counts) - counts, np.cumsum(lengths * counts) - lengths * counts
@@ -57,7 +59,7 @@ class Edges:
         self.is_open = is_open
         # For the quick ways of the most frequent kind.
         self._even = self._lengths[0] if is_open and len(self._lengths) == 1 else 0
-        self.stop: int | None = None if is_open else int(np.dot(lengths, counts))
+        self.stop: int | None = None if is_open else stop
         """Where the last chunk ends; None if there is no last one."""
 
     @staticmethod

@@ -80,10 +80,11 @@ class GroupStore(ZarrStore):
         writer: Any = None,
         unlimited_dims: Any = None,
     ) -> None:
-        """Encode the content of a dataset, and write it; see `encoded` and `write`."""
+        """Encode the content of a dataset, and write it; see `encoded`, `write` and `finish`."""
         encoded, attributes = self.encoded(variables, attributes)
         self.set_dimensions(encoded, unlimited_dims=unlimited_dims)
         self.write(encoded, attributes, check_encoding_set, writer)
+        self.finish()
 
     def encoded(
         self, variables: Mapping[Any, Variable], attributes: Mapping[str, Any]
@@ -195,7 +196,9 @@ class GroupStore(ZarrStore):
         if self._append_dim is None or self._append_dim not in variables:
             return None
         array = self.members.get(_encode_variable_name(self._append_dim))
-        return array.shape[0] if isinstance(array, Array) and array.ndim == 1 else None
+        # Another variable may have the name of the dimension, too.
+        is_coordinate = isinstance(array, Array) and dimensions_of(array) == (self._append_dim,)
+        return array.shape[0] if is_coordinate else None
 
     def _left_over(self, array: Array, end: int | None) -> tuple[int, ...] | None:
         """Return the shape of an array without what an interrupted append has left behind the end; None if nothing."""

@@ -61,7 +61,8 @@ class ArrayConfig(NamedTuple):
             raise TypeError(f"expected {', '.join(cls._fields)} as config=, found {', '.join(sorted(unknown))}")
         for name, value in members.items():
             check_array_setting(name, value)
-        return cls(**{name: config.get(f"array.{name}") for name in cls._fields} | members)
+        made = cls(**{name: config.get(f"array.{name}") for name in cls._fields} | members)
+        return made._replace(write_empty_chunks=bool(made.write_empty_chunks))
 
     @classmethod
     def from_dict(cls, data: Any) -> ArrayConfig:

@@ -210,9 +210,9 @@ def check_array_setting(name: str, value: Any) -> None:
     """
     if name == "order" and value not in ("C", "F"):
         raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")
-    if name == "read_missing_chunks" and value is False:
+    if name == "read_missing_chunks" and not value:
         raise BadConfigError(
-            "expected array.read_missing_chunks to be True, found False: chunks that are not stored are always "
+            f"expected array.read_missing_chunks to be True, found {value!r}: chunks that are not stored are always "
             "read as the fill value; nchunks_initialized of an array says how many are stored"
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import BlizzarrError, CodecError, UnsupportedOperationError
+from blizzarr.errors import CodecError, MetadataError, UnsupportedOperationError
 from blizzarr.model.chunk_grid import RegularBoundedGrid
 
 DATA = np.arange(70, dtype="i2").reshape(7, 10)
@@ -59,5 +59,11 @@ def test_shards_do_not_end_within_an_inner_chunk() -> None:
     blizzarr.create_array(store, shape=(8, 8), dtype="i2", chunks=(2, 2), shards=(4, 4))
     document = json.loads(store["zarr.json"])
     document["chunk_grid"]["name"], document["shape"] = "zarrs.regular_bounded", [7, 8]
-    with pytest.raises(BlizzarrError, match=r"shard|divide|multiple"):
-        blizzarr.open_array({"zarr.json": json.dumps(document).encode()})[...]
+    with pytest.raises(MetadataError, match=r"chunk_shape\[0\]: expected a divisor of 1, the length of the shard"):
+        blizzarr.open_array({"zarr.json": json.dumps(document).encode()})
+    store = {}
+    with pytest.raises(MetadataError, match="a divisor of 2"):
+        blizzarr.create_array(store, shape=10, dtype="i2", chunks=4, shards=RegularBoundedGrid((8,)))
+    assert not store
+    array = blizzarr.create_array(store, data=np.arange(14), chunks=2, shards=RegularBoundedGrid((8,)))
+    assert array[7:].tolist() == [*range(7, 14)]

@@ -320,6 +320,14 @@ def test_zfp(codec: ZfpCodec, shape: tuple[int, ...]) -> None:
         array[...]
 
 
+@pytest.mark.skipif(find_spec("zfpy") is None, reason="zfpy is not installed")
+def test_zfp_makes_infinity_of_a_half_that_is_too_large() -> None:
+    data = np.array([65504, 65504, -65504, 1], "f2")
+    array = blizzarr.create_array({}, data=data, serializer=ZfpCodec("fixed_rate", rate=4), compressors=None)
+    with np.errstate(all="raise"):
+        assert array[0] == np.inf
+
+
 def test_options_of_zfp() -> None:
     """The options of a mode must be there, and no other; other data types and five axes are not supported."""
     for options, dtype, shape, expected in (
@@ -328,6 +336,12 @@ def test_options_of_zfp() -> None:
         ({"mode": "reversible"}, "complex64", [4], "this one is for int8"),
         ({"mode": "expert", "minbits": 1, "maxbits": 9, "maxprec": 4}, "float32", [4], "minexp for the mode"),
         ({**EXPERT, "minbits": 14}, "float32", [4], "at most maxbits, 13"),
+        ({**EXPERT, "maxbits": 8}, "float32", [4], "at least 9 bits for a block of float32 with this minexp"),
+        ({**EXPERT, "maxbits": 11}, "float64", [4], "at least 12 bits"),
+        ({**EXPERT, "minexp": -1075}, "float16", [4], "at least 15 bits"),
+        ({**EXPERT, "maxbits": 18, "minexp": -1075}, "float64", [4], "at least 19 bits"),
+        ({**EXPERT, "maxbits": 4, "minexp": -1075}, "uint8", [4], "at least 5 bits"),
+        ({**EXPERT, "maxbits": 5, "minexp": -1075}, "int64", [4], "at least 6 bits"),
         (EXPERT, "float32", [1, 1, 1, 4097], "in this mode, it is for at most 4,096 elements along each axis"),
         ({"mode": "reversible"}, "float32", [1] * 5, "at most 4 axes"),
         ({"mode": "fast"}, "float32", [4], "one of"),

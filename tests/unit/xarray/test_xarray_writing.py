@@ -18,6 +18,8 @@ from blizzarr.errors import MetadataError, NodeExistsError, NodeNotFoundError, U
 from blizzarr.stores import FsspecStore, MemoryStore
 from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
 from blizzarr.xarray import to_zarr
+from blizzarr.xarray.group_store import GroupStore
+from blizzarr.xarray.zarr_groups import as_zarr_group
 
 
 def opened(target: Any, **options: Any) -> xr.Dataset:
@@ -393,3 +395,19 @@ def test_an_append_that_dies_can_be_read_and_repeated(
         xr.testing.assert_identical(opened(tmp_path / "a.zarr"), data(15))
         assert not told
     assert {array.shape for _, array in blizzarr.open_group(tmp_path / "a.zarr").arrays()} == {(15,)}
+
+
+def test_an_append_beside_a_variable_with_the_name_of_the_dimension(tmp_path: Path) -> None:
+    """Along another dimension it is no coordinate: it does not grow, and does not say where others end."""
+    dataset = xr.Dataset({"x": ("station", [7.0, 8.0]), "a": ("x", [1, 2, 3, 4, 5])})
+    dataset.blizzarr.to_zarr(tmp_path / "a.zarr")
+    dataset.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    stored = {name: array[:].tolist() for name, array in blizzarr.open_group(tmp_path / "a.zarr").arrays()}
+    assert stored == {"x": [7, 8], "a": [1, 2, 3, 4, 5] * 2}
+
+
+def test_xarrays_own_way_into_a_store_appends_all_of_a_dataset(tmp_path: Path) -> None:
+    counted(3).blizzarr.to_zarr(tmp_path / "a.zarr")
+    group = as_zarr_group(blizzarr.open_group(tmp_path / "a.zarr"))
+    counted(2, 3).dump_to_store(GroupStore(group, mode="a", append_dim="x"))
+    xr.testing.assert_identical(opened(tmp_path / "a.zarr"), counted(5))

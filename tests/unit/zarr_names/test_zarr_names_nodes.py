@@ -131,6 +131,9 @@ def test_configuration_stores_empty_chunks() -> None:
     z[:2] = 0
     assert z.config.write_empty_chunks
     assert sorted(store) == ["c/0", "zarr.json"]
+    with zarr.config.set({"array.write_empty_chunks": 1}):
+        zarr.open_array(store)[2:] = 0
+    assert sorted(store) == ["c/0", "c/1", "zarr.json"]
     assert pickle.loads(pickle.dumps(zarr.array([1]))).config == zarr.array([1]).config
 
 

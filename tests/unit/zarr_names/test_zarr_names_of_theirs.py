@@ -80,8 +80,9 @@ def test_array_config() -> None:
 
 def test_missing_chunks_cannot_be_an_error() -> None:
     """A program that counts on the error would take the fill value for data."""
-    with pytest.raises(ValueError, match="read_missing_chunks to be True"):
-        zarr.config.set({"array.read_missing_chunks": False})
+    for value in (False, 0):
+        with pytest.raises(ValueError, match=f"read_missing_chunks to be True, found {value}"):
+            zarr.config.set({"array.read_missing_chunks": value})
     assert zarr.config.get("array.read_missing_chunks") is True
 
 
