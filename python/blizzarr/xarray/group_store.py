@@ -111,6 +111,12 @@ class GroupStore(ZarrStore):
         end = self._end_of_coordinate(variables)
         for name in there:
             array = self.members[_encode_variable_name(name)]
+            length = dict(zip(dimensions_of(array), array.shape, strict=True)).get(self._append_dim)
+            if end is not None and length is not None and length < end:
+                raise ValueError(
+                    f"{array.name} has {length} elements along {self._append_dim!r}, and its coordinate has {end}: "
+                    "what is appended to both would be apart. Append first what is missing, without the coordinate"
+                )
             if self._left_over(array, end):
                 warn(
                     f"{array.name} is longer along {self._append_dim!r} than its coordinate, which has {end} elements: "

@@ -393,3 +393,19 @@ def test_an_append_that_dies_can_be_read_and_repeated(
         xr.testing.assert_identical(opened(tmp_path / "a.zarr"), data(15))
         assert not told
     assert {array.shape for _, array in blizzarr.open_group(tmp_path / "a.zarr").arrays()} == {(15,)}
+
+
+def test_append_where_a_variable_is_shorter_than_the_coordinate(tmp_path: Path) -> None:
+    """What is appended to both would be apart: nothing is written until the shorter one has caught up."""
+
+    def data(start: int) -> xr.Dataset:
+        return counted(4, start).assign(u=("x", np.arange(start, start + 4) / 4))
+
+    data(0).blizzarr.to_zarr(tmp_path / "a.zarr")
+    data(4)[["t"]].blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    with pytest.raises(ValueError, match="/u has 4 elements along 'x', and its coordinate has 8"):
+        data(8).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    data(4)[["u"]].drop_vars("x").blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    data(8).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    whole = counted(12, 0).assign(u=("x", np.arange(12) / 4))
+    xr.testing.assert_identical(opened(tmp_path / "a.zarr"), whole)
