@@ -1,7 +1,7 @@
 """Codecs: their names and options, one class each, and the codec chain of an array.
 
-Pass them to `create_array` as `compressors`, `filters` or `serializer`. The engine does their work, or the codec does it
-as a step in Python. `blizzarr.register_codec` adds your own.
+Pass them to `create_array` as `compressors`, `filters` or `serializer`. The engine does their work, or the codec does
+it as a step in Python. `blizzarr.register_codec` adds your own.
 """
 
 from __future__ import annotations

@@ -214,13 +214,21 @@ class _Zfp:
         most = self.encoded_size(max_size)
         if not 0 < len(encoded) <= most:
             raise CodecError(f"expected 1 to {most:,} bytes, found {len(encoded):,}")
-        # zfp reads on behind the end of damaged data: there have to be bytes.
-        padded = encoded + bytes(most - len(encoded))
-        if self.codec.mode == "expert":
-            made = self.zfpy.decompress_numpy(self._with_header(padded))
-        else:
-            made = self.zfpy._decompress(padded, self._type, self._shape, **self._options)
+        # zfp reads on behind the end of what was cut off, where zeros are zeros to it, and does not say how far. Other
+        # bytes there change the elements, unless the stream is whole, or lacks but a few bits.
+        behind = most - len(encoded)
+        made = self._decompressed(encoded + bytes(behind))
+        if made.tobytes() != self._decompressed(encoded + b"\xff" * behind).tobytes():
+            raise CodecError(f"data ended after {len(encoded):,} encoded bytes")
         return self.layout.stored(_demoted(made, self.layout.dtype).reshape(self.layout.shape))
+
+    def _decompressed(self, encoded: bytes) -> np.ndarray[Any, Any]:
+        made: np.ndarray[Any, Any]
+        if self.codec.mode == "expert":
+            made = self.zfpy.decompress_numpy(self._with_header(encoded))
+        else:
+            made = self.zfpy._decompress(encoded, self._type, self._shape, **self._options)
+        return made
 
     @property
     def _type(self) -> int:

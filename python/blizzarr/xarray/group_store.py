@@ -109,15 +109,8 @@ class GroupStore(ZarrStore):
                 )
         encoded, attributes = self.encode({name: variables[name] for name in new}, attributes)
         encoded |= self._encoded_as_stored({name: variables[name] for name in there})
-        end = self._end_of_coordinate(variables)
         for name in there:
-            array = self.members[_encode_variable_name(name)]
-            if self._left_over(array, end):
-                warn(
-                    f"{array.name} is longer along {self._append_dim!r} than its coordinate, which has {end} elements: "
-                    "an append was interrupted, and what it left is replaced",
-                    stacklevel=3,
-                )
+            self._check_appended(self.members[_encode_variable_name(name)], name, variables)
         if self._mode == "a-" and self._append_dim is not None:
             # Only new variables, and those that grow.
             encoded = {k: v for k, v in encoded.items() if k not in there or self._append_dim in v.dims}
@@ -191,14 +184,43 @@ class GroupStore(ZarrStore):
             for name, variable in encoded.items()
         }
 
-    def _end_of_coordinate(self, variables: Collection[Any]) -> int | None:
-        """Return where elements are appended if the coordinate of the dimension is there, and among the variables."""
-        if self._append_dim is None or self._append_dim not in variables:
+    def _check_appended(self, array: Array, name: Any, variables: Mapping[Any, Variable]) -> None:
+        """Check that what is appended to an array lies beside what is appended to the coordinate, now or before.
+
+        Raise `ValueError` if not.
+        """
+        end, added = self._stored_end(), variables[name].sizes.get(self._append_dim)
+        length = dict(zip(dimensions_of(array), array.shape, strict=True)).get(self._append_dim)
+        if end is None or length is None or added is None:
+            return
+        there = f"{array.name} has {length} elements along {self._append_dim!r}, and its coordinate has {end}"
+        if self._append_dim not in variables:
+            if length + added > end:
+                raise ValueError(f"{there}: {added} more would have none. Append them with their coordinate")
+        elif length < end:
+            raise ValueError(
+                f"{there}: what is appended to both would be apart. Append what is missing first, and no coordinate"
+            )
+        elif length == end + added and name != self._append_dim:
+            warn(f"{there}: an append was interrupted, and what it left is replaced", stacklevel=4)
+        elif length > end:
+            raise ValueError(
+                f"{there}: what an interrupted append of {length - end} left, or elements of another program. Repeat "
+                f"that append, or resize the array to {end}"
+            )
+
+    def _stored_end(self) -> int | None:
+        """Return the length of the stored coordinate of the dimension along which is appended; None without one."""
+        if self._append_dim is None:
             return None
         array = self.members.get(_encode_variable_name(self._append_dim))
         # Another variable may have the name of the dimension, too.
         is_coordinate = isinstance(array, Array) and dimensions_of(array) == (self._append_dim,)
         return array.shape[0] if is_coordinate else None
+
+    def _end_of_coordinate(self, variables: Collection[Any]) -> int | None:
+        """Return where elements are appended if the coordinate of the dimension is there, and among the variables."""
+        return self._stored_end() if self._append_dim in variables else None
 
     def _left_over(self, array: Array, end: int | None) -> tuple[int, ...] | None:
         """Return the shape of an array without what an interrupted append has left behind the end; None if nothing."""

@@ -387,14 +387,26 @@ def test_an_append_that_dies_can_be_read_and_repeated(
         assert len(told) == 2 * written
         assert all("is longer than the coordinates of 'x'" in str(one.message) for one in told)
         del told[:]
-        # Another end than the one before, so that nothing of that is left.
-        more.isel(x=slice(5)).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+        if written:
+            # Another end than the one before: what is there may be somebody's.
+            with pytest.raises(ValueError, match=r"17 elements along 'x', and its coordinate has 10: .* Repeat that"):
+                more.isel(x=slice(5)).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+        more.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
         assert len(told) == written
-        assert all("which has 10 elements: an append was interrupted" in str(one.message) for one in told)
+        assert all("its coordinate has 10: an append was interrupted" in str(one.message) for one in told)
         del told[:]
-        xr.testing.assert_identical(opened(tmp_path / "a.zarr"), data(15))
+        xr.testing.assert_identical(opened(tmp_path / "a.zarr"), data(17))
         assert not told
-    assert {array.shape for _, array in blizzarr.open_group(tmp_path / "a.zarr").arrays()} == {(15,)}
+    assert {array.shape for _, array in blizzarr.open_group(tmp_path / "a.zarr").arrays()} == {(17,)}
+
+
+def test_no_append_removes_what_was_appended_without_the_coordinate(tmp_path: Path) -> None:
+    """Elements without a place on the coordinate are refused: the next append would take them for what a kill left."""
+    counted(3).blizzarr.to_zarr(tmp_path / "a.zarr")
+    with pytest.raises(ValueError, match="/t has 3 elements along 'x', and its coordinate has 3: 2 more would have"):
+        counted(2, 3).drop_vars("x").blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    counted(2, 3).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    xr.testing.assert_identical(opened(tmp_path / "a.zarr"), counted(5))
 
 
 def test_an_append_beside_a_variable_with_the_name_of_the_dimension(tmp_path: Path) -> None:
@@ -411,3 +423,19 @@ def test_xarrays_own_way_into_a_store_appends_all_of_a_dataset(tmp_path: Path) -
     group = as_zarr_group(blizzarr.open_group(tmp_path / "a.zarr"))
     counted(2, 3).dump_to_store(GroupStore(group, mode="a", append_dim="x"))
     xr.testing.assert_identical(opened(tmp_path / "a.zarr"), counted(5))
+
+
+def test_append_where_a_variable_is_shorter_than_the_coordinate(tmp_path: Path) -> None:
+    """What is appended to both would be apart: nothing is written until the shorter one has caught up."""
+
+    def data(start: int) -> xr.Dataset:
+        return counted(4, start).assign(u=("x", np.arange(start, start + 4) / 4))
+
+    data(0).blizzarr.to_zarr(tmp_path / "a.zarr")
+    data(4)[["t"]].blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    with pytest.raises(ValueError, match="/u has 4 elements along 'x', and its coordinate has 8"):
+        data(8).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    data(4)[["u"]].drop_vars("x").blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    data(8).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    whole = counted(12, 0).assign(u=("x", np.arange(12) / 4))
+    xr.testing.assert_identical(opened(tmp_path / "a.zarr"), whole)
