@@ -61,7 +61,7 @@ FLOORS: list[set[str]] = [
     {"api"},
     {"tensorstore", "dask", "xarray", "zarr_pipeline"},
     {"for_zarr", "neuroglancer"},
-    {"cli", "testing", "zarr"},
+    {"__main__", "cli", "testing", "zarr"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
