@@ -41,7 +41,7 @@ impl Bitround {
             return value;
         }
         // Halfway, to the even neighbour; where the greater neighbour is none of the type's, to the lesser one.
-        let up = (1 << (dropped - 1)) - 1 + (value >> dropped & 1);
+        let up = (1 << (dropped - 1)) - 1 + (value >> (dropped - 1) >> 1 & 1);
         let sum = value.checked_add(up).filter(|&sum| sum <= whole).unwrap_or(value);
         sum >> (dropped - 1) >> 1 << (dropped - 1) << 1
     }
