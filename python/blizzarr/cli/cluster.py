@@ -14,8 +14,8 @@ SchedulerOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Give the work, in parts, to the Dask cluster with this scheduler, like tcp://host:8786. Where there is "
-        "--threads, it is then for each part, and 1 by default.",
+        help="Give the work, in parts, to the Dask cluster with this scheduler, like tcp://host:8786. A "
+        "part uses one thread, or as many as a --threads of this command gives it.",
     ),
 ]
 

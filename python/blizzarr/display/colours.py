@@ -8,6 +8,8 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from blizzarr.keywords import nearest
+
 COLOUR_MAPS: Final[dict[str, str]] = {
     "viridis": "440154 481567 482677 453781 404788 39568c 33638d 2d708e 287d8e 238a8d "
     "1f968b 20a387 29af7f 3cbb75 55c667 73d055 95d840 b8de29 dce319 fde725",
@@ -46,12 +48,14 @@ def colour_table(name: str) -> NDArray[np.uint8]:
 
 def _table_of_matplotlib(name: str) -> NDArray[np.uint8]:
     names = f"{', '.join(COLOUR_MAPS)} (or one with _r)"
+    close = nearest(name, COLOUR_MAPS)
+    found = f"found {name!r}" + (f"; did you mean {close!r}?" if close else "")
     try:
         from matplotlib import colormaps  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
-        raise ValueError(f"expected one of the colour maps {names}, or Matplotlib with more, found {name!r}") from None
+        raise ValueError(f"expected one of the colour maps {names}, or Matplotlib with more, {found}") from None
     if name not in colormaps:
-        raise ValueError(f"expected one of the colour maps {names}, or one of Matplotlib's, found {name!r}")
+        raise ValueError(f"expected one of the colour maps {names}, or one of Matplotlib's, {found}")
     table: NDArray[np.uint8] = colormaps[name](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return table
 

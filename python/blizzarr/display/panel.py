@@ -24,6 +24,7 @@ BELOW: Final = 2 * glyphs.HEIGHT + 14
 HEADING: Final = glyphs.HEIGHT + 10
 _TICK: Final = 5
 _CURVE: Final = (31, 104, 172)
+_DOT: Final = 5.0
 _GRID: Final = (232, 233, 237)
 _SLIMMEST: Final = 4
 """A side may be this many times shorter than the other before the picture is stretched."""
@@ -123,7 +124,9 @@ def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[fl
             (number, text) for number, text in ((0.0, "False"), (1.0, "True")) if spread.low <= number <= spread.high
         ]
     if dtype.kind == "M" and spread.high > spread.low:
-        first, last = np.array([spread.low, spread.high]).astype(np.int64).view(dtype)
+        # 1024 is how far apart floating point is there.
+        edges = np.clip([spread.low, spread.high], -(2**63) + 1024, 2**63 - 1024)
+        first, last = edges.astype(np.int64).view(dtype)
         return [(float(time.astype(dtype).astype(np.int64)), text) for time, text in time_ticks(first, last, wanted)]
     return [(value, tick_text(value)) for value in ticks(spread.low, spread.high, wanted)]
 
@@ -148,27 +151,41 @@ def draw_bar(
         canvas.text(left + BAR_WIDTH + _TICK + 4, y - glyphs.HEIGHT // 2, text, PALE)
 
 
+def frame_of_curve(dtype: np.dtype[Any], spread: Range, height: int) -> tuple[Range, list[tuple[float, str]]]:
+    """The values at the edges of a curve's frame, which the curve does not touch, and the texts between them."""
+    # Around a constant the frame is wide enough for floating point to tell its edges apart.
+    around = 0.0 if spread.high > spread.low else max(0.5, abs(spread.low) * 1e-9)
+    room = around + (spread.high - spread.low + 2 * around) * 0.04
+    frame = Range(spread.low - room, spread.high + room)
+    return frame, bar_ticks(dtype, frame, max(2, height // 60))
+
+
 def draw_curve(
-    canvas: Canvas, box: tuple[int, int, int, int], axis: Axis, values: NDArray[np.floating[Any]], spread: Range
+    canvas: Canvas,
+    box: tuple[int, int, int, int],
+    axis: Axis,
+    values: NDArray[np.floating[Any]],
+    frame: Range,
+    labels: list[tuple[float, str]],
 ) -> None:
     """Values along an axis, as a curve over a pale grid; `box` is left, top, width and height."""
     left, top, width, height = box
-    # Around a constant the frame is wide enough for floating point to tell its edges apart.
-    around = 0.0 if spread.high > spread.low else max(0.5, abs(spread.low) * 1e-9)
-    low, high = spread.low - around, spread.high + around
-    # The curve does not touch the frame.
-    room = (high - low) * 0.04
-    low, high = low - room, high + room
+    low, high = frame.low, frame.high
     canvas.fill(left - 1, top - 1, width + 2, height + 2, FRAME)
     canvas.fill(left, top, width, height, (255, 255, 255))
-    for value in ticks(low, high, max(2, height // 60)):
+    for value, text in labels:
         y = top + round((high - value) / (high - low) * (height - 1))
         canvas.fill(left, y, width, 1, _GRID)
-        canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, tick_text(value), PALE, 1.0)
+        canvas.text(left - _TICK - 4, y - glyphs.HEIGHT // 2, text, PALE, 1.0)
     for pixel, text in _axis_ticks(axis, width):
         canvas.fill(left + pixel, top, 1, height, _GRID)
         canvas.text(left + pixel, top + height + _TICK + 3, text, PALE, 0.5)
     canvas.text(left + width // 2, top + height + _TICK + 5 + glyphs.HEIGHT, _title(axis), INK, 0.5)
     xs = left + (np.arange(len(values)) + 0.5) * width / len(values)
     ys = top + np.clip((high - values) / (high - low), 0, 1) * (height - 1)
-    canvas.line(xs, np.where(np.isfinite(values), ys, np.nan), _CURVE)
+    there = np.isfinite(values)
+    canvas.line(xs, np.where(there, ys, np.nan), _CURVE)
+    # A value between two gaps has no line to either side.
+    beside = np.pad(there, 1)
+    for alone in np.flatnonzero(there & ~beside[:-2] & ~beside[2:]):
+        canvas.line(xs[[alone, alone]], ys[[alone, alone]], _CURVE, _DOT)

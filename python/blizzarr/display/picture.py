@@ -69,6 +69,8 @@ def render(
     (268, 471, 3)
     """
     style = style or Style()
+    # A misspelt name is an error, even for a curve.
+    colour_table(style.cmap)
     region = Region.of(array, key, coordinates)
     if not region.axes or any(len(axis) == 0 for axis in region.axes):
         what = "a single element" if not region.axes else f"the shape {tuple(map(len, region.axes))}"
@@ -218,10 +220,12 @@ def _curve(region: Region, title: str, style: Style) -> NDArray[np.uint8]:
     spread = Range.of(values, style.low or "0%", style.high or "100%")
     note = region.describe_fixed()
     top = MARGIN + (HEADING if title else 0) + (HEADING if note else 0)
-    canvas = Canvas(max(LEFT + width + 2 * MARGIN + 24, _width(title)), top + height + BELOW + MARGIN)
+    frame, labels = panel.frame_of_curve(region.array.dtype, spread, height)
+    left = max(LEFT, *(_width(text) for _, text in labels)) + MARGIN
+    canvas = Canvas(max(left + width + MARGIN + 24, _width(title)), top + height + BELOW + MARGIN)
     canvas.text(MARGIN, MARGIN, title, INK)
-    canvas.text(LEFT + MARGIN, top - HEADING + 2, note, PALE)
-    panel.draw_curve(canvas, (LEFT + MARGIN, top, width, height), axis, values, spread)
+    canvas.text(left, top - HEADING + 2, note, PALE)
+    panel.draw_curve(canvas, (left, top, width, height), axis, values, frame, labels)
     return canvas.pixels
 
 

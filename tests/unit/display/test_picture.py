@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import blizzarr
 from blizzarr.display import glyphs
@@ -140,10 +141,31 @@ def test_curve_keeps_gaps() -> None:
     values[:10] = 1.0
     values[90:] = 2.0
     pixels = render(values, style=Style(size=200))
-    inked = (pixels[..., 2].astype(int) > pixels[..., 0].astype(int) + 40).any(axis=0)
-    columns = np.flatnonzero(inked)
+    columns = np.flatnonzero(_inked(pixels).any(axis=0))
     assert columns.size
     assert np.diff(columns).max() > 150
+
+
+def test_values_between_two_gaps_are_dots() -> None:
+    values = np.full(100, np.nan)
+    assert not _inked(render(values, style=Style(size=200))).any()
+    values[[30, 60]] = 1.0, 2.0
+    columns = np.flatnonzero(_inked(render(values, style=Style(size=200))).any(axis=0))
+    first, second = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
+    assert 4 <= len(first) <= 6
+    assert second.mean() - first.mean() == pytest.approx(0.3 * 250, abs=1)
+
+
+def test_curve_of_times_is_labelled_with_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *rest, **more: texts.append(text))
+    render(np.array(["2001-01-01", "NaT", "2001-03-01"], "M8[D]"), style=Style(size=400))
+    assert [text for text in texts if "-" in text] == ["2001-01", "2001-02", "2001-03"]
+
+
+def _inked(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """True where a pixel has the colour of a curve."""
+    return pixels[..., 2].astype(int) > pixels[..., 0].astype(int) + 40
 
 
 def test_not_a_number_is_grey_and_does_not_spoil_the_range() -> None:
@@ -167,6 +189,7 @@ def test_not_a_number_is_grey_and_does_not_spoil_the_range() -> None:
         np.array([-5e-324, 2e-308]),
         np.array([1e16, 1e16 + 2]),
         np.array([2**60, 1], "timedelta64[Y]"),
+        np.array([-(2**63) + 1, 2**63 - 1]).view("datetime64[ns]"),
     ],
     ids=str,
 )
@@ -198,6 +221,7 @@ def test_numbers_behind_other_types(values: np.ndarray, numbers: list[float]) ->
         (np.zeros((4, 4)), ..., Style(axis=0), "expected three axes or more"),
         (np.zeros((4, 4, 4)), ..., Style(axis="t"), r"expected one of the axes 0 \(axis 0\), .* found 't'"),
         (np.zeros((4, 4)), ..., Style(cmap="nothing"), "expected one of the colour maps viridis, magma"),
+        (np.zeros(4), ..., Style(cmap="virids"), "found 'virids'; did you mean 'viridis'"),
         (np.zeros((4, 4)), ..., Style(low="a"), "expected a number or a percentile like 2%, found 'a'"),
         (np.zeros((4, 4)), ..., Style(low="101%"), "expected a percentile from 0% to 100%"),
         (np.zeros((4, 4)), (0, 0, 0), Style(), "expected at most 2 indices for an array of 2 dimensions, found 3"),
