@@ -100,7 +100,8 @@ class Problems:
         'metadata.x.shape[0]: expected an integer >= 0, found -1'
         """
         for mine, others in ((self.items, part.items), (self.limits, part.limits)):
-            mine += [problem._replace(path=".".join(filter(None, (where, problem.path)))) for problem in others]
+            for problem in others:
+                mine.append(problem._replace(path=".".join(filter(None, (where, problem.path)))))
         self.extensions += part.extensions
         if part.notices is not self.notices:
             self.notices += part.notices

@@ -265,17 +265,19 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
     stages: list[list[Codec]] = [[], [], []]
     order: list[tuple[Stage, str, str]] = []
     complete = True
+    by_place = Stage.SERIALIZER
     for position, item in enumerate(value):
         here = f"{path}[{position}]"
         # Only its place tells what a codec of imagecodecs encodes.
-        stage = Stage.COMPRESSOR if any(stage is Stage.SERIALIZER for stage, _, _ in order) else Stage.SERIALIZER
-        listed = decode_name(item, here, problems, stage)
+        listed = decode_name(item, here, problems, by_place)
         if listed is None:
             complete = False
             chunk = chunk._replace(dtype=None, shape=None)
             continue
         name, row, configuration = listed
         order.append((row.stage, name, here))
+        if row.stage is Stage.SERIALIZER:
+            by_place = Stage.COMPRESSOR
         codec = row.from_json(configuration, here, problems, chunk)
         if codec is not None:
             stages[row.stage].append(codec)

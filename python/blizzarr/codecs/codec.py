@@ -157,8 +157,18 @@ class Codec:
         values = cls.read_options(configuration, path, problems)
         if values is None:
             return None
-        codec = cls(**values)
+        codec = cls.of_checked(values)
         return codec if codec.fits(chunk, path, problems) else None
+
+    @classmethod
+    def of_checked(cls, values: Mapping[str, Any]) -> Self:
+        """Return the codec with options that were checked when they were read; the others have their defaults."""
+        if cls.__post_init__ is not Codec.__post_init__:
+            return cls(**values)
+        codec = object.__new__(cls)
+        for name in cls.__match_args__:  # type: ignore[attr-defined]  # of all dataclasses
+            object.__setattr__(codec, name, values.get(name, cls.__dataclass_fields__[name].default))  # type: ignore[attr-defined]
+        return codec
 
     @classmethod
     def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ Decoded documents are remembered; see `RememberedNodes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar, Final
 
 from blizzarr.formats import v3_group
@@ -76,12 +75,12 @@ def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMe
     document = load(raw, problems)
     if document is not None and is_entry(document):
         return None
+    if document is not None and document.get("node_type") == "array":
+        document = Stored(document, {_DOCUMENT: raw})
     meta = None if document is None else v3_group.decode_node(document, problems, prefix + _DOCUMENT)
     problems.raise_any(key=prefix + _DOCUMENT, document=document)
     assert meta is not None
-    if not isinstance(meta, ArrayMeta) or document is None or meta.source is not document:
-        return meta
-    return replace(meta, source=Stored(document, {_DOCUMENT: raw}))
+    return meta
 
 
 _remember: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(_decode)

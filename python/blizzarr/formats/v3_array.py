@@ -10,7 +10,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.codecs import CodecChain
-from blizzarr.dtypes import DataType
+from blizzarr.dtypes import DataType, table
 from blizzarr.formats.document import check_depth
 from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape
@@ -51,7 +51,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     get = document.get
     shape = array_shape(get("shape", MISSING), "shape", problems)
     rank = None if shape is None else len(shape)
-    dtype = DataType.from_json(get("data_type", MISSING), "data_type", problems)
+    dtype = table.from_json(get("data_type", MISSING), "data_type", problems)
     fill_value: Any = None
     value = get("fill_value", MISSING)
     if dtype is not None:
