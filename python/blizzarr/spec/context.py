@@ -8,6 +8,10 @@ spec with that key once. The topmost context makes one that has no spec with its
 from __future__ import annotations
 
 import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from blizzarr.errors import SpecError
@@ -16,7 +20,15 @@ from blizzarr.json_members import as_object
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
 from blizzarr.spec.pretty import pretty
-from blizzarr.spec.resources import DEFAULT_SPECS, RESOURCES, ResourceKind, ResourceSpec, kind_of, resource_spec
+from blizzarr.spec.resources import (
+    DEFAULT_RESOURCES,
+    DEFAULT_SPECS,
+    RESOURCES,
+    ResourceKind,
+    ResourceSpec,
+    kind_of,
+    resource_spec,
+)
 
 if TYPE_CHECKING:
     from blizzarr.spec.spec_node import Node
@@ -70,11 +82,6 @@ def context_spec_of(resources: dict[str, ResourceSpec]) -> ContextSpec:
     spec = ContextSpec({})
     spec._resources.update(sorted(resources.items()))
     return spec
-
-
-def specs_in(context: ContextSpec | None) -> dict[str, ResourceSpec]:
-    """Return the specs of resources that the spec of a context has, by key."""
-    return {} if context is None else context._resources
 
 
 class BoundResource:
@@ -305,3 +312,105 @@ def _called(self: Context, spec: ContextSpec | Any = None, parent: Context | Non
 
 
 show_as(Context.__init__, _called)
+
+
+# The way back from bound resources to specs: removed, or described so that they can be bound again. Unbinding names all
+# resources that are shared: the spec then has a context of its own, in which each has one entry.
+
+
+def strip(node: N) -> N:
+    """Return the node with its resources replaced by references to the defaults of their kinds."""
+    defaults: dict[str, Resource] = {
+        name: DEFAULT_RESOURCES[resource.spec.kind.name] for name, resource in node.resources.items()
+    }
+    return node.with_resources(defaults, strip)
+
+
+def unbind(node: N, record: bool = False) -> N:
+    """Return the node with a spec for every bound resource; shared ones are in its context.
+
+    With `record` it stays visible which were bound.
+    """
+    if not any(isinstance(resource, BoundResource) for part in _parts(node) for resource in part.resources.values()):
+        return node
+    (unbound,) = _unbound((node,), record)
+    return unbound
+
+
+def same(one: N, other: N, to_json: Callable[[N], Any]) -> bool:
+    """Return whether both have the same JSON; bound resources are the same only if they are identical."""
+    one, other = _unbound((one, other), True)
+    return bool(to_json(one) == to_json(other))
+
+
+@dataclass
+class _Names:
+    """The bound resources of some nodes by identity, in the order in which they were met, and the keys in use."""
+
+    specs: dict[int, ResourceSpec] = field(default_factory=dict)
+    shared: set[int] = field(default_factory=set)
+    keys: dict[int, str] = field(default_factory=dict)
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def meet(self, resource: Resource) -> None:
+        """Count the uses of a resource."""
+        spec = resource.spec
+        if resource is not spec:
+            if id(resource) in self.specs or spec.is_default or spec.key:
+                self.shared.add(id(resource))
+            self.specs[id(resource)] = spec
+        elif spec.referent:
+            self.taken[spec.referent] += 1
+
+    def give_keys(self) -> dict[str, ResourceSpec]:
+        """Return the specs of the shared resources by key: their own key if no other resource has it."""
+        self.taken.update(spec.key for spec in self.specs.values() if spec.key)
+        named = {}
+        for resource, spec in self.specs.items():
+            if resource not in self.shared or spec.kind.config_only:
+                continue
+            key = spec.key
+            if not key or self.taken[key] != 1:
+                names = (f"{spec.kind.name}#{number}" for number in count())
+                key = next(name for name in names if not self.taken[name])
+                self.taken[key] += 1
+            self.keys[resource] = key
+            named[key] = ResourceSpec(spec.kind, config=spec.config, key=key)
+        return named
+
+    def spec_of(self, resource: Resource, record: bool) -> ResourceSpec:
+        """Return the resource as a spec."""
+        spec = resource.spec
+        if resource is spec:
+            return spec
+        if key := self.keys.get(id(resource)):
+            return ResourceSpec(spec.kind, referent=key, immediate=record)
+        return ResourceSpec(spec.kind, config=spec.config, immediate=record)
+
+
+def _unbound(nodes: tuple[N, ...], record: bool) -> tuple[N, ...]:
+    names = _Names()
+    for node in nodes:
+        for part in _parts(node):
+            for key, spec in ({} if part.context is None else part.context._resources).items():
+                names.taken[key] += 1
+                names.meet(spec)
+            for resource in part.resources.values():
+                names.meet(resource)
+    shared = names.give_keys()
+
+    def unbound(node: Any, context: ContextSpec | None) -> Any:
+        specs: dict[str, Resource] = {
+            name: names.spec_of(resource, record) for name, resource in node.resources.items()
+        }
+        return node.with_resources(specs, lambda inner: unbound(inner, inner.context), context)
+
+    own = ({} if node.context is None else node.context._resources for node in nodes)
+    return tuple(unbound(node, context_spec_of(specs | shared)) for node, specs in zip(nodes, own, strict=True))
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """Return the nodes, inner ones first, in the order in which resources are numbered."""
+    for inner in node.inner:
+        yield from _parts(inner)
+    yield node

@@ -21,12 +21,12 @@ DRIVERS: Final[OpenTable[Driver]] = OpenTable(
         "zarr1": "blizzarr.spec.drivers.stored:ZARR1",
         "zarr3_draft": "blizzarr.spec.drivers.stored:DRAFT",
         "auto": "blizzarr.spec.drivers.stored:AUTO",
-        "array": "blizzarr.spec.drivers.array:ARRAY",
+        "array": "blizzarr.spec.drivers.values:ARRAY",
         "cast": "blizzarr.spec.drivers.adapters:CAST",
         "downsample": "blizzarr.spec.drivers.adapters:DOWNSAMPLE",
-        "json": "blizzarr.spec.drivers.json_value:JSON",
+        "json": "blizzarr.spec.drivers.values:JSON",
         "stack": "blizzarr.spec.drivers.adapters:STACK",
-        "virtual_chunked": "blizzarr.spec.drivers.array:VIRTUAL",
+        "virtual_chunked": "blizzarr.spec.drivers.values:VIRTUAL",
     },
 )
 """The drivers by name. Some have a second name, as which `Driver.name` does not have it."""

@@ -1,4 +1,4 @@
-"""Arrays in JSON: nested lists, whose elements have the JSON of their data type."""
+"""Arrays in JSON: nested lists, whose elements have the JSON of their data type; and the fill values of schemas."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.json_members import as_bool, as_float, as_integer, as_text, nested, number_in
-from blizzarr.json_values import plain
+from blizzarr.json_values import braces, dump, plain
 from blizzarr.number_text import float_of_text, integer_of_text
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.dtype import DType, as_dtype
 
 
 def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.ndarray[Any, Any]:
@@ -117,3 +118,111 @@ def as_integer_of(dtype: DType) -> Callable[[Any], int]:
     """Return a parser of JSON for integers of a data type."""
     names = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
     return as_integer(*integer_range(dtype), names.get(dtype.name, ""))
+
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_BYTES = ("char", "byte")
+
+
+def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
+    """Convert a user's fill value to an array, of the data type if that is known.
+
+    Dimensions along which nothing changes have length 1, and are left out in front.
+
+    >>> fill_from_user([[1, 2]], DType("uint8"))
+    (array([1, 2], dtype=uint8), dtype("uint8"))
+    """
+    if dtype is None:
+        array = np.asarray(value)
+        dtype = DType("json") if array.dtype == object else as_dtype(array.dtype)
+    else:
+        array = np.asarray(value, dtype.numpy_dtype)
+    if array.dtype == object:
+        array = as_objects(array, dtype)
+    return unbroadcast(array), dtype
+
+
+def as_object(element: Any, dtype: DType) -> Any:
+    """Return an element of a data type whose elements are objects: a text, bytes, or JSON."""
+    if dtype.name == "json":
+        try:
+            return plain(element)
+        except ValueError as error:
+            raise TypeError(f"expected JSON, found {element!r}") from error
+    wanted: type = bytes if dtype.name == "string" else str
+    if isinstance(element, wanted):
+        # NumPy's scalars of texts and bytes are ours, too.
+        return element if type(element) is wanted else wanted(element)
+    raise TypeError(f"expected {wanted.__name__}, {type(element).__name__} found")
+
+
+def as_objects(array: Array, dtype: DType) -> Array:
+    """Return an array of objects with elements of a data type."""
+    objects = np.empty(array.shape, object)
+    for position, element in np.ndenumerate(array):
+        objects[position] = as_object(element, dtype)
+    return objects
+
+
+def unbroadcast(array: Array) -> Array:
+    """Return the array without repetitions that broadcasting restores.
+
+    >>> unbroadcast(np.broadcast_to(np.arange(3), (2, 3)))
+    array([0, 1, 2])
+    """
+    steps = zip(array.shape, array.strides, strict=True)
+    # The ellipsis keeps an array without dimensions one.
+    array = array[
+        (*(slice(0, 1) if (size and not stride) or size == 1 else slice(None) for size, stride in steps), ...)
+    ]
+    needed = next((dim for dim, size in enumerate(array.shape) if size != 1), array.ndim)
+    array = array.reshape(array.shape[needed:]).copy()
+    array.flags.writeable = False
+    return array
+
+
+def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Raise if a shape cannot be broadcast to the target."""
+    aligned = target[len(target) - len(shape) :] if len(shape) <= len(target) else None
+    if aligned is None or any(size not in (1, wanted) for size, wanted in zip(shape, aligned, strict=True)):
+        raise SpecError(f"Cannot broadcast array of shape {braces(shape)} to target shape {braces(target)}")
+
+
+def same_fill(a: Array, b: Array) -> bool:
+    """Return whether both have the same data type, shape and elements."""
+    return a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
+
+
+def shown(array: Array, dtype: DType | None = None) -> str:
+    """Format an array for an error message.
+
+    >>> shown(np.array([[1, 2]])), shown(np.array(1.5))
+    ('{{1, 2}}', '1.5')
+    """
+    if array.ndim:
+        return f"{{{', '.join(shown(array[number, ...]) for number in range(len(array)))}}}"
+    value = array[()]
+    if array.dtype == object:
+        text = value.decode(errors="replace") if isinstance(value, bytes) else value
+        return str(text) if dtype is not None and dtype.name != "json" else dump(text)
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def fill_json(array: Array) -> Any:
+    """The array as nested JSON arrays; a complex number is the pair of its parts."""
+    if array.dtype.kind == "c":
+        return fill_json(np.stack([array.real, array.imag], -1))
+    with prefixed('Error converting object member "fill_value"'):
+        return array_json(array, DType("json") if array.dtype == object else as_dtype(array.dtype))
+
+
+def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
+    """Parse an array from JSON; without a data type, one of JSON values.
+
+    >>> fill_from_json([1, 2], DType("int8")), fill_from_json(5, None)
+    ((array([1, 2], dtype=int8), dtype("int8")), (array(5, dtype=object), dtype("json")))
+    """
+    dtype = dtype or DType("json")
+    if dtype.name.startswith("complex") or dtype.name in _BYTES:
+        raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
+    return unbroadcast(array_from_json(value, dtype)), dtype

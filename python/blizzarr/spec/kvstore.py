@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
 from blizzarr.futures import Future, at_once, failed, submit
 from blizzarr.spec import kvstore_values as values
-from blizzarr.spec.context import Context, bind
+from blizzarr.spec.context import Context, bind, strip, unbind
 from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges
 from blizzarr.spec.kvstore_json import kvstore_json
 from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, at_node, kvstore_node, kvstore_spec_of, text_of
@@ -19,7 +19,6 @@ from blizzarr.spec.kvstore_values import bytes_of
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec_node import KvNode
-from blizzarr.spec.unbinding import strip, unbind
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.transactions import Transaction, delaying, is_committed
 

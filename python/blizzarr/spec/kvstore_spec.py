@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Self, TypeVar
 
-from blizzarr.spec.context import Context, bind
+from blizzarr.spec.context import Context, bind, same, strip, unbind
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec_node import KvNode
-from blizzarr.spec.unbinding import same, strip, unbind
 
 P = TypeVar("P", bound="KvPath")
 

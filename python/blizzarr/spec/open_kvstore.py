@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError, StoreError, UnsupportedOperationError
 from blizzarr.json_values import quote
-from blizzarr.spec.kvstore_drivers import KV_DRIVERS
+from blizzarr.spec.kvstore_json import KV_DRIVERS
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.spec.status import raise_no_directory
 from blizzarr.stores.local import LocalStore

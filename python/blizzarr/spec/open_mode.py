@@ -1,12 +1,15 @@
-"""Open modes: whether a spec opens, creates, or assumes an array."""
+"""Open modes: whether a spec opens, creates, or assumes an array; and the age up to which what is cached is used."""
 
 from __future__ import annotations
 
+import math
+import time
 from copy import copy
 from dataclasses import dataclass
-from typing import Never
+from typing import Any, Literal, Never, TypeAlias
 
 from blizzarr.errors import SpecError
+from blizzarr.json_values import expected
 from blizzarr.keywords import name_keywords, unknown_keywords
 
 
@@ -111,3 +114,44 @@ def check_mode(mode: OpenMode) -> None:
     for name, other, wanted in _RULES:
         if getattr(mode, name) and getattr(mode, other) != wanted:
             raise SpecError(f"Cannot specify an open mode of `{name}` {'without' if wanted else 'with'} `{other}`")
+
+
+Recheck: TypeAlias = bool | float | Literal["open"]
+"""True: always; False: never; ``"open"``: if it is older than the opening; a number: if older than that, in seconds
+since 1970."""
+
+
+def recheck_from_json(value: Any) -> Recheck:
+    """Parse the JSON of such a bound.
+
+    >>> recheck_from_json("open"), recheck_from_json(5)
+    ('open', 5.0)
+    """
+    if isinstance(value, bool) or value == "open":
+        bound: Recheck = value
+        return bound
+    if isinstance(value, int | float):
+        return float(value)
+    raise expected(value, 'boolean, number, or "open"')
+
+
+def recheck_argument(name: str, value: Any) -> Recheck:
+    """Convert a bound that a user passed under this name."""
+    if isinstance(value, bool | int | float) or value == "open":
+        return recheck_from_json(value)
+    raise TypeError(f"Invalid {name}")
+
+
+def bound_at_open(bound: Recheck, now: float | None = None) -> float:
+    """Return the moment since which something must have been checked to be used without another check.
+
+    >>> bound_at_open(True), bound_at_open(False), bound_at_open("open", now=7.5), bound_at_open(5.0)
+    (inf, -inf, 7.5, 5.0)
+    """
+    if bound is True:
+        return math.inf
+    if bound is False:
+        return -math.inf
+    if bound == "open":
+        return time.time() if now is None else now
+    return float(bound)

@@ -17,7 +17,7 @@ from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, pref
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
-from blizzarr.spec.fill_value import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
+from blizzarr.spec.json_array import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
 from blizzarr.spec.pretty import pretty
 from blizzarr.spec.through_view import (
     domain_of_base,
@@ -185,9 +185,6 @@ class Schema(Indexable):
 
     def _set_codec(self, codec: CodecSpec) -> None:
         self._codec = codec if self._codec is None else merged_codec(self._codec, codec)
-
-    def _set_fill(self, value: Any) -> None:
-        self._set_fill_array(*fill_from_user(value, self._dtype))
 
     def _set_fill_array(self, array: np.ndarray[Any, Any], dtype: DType) -> None:
         if self._domain is not None:
@@ -402,7 +399,9 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "shape": Argument(lambda sizes: tuple(map(to_index, sizes)), Schema._set_shape),
     "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout),
     "codec": Argument(instance_of(CodecSpec), Schema._set_codec),
-    "fill_value": Argument(lambda value: value, Schema._set_fill),
+    "fill_value": Argument(
+        lambda value: value, lambda schema, value: schema._set_fill_array(*fill_from_user(value, schema._dtype))
+    ),
     "dimension_units": Argument(_units, Schema._set_units),
     "schema": Argument(instance_of(Schema), merge_schema),
 }

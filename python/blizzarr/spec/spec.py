@@ -14,18 +14,16 @@ from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, instance_of
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.context import Context
+from blizzarr.spec.context import Context, same, unbind
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context, kvstore_node, kvstore_spec_of
-from blizzarr.spec.open_mode import OpenMode, modes_on
+from blizzarr.spec.open_mode import OpenMode, modes_on, recheck_argument
 from blizzarr.spec.pretty import pretty
-from blizzarr.spec.recheck import recheck_argument
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
-from blizzarr.spec.unbinding import same, unbind
 from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 
@@ -240,10 +238,6 @@ def node_of(json: Any) -> SpecNode:
     return json._node if isinstance(json, Spec) else spec_from_json(json)
 
 
-def _mode(name: str) -> Argument:
-    return Argument(bool, lambda change, on: _join(change, OpenMode(**{name: on})))
-
-
 def _set(convert: Any, *names: str) -> Argument:
     def apply(change: Change, value: Any) -> None:
         for name in names:
@@ -252,32 +246,33 @@ def _set(convert: Any, *names: str) -> Argument:
     return Argument(convert, apply)
 
 
-def _bounds(argument: str, *names: str) -> Argument:
-    return _set(lambda value: recheck_argument(argument, value), *names)
-
-
 def _join(change: Change, mode: OpenMode) -> None:
     for name in modes_on(mode):
         setattr(change.open_mode, name, True)
 
 
-def _constrain(row: Argument, change: Change, value: Any) -> None:
-    row.apply(change.schema, value)
-
-
 CHANGES: Final[dict[str, Argument]] = {
     "open_mode": Argument(instance_of(OpenMode), _join),
     **{
-        name: _mode(name) for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
+        name: Argument(bool, lambda change, on, name=name: _join(change, OpenMode(**{name: on})))
+        for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
     },
     **{name: _set(bool, name) for name in ("unbind_context", "strip_context")},
     "context": _set(instance_of(Context), "context"),
     "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),
     "minimal_spec": _set(bool, "minimal_spec"),
-    "recheck_cached_metadata": _bounds("recheck_cached_metadata", "recheck_cached_metadata"),
-    "recheck_cached_data": _bounds("recheck_cached_data", "recheck_cached_data"),
-    "recheck_cached": _bounds("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),
-    **{name: Argument(row.convert, partial(_constrain, row)) for name, row in SCHEMA_ARGUMENTS.items()},
+    **{
+        name: _set(partial(recheck_argument, name), *names)
+        for name, *names in (
+            ("recheck_cached_metadata", "recheck_cached_metadata"),
+            ("recheck_cached_data", "recheck_cached_data"),
+            ("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),
+        )
+    },
+    **{
+        name: Argument(row.convert, lambda change, value, row=row: row.apply(change.schema, value))
+        for name, row in SCHEMA_ARGUMENTS.items()
+    },
 }
 """The changes to a spec by keyword, in the order in which they are applied."""
 

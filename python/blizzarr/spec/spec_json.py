@@ -15,8 +15,7 @@ from blizzarr.spec.driver_table import ELSEWHERE, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver
 from blizzarr.spec.dtype import DTYPES, dtype_json
 from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.kvstore_drivers import KV_DRIVERS, KV_SCHEMES
-from blizzarr.spec.kvstore_json import kvstore_json, unsupported_scheme, url_part
+from blizzarr.spec.kvstore_json import KV_DRIVERS, KV_SCHEMES, kvstore_json, unsupported_scheme, url_part
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, set_dtype, set_rank
 from blizzarr.spec.spec_node import KvNode, SpecNode

@@ -18,8 +18,8 @@ from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF, Interval, affine_range
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, carried, order_in
-from blizzarr.spec.fill_value import unbroadcast
 from blizzarr.spec.grid import Rule, Vector
+from blizzarr.spec.json_array import unbroadcast
 from blizzarr.spec.unit import DimensionUnits
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.values import MAX_RANK

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected, plain
 from blizzarr.spec.dtype import DType, element_dtype
-from blizzarr.spec.fill_value import as_objects
-from blizzarr.spec.json_array import as_element, integer_range
+from blizzarr.spec.json_array import as_element, as_objects, integer_range
 
 _TEXTS = ("string", "ustring")
 _RAW = ("char", "byte")

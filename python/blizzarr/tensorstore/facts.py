@@ -11,13 +11,13 @@ from blizzarr.indexing.form import Form
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
+from blizzarr.spec.context import strip
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.fill_value import unbroadcast
+from blizzarr.spec.json_array import unbroadcast
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
-from blizzarr.spec.unbinding import strip
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction

@@ -13,7 +13,7 @@ from blizzarr.indexing import lower_form
 from blizzarr.indexing.form import Form, Map, dims_of
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context, Resource, resource_of
-from blizzarr.spec.drivers.array import order_of
+from blizzarr.spec.drivers.values import order_of
 from blizzarr.spec.dtype import DType, as_dtype
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode

@@ -26,23 +26,20 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
-from blizzarr.spec.kvstore_drivers import KV_DRIVERS
+from blizzarr.spec.kvstore_json import KV_DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
-from blizzarr.spec.open_mode import OpenMode, check_mode, modes_on
-from blizzarr.spec.recheck import Recheck, bound_at_open
+from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode, modes_on
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.status import raise_as, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
-from blizzarr.tensorstore.metadata_cache import KnownMetadata, known_metadata
-from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.part_driver import PartDriver
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
-from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
-from blizzarr.tensorstore.stored_place import StoredPlace, locate
+from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, known_metadata, locate
 from blizzarr.transactions import StagedStore, Transaction
 
 

@@ -17,9 +17,8 @@ from blizzarr.indexing.interval import INF
 from blizzarr.spec.dtype import element_dtype
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.tensorstore.driver import Bounds, Elements, Shared
-from blizzarr.tensorstore.opened_array import OpenedArray
 from blizzarr.tensorstore.picking import index_arrays
-from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import Binding

@@ -22,8 +22,7 @@ from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many
 from blizzarr.futures import do_all, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import MemoryStore, Store
-from blizzarr.tensorstore.opened_array import Unlocked
+from blizzarr.stores import MemoryStore, Store, StoreWrapper
 from blizzarr.tensorstore.picking import product_of
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
@@ -77,6 +76,17 @@ def do_later(
     changes.do(Operation(store, apply, names, prefix + path, checks))
     if anew:
         changes.drop(prefix + path)
+
+
+class Unlocked(StoreWrapper):
+    """A store without locks on documents, which may be missing: only threads of this process exclude each other."""
+
+    has_documents = False
+
+    @property
+    def locks(self) -> None:
+        """None: documents are not locked."""
+        return
 
 
 class Staged:

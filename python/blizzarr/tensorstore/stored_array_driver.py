@@ -22,11 +22,10 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
-from blizzarr.tensorstore.opened_array import OpenedArray, Unlocked
 from blizzarr.tensorstore.parts import reach
 from blizzarr.tensorstore.resizing import new_shape
-from blizzarr.tensorstore.staging import Staged, staged_in
-from blizzarr.tensorstore.stored_array import StoredArray
+from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
+from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.transactions import Transaction, check_open

@@ -1,10 +1,17 @@
-"""The place of an array in a store: it is found, created and removed there."""
+"""The place of an array in a store: it is found, created and removed there.
+
+Metadata as they were last read are shared by everything that is opened with one cache. They last as long as something
+that was opened with them does, or, where the cache has room, as the cache.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias
+from weakref import ref
 
 from blizzarr.errors import ConstraintError, SpecError
+from blizzarr.fork import ForkedLock
 from blizzarr.formats import Format, encode, find_one, made_of
 from blizzarr.hierarchy.documents import put
 from blizzarr.hierarchy.place import place_node
@@ -13,6 +20,7 @@ from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.context import BoundResource
 from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_kvstore import open_kvstore
@@ -22,6 +30,7 @@ from blizzarr.spec.status import raised_as
 from blizzarr.stores import Store
 from blizzarr.stores.requests import publish
 from blizzarr.transactions import StagedStore, Transaction, naming
+from blizzarr.transactions.naming import place_in
 from blizzarr.transactions.overlay import View
 
 
@@ -139,3 +148,68 @@ def locate(
     if transaction is not None:
         store = StagedStore(transaction, store)
     return kind(node, node.kvstore, store, path, forms)
+
+
+class KnownMetadata:
+    """The metadata of one array, and the moment when they were read, in seconds since 1970.
+
+    >>> known = KnownMetadata()
+    >>> known.recent(0.0) is None
+    True
+    """
+
+    # Each method reads `_known` only once, as another thread may replace it.
+    _known: tuple[ArrayMeta, float] | None = None
+
+    @property
+    def meta(self) -> ArrayMeta | None:
+        """The metadata; None if nobody has read them."""
+        known = self._known
+        return None if known is None else known[0]
+
+    def recent(self, since: float) -> ArrayMeta | None:
+        """Return the metadata if they were read at this moment or later."""
+        known = self._known
+        return known[0] if known is not None and known[1] >= since else None
+
+    def keep(self, meta: ArrayMeta, moment: float) -> None:
+        """Keep metadata that were read or written at this moment, unless later ones are known."""
+        known = self._known
+        if known is None or known[1] <= moment:
+            self._known = meta, moment
+
+    def forget(self) -> None:
+        """Drop the metadata, so that the next user reads them."""
+        self._known = None
+
+
+_SHARING: Final = ForkedLock()
+
+
+_Key: TypeAlias = tuple[str, ...]
+_Known: TypeAlias = dict[_Key, Any]
+"""Metadata by the identity of an array: of a pool with room they are kept, otherwise there are weak references."""
+
+
+def known_metadata(place: StoredPlace) -> KnownMetadata:
+    """Return the last known metadata of the array at a place, for all that share the cache of its spec."""
+    if type(place.store) is StagedStore:
+        # Others must not see the metadata of a transaction.
+        return KnownMetadata()
+    key = (*place_in(place.store), place.path, place.node.driver, *place.selection)
+    resource = place.node.resources["cache_pool"]
+    assert isinstance(resource, BoundResource), "the node is bound"
+    known: _Known = resource.shared
+    with _SHARING.lock:
+        entry = known.get(key)
+        metadata: KnownMetadata | None = entry() if type(entry) is ref else entry
+        if metadata is None:
+            metadata = KnownMetadata()
+            known[key] = ref(metadata, partial(_forget, known, key)) if resource.value.native is None else metadata
+        return metadata
+
+
+def _forget(known: _Known, key: _Key, reference: ref[KnownMetadata]) -> None:
+    with _SHARING.lock:
+        if known.get(key) is reference:
+            del known[key]

@@ -327,10 +327,6 @@ class VirtualChanges(WriteBuffer):
         self.chunks = {}
 
 
-if TYPE_CHECKING:
-    import asyncio
-
-
 def virtual_chunked(
     read_function: ReadFunction | None = None,
     write_function: WriteFunction | None = None,
@@ -424,9 +420,6 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
     )
 
 
-def _open_virtual(node: SpecNode, request: Request) -> TensorStore:
-    made = virtual_driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
-    return store_of(made)
-
-
-OPENERS["virtual_chunked"] = _open_virtual
+OPENERS["virtual_chunked"] = lambda node, request: store_of(
+    virtual_driver(node.options["functions"], node.schema, dict(node.resources), node.options["loop"])
+)

@@ -13,7 +13,7 @@ import pytest
 from blizzarr import tensorstore as ts
 from blizzarr.fork import ForkedLock
 from blizzarr.spec import context
-from blizzarr.tensorstore import metadata_cache
+from blizzarr.tensorstore import stored_place
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
@@ -47,7 +47,7 @@ def _in_a_child(work: Callable[[], object], lock: ForkedLock) -> int:
     return status
 
 
-@pytest.mark.parametrize("lock", [context._MAKING, metadata_cache._SHARING])
+@pytest.mark.parametrize("lock", [context._MAKING, stored_place._SHARING])
 def test_a_child_opens_though_another_thread_was_opening(lock: ForkedLock, tmp_path: Path) -> None:
     spec = {"driver": "zarr3", "kvstore": f"file://{tmp_path}/"}
     shared = ts.Context()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blizzarr.caching import CachePool
-from blizzarr.tensorstore.opened_array import OpenedArray
+from blizzarr.tensorstore.stored_array import OpenedArray
 from tensorstore_face import ours, theirs
 
 

@@ -11,8 +11,7 @@ from blizzarr.json_values import quote
 from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore_json import kvstore_of, kvstore_url
-from blizzarr.spec.open_mode import OpenMode
-from blizzarr.spec.recheck import Recheck
+from blizzarr.spec.open_mode import OpenMode, Recheck
 from blizzarr.spec.resources import UsesResources
 from blizzarr.spec.schema import Schema, is_unconstrained, merge_schema
 from blizzarr.spec.spec_node import KvNode, SpecNode

@@ -23,8 +23,7 @@ from blizzarr.spec.drivers.driver import (
 )
 from blizzarr.spec.kvstore_json import kvstore_of
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
-from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on
-from blizzarr.spec.recheck import recheck_from_json
+from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on, recheck_from_json
 from blizzarr.spec.resources import RESOURCES, Resources, kind_of, resource_spec
 from blizzarr.spec.schema import UNCONSTRAINED
 from blizzarr.spec.spec_node import KvNode, SpecNode

@@ -32,8 +32,8 @@ from blizzarr.spec.chunk_layout import (
 )
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec, driver_codec, merged_codec, parts_of
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.fill_value import shown
 from blizzarr.spec.grid import GridConstraints, Vector
+from blizzarr.spec.json_array import shown
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fill, choice, converted
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
@@ -334,29 +334,24 @@ class Constraints(MetadataConstraints):
                 f"Invalid fill_value: schema requires fill value of {shown(wanted)}, but metadata specifies {there}"
             )
 
-    def schema(self, options: Options) -> Schema:
-        """Return the schema of the array whose metadata these are."""
-        field, nothing = self.field(options), Schema()
+    @classmethod
+    def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
+        stored, nothing = cls.of(meta), Schema()
+        field = stored.field(options)
         assert field is not None, "metadata of an array are complete"
-        rank = self.rank + len(field.shape)
+        rank, units = stored.rank + len(field.shape), stored.units
         set_rank(nothing, rank)
-        layout = self.chunk_layout(nothing, options)
+        layout = stored.chunk_layout(nothing, options)
         finalize(layout)
-        units, shape = self.units, self.shape
-        assert shape is not None, "metadata of an array are complete"
         return schema_of(
             field.dtype,
             rank,
-            domain_of(resizable(shape, self.labels, field.shape)),
+            domain_of(resizable(meta.shape, stored.labels, field.shape)),
             layout,
             (*units, *(None,) * len(field.shape)) if units else (),
-            self.codec(nothing, options),
-            self.fill(options),
+            stored.codec(nothing, options),
+            stored.fill(options),
         )
-
-    @classmethod
-    def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:
-        return cls.of(meta).schema(options)
 
     @classmethod
     def field_of(cls, meta: ArrayMeta, options: Options) -> Field:
@@ -375,18 +370,16 @@ class Constraints(MetadataConstraints):
 
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
         """Return the metadata of a new array that meets the constraints, with everything that is left open chosen."""
-        choice(options)
-        elements = self.elements or self._elements_of(schema, options)
+        chosen, elements = choice(options), self.elements
+        if elements is None:
+            for asked, option in zip(chosen, ("field", "open_as_void"), strict=True):
+                if asked:
+                    raise SpecError(f'"dtype" must be specified in "metadata" if "{option}" is specified')
+            if schema.dtype is None:
+                raise SpecError("dtype must be specified")
+            elements = self.elements_for(schema.dtype)
         whole = type(self)({**self.given, self.dtype_member: elements}, self.rank, self.extra)
         return whole._created(elements, schema, options)
-
-    def _elements_of(self, schema: Schema, options: Options) -> Elements:
-        for asked, option in zip(choice(options), ("field", "open_as_void"), strict=True):
-            if asked:
-                raise SpecError(f'"dtype" must be specified in "metadata" if "{option}" is specified')
-        if schema.dtype is None:
-            raise SpecError("dtype must be specified")
-        return self.elements_for(schema.dtype)
 
     @abstractmethod
     def elements_for(self, dtype: DType) -> Elements:

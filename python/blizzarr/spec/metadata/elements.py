@@ -20,8 +20,7 @@ from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.json_values import dump, expected, quote
 from blizzarr.spec.dtype import DTYPES, DType, element_dtype
-from blizzarr.spec.fill_value import check_broadcast
-from blizzarr.spec.json_array import as_integer_of
+from blizzarr.spec.json_array import as_integer_of, check_broadcast
 from blizzarr.spec.metadata.reading import checked
 
 

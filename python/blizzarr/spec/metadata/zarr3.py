@@ -22,8 +22,7 @@ from blizzarr.spec.metadata.constraints import Chosen, Chunks, Constraints
 from blizzarr.spec.metadata.elements import WHOLE, Elements, Field, Fill, choice
 from blizzarr.spec.metadata.interface import Options, one_chunk_shape, resizable
 from blizzarr.spec.metadata.reading import Member, Reading, alone, array_of, checked, each, lengths, mismatch, whole
-from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, chain_from_json
-from blizzarr.spec.metadata.zarr3_resolve import Decoded, layout_of, resolve
+from blizzarr.spec.metadata.zarr3_chain import Chain, Codec, Decoded, chain_from_json, layout_of, resolve
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.spec.unit import DimensionUnits, Unit
@@ -118,10 +117,7 @@ def _named(
 
 def _encoding(value: Any, reading: Reading) -> tuple[str, str]:
     value = {"configuration": {}, **value} if isinstance(value, dict) else value
-    return _named(value, _encoding_name, "separator", _separator, _SEPARATORS.__getitem__)
-
-
-_encoding_name, _separator = one_of("default", "v2"), one_of(".", "/")
+    return _named(value, one_of("default", "v2"), "separator", one_of(".", "/"), _SEPARATORS.__getitem__)
 
 
 def _encoding_json(encoding: tuple[str, str], include_defaults: bool = False) -> dict[str, Any]:
@@ -131,12 +127,8 @@ def _encoding_json(encoding: tuple[str, str], include_defaults: bool = False) ->
     return {"configuration": {"separator": separator}, "name": name}
 
 
-def _grid(value: Any, reading: Reading) -> tuple[int, ...]:
-    shape: tuple[int, ...] = _named(value, _grid_name, "chunk_shape", lambda sides: _sides.parse(sides, reading))[1]
-    return shape
-
-
-_grid_name, _sides = one_of("regular"), lengths(1)
+def _grid(value: Any, reading: Reading) -> Any:
+    return _named(value, one_of("regular"), "chunk_shape", lambda sides: lengths(1).parse(sides, reading))[1]
 
 
 def _grid_json(shape: tuple[int, ...]) -> dict[str, Any]:
@@ -333,7 +325,11 @@ class Zarr3Constraints(Constraints):
 
     def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the shapes of what is written and of what is read; where these differ there are shards."""
-        layout, codecs = _of_grid(layout, rank), self.given.get("codecs")
+        if layout.rank != rank:
+            # Without the dimensions within elements.
+            inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
+            layout = layout_of_view(layout, form_of(inside))
+        codecs = self.given.get("codecs")
         if codecs is not None and not codecs.sharding_height:
             for usage in ["read", "write"]:
                 grid = grid_of(layout, usage)
@@ -395,11 +391,3 @@ def _missing(where: str, wanted: Mapping[str, Any], actual: Mapping[str, Any]) -
     for name, value in sorted(wanted.items()):
         if name not in actual or not alike(actual[name], value):
             yield SpecError(where + mismatch(name, value, actual.get(name, MISSING)).reason)
-
-
-def _of_grid(layout: ChunkLayout, rank: int) -> ChunkLayout:
-    """Return the layout without the dimensions within elements."""
-    if layout.rank == rank:
-        return layout
-    inside = IndexTransform(input_rank=layout.rank)[(slice(None),) * rank + (0,) * (layout.rank - rank)]
-    return layout_of_view(layout, form_of(inside))
