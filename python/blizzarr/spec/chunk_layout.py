@@ -31,7 +31,7 @@ from blizzarr.spec.grid import (
     vector_json,
 )
 from blizzarr.spec.grid import Grid as GridClass
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 from blizzarr.views import IndexDomain, domain_of
 from blizzarr.views.values import MAX_RANK, to_index
 
@@ -44,7 +44,7 @@ _NO_VECTOR: Final = Vector()
 _NO_GRID: Final = GridConstraints()
 
 
-class ChunkLayout:
+class ChunkLayout(Pretty):
     """The storage layout of an array, or constraints on it.
 
     Constraints are either hard, which must hold, or soft, which are wishes. There are three grids of chunks: one for
@@ -272,11 +272,6 @@ class ChunkLayout:
             return elements[0] == elements[1] and self._rank_only and other._rank_only
         return all(getattr(self, name) == getattr(other, name) for name in ChunkLayout.__slots__)
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return pretty(self.to_json(), "ChunkLayout(", ")")
-
     def __reduce__(self) -> tuple[Any, ...]:
         return ChunkLayout, (self.to_json(),)
 
@@ -364,10 +359,6 @@ def finalize(layout: ChunkLayout) -> None:
 def _finalized(layout: ChunkLayout, usage: str) -> GridConstraints:
     grid = layout._grids[usage]
     shape = grid.shape
-    is_final = len(shape.hard) == layout._rank and grid.elements is None and grid.aspect_ratio.is_unset
-    if is_final and sum(shape.values) + sum(map(abs, layout._origin.values)) < INF:
-        # As the layouts of stored arrays are.
-        return grid
     values = shape.part(True)
     for origin, size in zip(layout._origin.values, values, strict=True):
         if origin + (size or 0) >= INF:

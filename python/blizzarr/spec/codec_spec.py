@@ -9,7 +9,7 @@ from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, Option, as_text
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.driver_table import DRIVERS
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 
 
 class DriverCodec:
@@ -53,10 +53,8 @@ class DriverCodec:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.given == other.given
 
-    __hash__ = None  # type: ignore[assignment]
 
-
-class CodecSpec:
+class CodecSpec(Pretty):
     """A codec, or constraints on one.
 
     Examples
@@ -90,9 +88,6 @@ class CodecSpec:
 
     def __hash__(self) -> int:
         return hash(self._driver)
-
-    def __repr__(self) -> str:
-        return pretty(self.to_json(), "CodecSpec(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CodecSpec, (self.to_json(),)

@@ -19,7 +19,7 @@ from blizzarr.fork import ForkedLock
 from blizzarr.json_members import as_object
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.keywords import show_as, unknown_keywords
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.resources import (
     DEFAULT_RESOURCES,
     DEFAULT_SPECS,
@@ -39,7 +39,7 @@ _MAKING: Final = ForkedLock()
 """Taken while a context makes a resource, so that each is made once."""
 
 
-class ContextSpec:
+class ContextSpec(Pretty):
     """The spec of a context: specs of resources by key.
 
     Examples
@@ -66,9 +66,6 @@ class ContextSpec:
             Include the members that have default values.
         """
         return {key: spec.to_json(include_defaults) for key, spec in sorted(self._resources.items())}
-
-    def __repr__(self) -> str:
-        return pretty(self.to_json(), "Context.Spec(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return context_spec_of, (self._resources,)
@@ -118,7 +115,7 @@ Resource: TypeAlias = BoundResource | ResourceSpec
 """A resource of a node, either bound or as a spec."""
 
 
-class ContextResource:
+class ContextResource(Pretty):
     """A resource of a context, made at first use."""
 
     __slots__ = ("__weakref__", "_resource")
@@ -135,9 +132,6 @@ class ContextResource:
             Include the members that have default values.
         """
         return self._resource.spec.to_json(include_defaults)
-
-    def __repr__(self) -> str:
-        return pretty(self.to_json(), "Context.Resource(", ")")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (self._resource, "face")

@@ -309,8 +309,6 @@ class Grid:
             raise TypeError(f"a Grid cannot be compared with {other!r}")
         return (self._rank, self._constraints) == (other._rank, other._constraints)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __reduce__(self) -> tuple[Any, ...]:
         return Grid, (self.to_json(),)
 

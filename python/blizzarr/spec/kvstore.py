@@ -10,14 +10,12 @@ from typing import Any, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
 from blizzarr.futures import Future, at_once, failed, submit
-from blizzarr.spec import kvstore_values as values
+from blizzarr.spec import kvstore_access as values
 from blizzarr.spec.context import Context, bind, strip, unbind
-from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges
+from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges, bytes_of
 from blizzarr.spec.kvstore_json import kvstore_json
 from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, at_node, kvstore_node, kvstore_spec_of, text_of
-from blizzarr.spec.kvstore_values import bytes_of
 from blizzarr.spec.open_kvstore import open_kvstore
-from blizzarr.spec.pretty import pretty
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.stores.generation import UNKNOWN
 from blizzarr.transactions import Transaction, delaying, is_committed
@@ -122,8 +120,8 @@ class KvStore(KvPath):
             return kvstore_spec_of(unbind(self._node))
         return kvstore_spec_of(self._node if retain_context else strip(self._node))
 
-    def __repr__(self) -> str:
-        return pretty(kvstore_json(unbind(self._node)), "KvStore(", ")")
+    def _json_shown(self) -> Any:
+        return kvstore_json(unbind(self._node))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._transaction is not None:

@@ -7,13 +7,13 @@ from typing import Any, Self, TypeVar
 
 from blizzarr.spec.context import Context, bind, same, strip, unbind
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec_node import KvNode
 
 P = TypeVar("P", bound="KvPath")
 
 
-class KvPath:
+class KvPath(Pretty):
     """A path in a key-value store: what a store and its spec have in common."""
 
     __slots__ = ("__weakref__", "_node")
@@ -72,7 +72,6 @@ class KvStoreSpec(KvPath):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, json: Any) -> None:
         self._node = kvstore_node(json)
@@ -118,8 +117,8 @@ class KvStoreSpec(KvPath):
             return NotImplemented
         return same(self._node, other._node, kvstore_json)
 
-    def __repr__(self) -> str:
-        return pretty(kvstore_json(unbind(self._node, record=True)), "KvStore.Spec(", ")")
+    def _json_shown(self) -> Any:
+        return kvstore_json(unbind(self._node, record=True))
 
     def __deepcopy__(self, memo: Any) -> KvStoreSpec:
         return self.copy()

@@ -42,8 +42,6 @@ class OpenMode:
     assume_metadata: bool
     assume_cached_metadata: bool
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __init__(
         self,
         *,

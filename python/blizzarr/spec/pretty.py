@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from blizzarr.errors import BlizzarrError
 from blizzarr.json_values import dump, quote
+
+
+class Pretty:
+    """Something that `repr` shows as JSON."""
+
+    __slots__ = ()
+
+    def _json_shown(self) -> Any:
+        """Return the JSON that is shown; by default that of `to_json`."""
+        return self.to_json()  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        name = type(self).__qualname__
+        try:
+            return pretty(self._json_shown(), f"{name}(", ")")
+        except BlizzarrError:
+            # Functions and raw bytes have no JSON.
+            return f"{name}(...)"
 
 
 def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> str:

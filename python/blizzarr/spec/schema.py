@@ -18,7 +18,7 @@ from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.json_array import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.through_view import (
     domain_of_base,
     fill_of_base,
@@ -39,7 +39,7 @@ _units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
 _NO_LAYOUT: Final = ChunkLayout()
 
 
-class Schema(Indexable):
+class Schema(Pretty, Indexable):
     """The properties of an array, or constraints on them.
 
     Examples
@@ -285,15 +285,6 @@ class Schema(Indexable):
         if not isinstance(other, Schema):
             raise TypeError(f"a Schema cannot be compared with {other!r}")
         return all(_same(getattr(self, name), getattr(other, name)) for name in Schema.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        try:
-            return pretty(self.to_json(), "Schema(", ")")
-        except SpecError:
-            # Raw bytes have no JSON.
-            return "Schema(...)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Schema, (self.to_json(),)

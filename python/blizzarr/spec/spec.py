@@ -9,7 +9,6 @@ from typing import Any, Final, Never
 
 import numpy as np
 
-from blizzarr.errors import BlizzarrError
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, instance_of
 from blizzarr.spec.chunk_layout import ChunkLayout
@@ -19,7 +18,7 @@ from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context, kvstore_node, kvstore_spec_of
 from blizzarr.spec.open_mode import OpenMode, modes_on, recheck_argument
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
@@ -28,7 +27,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 
 
-class Spec(Indexable):
+class Spec(Pretty, Indexable):
     """The spec of an array to open or create: parsed JSON.
 
     Indexing gives the spec of a view of the array.
@@ -47,7 +46,6 @@ class Spec(Indexable):
     """
 
     __slots__ = ("__weakref__", "_node")
-    __hash__ = None  # type: ignore[assignment]
     _node: SpecNode
 
     def __init__(self, json: Any, **unknown: Never) -> None:
@@ -191,12 +189,8 @@ class Spec(Indexable):
             return NotImplemented
         return same(self._node, other._node, spec_json)
 
-    def __repr__(self) -> str:
-        try:
-            return pretty(spec_json(unbind(self._node, record=True)), "Spec(", ")")
-        except BlizzarrError:
-            # Functions and raw bytes have no JSON.
-            return "Spec(...)"
+    def _json_shown(self) -> Any:
+        return spec_json(unbind(self._node, record=True))
 
     __copy__ = copy
 
@@ -251,10 +245,19 @@ def _join(change: Change, mode: OpenMode) -> None:
         setattr(change.open_mode, name, True)
 
 
+def _set_mode(name: str, change: Change, on: bool) -> None:
+    if on:
+        setattr(change.open_mode, name, True)
+
+
+def _constrain(row: Argument, change: Change, value: Any) -> None:
+    row.apply(change.schema, value)
+
+
 CHANGES: Final[dict[str, Argument]] = {
     "open_mode": Argument(instance_of(OpenMode), _join),
     **{
-        name: Argument(bool, lambda change, on, name=name: _join(change, OpenMode(**{name: on})))
+        name: Argument(bool, partial(_set_mode, name))
         for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
     },
     **{name: _set(bool, name) for name in ("unbind_context", "strip_context")},
@@ -269,10 +272,7 @@ CHANGES: Final[dict[str, Argument]] = {
             ("recheck_cached", "recheck_cached_data", "recheck_cached_metadata"),
         )
     },
-    **{
-        name: Argument(row.convert, lambda change, value, row=row: row.apply(change.schema, value))
-        for name, row in SCHEMA_ARGUMENTS.items()
-    },
+    **{name: Argument(row.convert, partial(_constrain, row)) for name, row in SCHEMA_ARGUMENTS.items()},
 }
 """The changes to a spec by keyword, in the order in which they are applied."""
 

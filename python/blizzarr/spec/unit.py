@@ -74,8 +74,6 @@ class Unit:
             raise TypeError(f"a Unit cannot be compared with {other!r}")
         return (self._multiplier, self._base_unit) == (other._multiplier, other._base_unit)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Unit({self._multiplier:g}, {quote(self._base_unit)})"
 

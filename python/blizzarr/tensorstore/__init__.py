@@ -23,7 +23,6 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.adapting import array, cast, downsample
 from blizzarr.tensorstore.metrics import (
     experimental_collect_matching_metrics,
     experimental_collect_prometheus_format_metrics,
@@ -32,7 +31,7 @@ from blizzarr.tensorstore.metrics import (
     parse_tensorstore_flags,
 )
 from blizzarr.tensorstore.opening import open
-from blizzarr.tensorstore.stacking import concat, overlay, stack
+from blizzarr.tensorstore.stacking import array, cast, concat, downsample, overlay, stack
 from blizzarr.tensorstore.store import Indexable, TensorStore
 from blizzarr.tensorstore.virtual_chunked import (
     VirtualChunkedReadParameters,

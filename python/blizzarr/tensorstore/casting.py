@@ -84,11 +84,8 @@ class CastDriver(Driver):
     def write(self, form: Form, source: Elements) -> None:
         self.original.write(form, convert(np.asarray(source), self.dtype, self.original.dtype))
 
-    def is_quick(self, form: Form) -> bool:
-        return self.original.is_quick(form)
-
-    def is_quick_to_write(self, form: Form) -> bool:
-        return self.original.is_quick_to_write(form)
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
+        return self.original.is_quick(form, writes)
 
     def current(self, form: Form) -> Form:
         return self.original.current(form)

@@ -26,8 +26,7 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, resolved_view
-from blizzarr.tensorstore.parts import indices_of
-from blizzarr.tensorstore.picking import picked
+from blizzarr.tensorstore.picking import indices_of, picked
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
@@ -134,21 +133,21 @@ class DownsampleDriver(Driver):
         out[...] = selected
         return out
 
-    def is_quick(self, form: Form) -> bool:
-        if prod(form.shape) * prod(self._factors) > _QUICK or 0 in form.shape:
-            return False
-        try:
-            return self._original.is_quick(self._needed(form).part)
-        except BlizzarrError:
-            # The read that follows raises it again.
-            return False
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
+        part = self._part(form) if prod(form.shape) * prod(self._factors) <= _QUICK else None
+        return part is not None and self._original.is_quick(part)
 
     def decoded(self, form: Form) -> set[Chunk]:
+        part = self._part(form)
+        return set() if part is None else self._original.decoded(part)
+
+    def _part(self, form: Form) -> Form | None:
+        """Return the elements of the original that a view needs; None if it needs none, or cannot be read."""
         try:
-            return set() if 0 in form.shape else self._original.decoded(self._needed(form).part)
+            return None if 0 in form.shape else self._needed(form).part
         except BlizzarrError:
             # The read that follows raises it again.
-            return set()
+            return None
 
     def _needed(self, form: Form) -> _Needed:
         """Return the elements that a view is computed from; the last answer is kept, as one read asks several times."""

@@ -119,13 +119,9 @@ class Driver(ABC):
     def write(self, form: Form, source: Elements) -> None:
         """Replace the elements of a view with those of an array of this data type and the shape of the view."""
 
-    def is_quick(self, form: Form) -> bool:
-        """Return whether accessing a view takes less time than handing the work to another thread."""
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
+        """Return whether reading, or writing, a view takes less time than handing the work to another thread."""
         return False
-
-    def is_quick_to_write(self, form: Form) -> bool:
-        """Return whether writing a view takes less time than handing the work to another thread."""
-        return self.is_quick(form)
 
     @property
     def is_near(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 from operator import itemgetter
 from typing import Any, Final, NoReturn
@@ -27,6 +27,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.generation import unwrapped
+from blizzarr.stores.requests import publish
 from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.stored_place import shown
@@ -90,43 +91,26 @@ class JsonDriver(Driver):
             return
         element = np.empty((), np.object_)
         put(element, lower_form(form, ()), source)
-        value = element[()]
-        access = self._access
-        if self.transaction is not None:
-            self._write_later(self.transaction, value)
-            return
+        value, store = element[()], self._access.store
+        with self._access.full_key("") as key:
+            if self.transaction is None:
+                self._set(key, value, store)
+                publish(store)
+            else:
+                change = Operation(store, partial(self._set, key, value), (place_in(store)[1] + key,))
+                changes_in(self.transaction, store).do(change)
+
+    def _set(self, key: str, value: Any, store: Store) -> None:
         if not self._pointer:
-            access.write("", self._made(None, value))
+            store.set(key, self._made(None, value))
             return
         for _ in range(_ATTEMPTS):
-            result = access.read("")
-            made = self._made(result.value, value)
-            if made == result.value or access.write("", made, result.generation) is not None:
+            before = store.get(key)
+            made = self._made(None if before is None else bytes(before), value)
+            if made == before or try_replace(store, key, before, made):
                 return
-        raise self._too_busy
-
-    def _write_later(self, transaction: Transaction, value: Any) -> None:
-        key, store = self._access.path, self._access.store
-
-        def change(target: Store) -> None:
-            if not self._pointer:
-                target.set(key, self._made(None, value))
-                return
-            for _ in range(_ATTEMPTS):
-                before = target.get(key)
-                made = self._made(None if before is None else bytes(before), value)
-                if try_replace(target, key, before, made):
-                    return
-            raise self._too_busy
-
-        changes_in(transaction, store).do(Operation(store, change, (place_in(store)[1] + key,)))
-
-    @property
-    def _too_busy(self) -> ConflictError:
-        return ConflictError(
-            f"somebody else changed the document {_ATTEMPTS} times in a row; try again",
-            key=self._access.path,
-            store=str(self._access.store),
+        raise ConflictError(
+            f"somebody else changed the document {_ATTEMPTS} times in a row; try again", key=key, store=str(store)
         )
 
     def _made(self, before: bytes | None, value: Any) -> bytes:
@@ -151,7 +135,7 @@ class JsonDriver(Driver):
     def _shown(self) -> str:
         return shown(self._access.store, self._access.path)
 
-    def is_quick(self, form: Form) -> bool:
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
         return isinstance(unwrapped(self._access.store), MemoryStore)
 
     @property

@@ -126,7 +126,7 @@ class MemoryArray(Driver):
         self._check_transaction()
         put(self._array, lower_form(form, self._array.shape), source)
 
-    def is_quick(self, form: Form) -> bool:
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
         return prod(form.shape) <= _QUICK
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:

@@ -39,7 +39,7 @@ from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.in_flight import overlapping
 from blizzarr.tensorstore.opening import open_node
-from blizzarr.tensorstore.parts import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
+from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
 from blizzarr.tensorstore.store import TensorStore
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
@@ -278,27 +278,19 @@ class StackDriver(Driver):
                 raise NotWritableError(f"Layer {part.number}: Write mode not supported")
             driver.write(own, part.of(source))
 
-        at_once = all(driver.is_quick_to_write(own) for _, driver, own in parts)
+        at_once = all(driver.is_quick(own, True) for _, driver, own in parts)
         do_all([partial(write, *part) for part in parts], at_once)
 
-    def is_quick(self, form: Form) -> bool:
-        parts = self._few_parts(form)
-        return parts is not None and all(driver.is_quick(own) for _, driver, own in parts)
-
-    def is_quick_to_write(self, form: Form) -> bool:
-        parts = self._few_parts(form)
-        return parts is not None and all(driver.is_quick_to_write(own) for _, driver, own in parts)
-
-    def _few_parts(self, form: Form) -> list[_Assigned] | None:
-        """Return the parts of a small view that needs few layers, all of them open; else None."""
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
+        """Return whether a view is small, and needs few layers, all of them open, which are quick themselves."""
         if self._opens or prod(form.shape) > _QUICK:
-            return None
+            return False
         try:
             parts = self._parts(form)
         except SpecError:
             # The read that follows raises it again.
-            return None
-        return parts if len(parts) <= _FEW else None
+            return False
+        return len(parts) <= _FEW and all(driver.is_quick(own, writes) for _, driver, own in parts)
 
     def _parts(self, form: Form) -> list[_Assigned]:
         """Return the part of the view that each layer has.

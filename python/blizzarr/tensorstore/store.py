@@ -24,10 +24,10 @@ from blizzarr.futures import (
 )
 from blizzarr.indexing.form import Form
 from blizzarr.spec.dtype import DTypeLike, as_dtype, element_dtype
-from blizzarr.spec.pretty import pretty
+from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec import Spec
 from blizzarr.tensorstore.casting import cast_driver
-from blizzarr.tensorstore.copying import as_source, copy_view, fitted
+from blizzarr.tensorstore.conversion import as_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.facts import StorageStatistics as Statistics
 from blizzarr.tensorstore.facts import StoreFacts, driver_of
@@ -47,7 +47,7 @@ _WRITING, _RESIZING = Pace(), Pace()
 """Running estimates of how long changing a few files on this machine takes."""
 
 
-class TensorStore(StoreFacts):
+class TensorStore(Pretty, StoreFacts):
     """A view of an array: indexing it gives another view, and reads nothing.
 
     Made by `open`, `array` and others. Indices are those of the domain: none counts from the end, and a slice keeps its
@@ -183,9 +183,7 @@ class TensorStore(StoreFacts):
         work = self._storing(source)
         if batch is not None:
             future = add_work(batch, work)
-        elif self._driver.is_quick_to_write(self._form) and (
-            not is_view or driver_of(source).is_quick(form_of(source))
-        ):
+        elif self._driver.is_quick(self._form, True) and (not is_view or driver_of(source).is_quick(form_of(source))):
             future = at_once(work)
         elif not is_view and self._driver.is_quick(self._form):
             future = _WRITING.submit(work)
@@ -343,12 +341,8 @@ class TensorStore(StoreFacts):
             raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")
         return self._with_driver(with_transaction(self._driver, transaction))
 
-    def __repr__(self) -> str:
-        try:
-            return pretty(self.spec(unbind_context=True).to_json(), "TensorStore(", ")")
-        except BlizzarrError:
-            # Functions and raw bytes have no JSON.
-            return "TensorStore(...)"
+    def _json_shown(self) -> Any:
+        return self.spec(unbind_context=True).to_json()
 
     def __copy__(self) -> TensorStore:
         return self

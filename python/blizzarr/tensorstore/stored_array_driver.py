@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
@@ -22,10 +23,9 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
-from blizzarr.tensorstore.parts import reach
-from blizzarr.tensorstore.resizing import new_shape
+from blizzarr.tensorstore.picking import reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
-from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
+from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape
 from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.transactions import Transaction, check_open
@@ -45,6 +45,9 @@ _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
 
 
+T = TypeVar("T")
+
+
 class StoredArrayDriver(Driver):
     """An array in a store."""
 
@@ -61,9 +64,7 @@ class StoredArrayDriver(Driver):
         self._array = self._stored.array
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
-        self._spec: tuple[ArrayMeta, bool, SpecNode] | None = None
-        self._schema_of: tuple[ArrayMeta, Schema] | None = None
-        self._domain_of: tuple[ArrayMeta, IndexDomain] | None = None
+        self._kept: dict[Any, tuple[ArrayMeta, Any]] = {}
         self.name = stored.node.driver
         self.transaction = transaction
         options = stored.node.options
@@ -105,12 +106,17 @@ class StoredArrayDriver(Driver):
 
     # Properties
 
+    def _once(self, what: Any, make: Callable[[], T]) -> T:
+        """Return what `make` makes of the metadata; it is called again only when these have changed."""
+        meta, known = self._array.metadata, self._kept.get(what)
+        if known is None or known[0] is not meta:
+            known = self._kept[what] = meta, make()
+        made: T = known[1]
+        return made
+
     @property
     def schema(self) -> Schema:
-        meta, known = self._array.metadata, self._schema_of
-        if known is None or known[0] is not meta:
-            known = self._schema_of = meta, self._stored.schema
-        return known[1]
+        return self._once("schema", lambda: self._stored.schema)
 
     @property
     def array(self) -> OpenedArray:
@@ -124,10 +130,7 @@ class StoredArrayDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        meta, known = self._array.metadata, self._domain_of
-        if known is None or known[0] is not meta:
-            known = self._domain_of = meta, domain_of(self._stored.form.domain)
-        return known[1]
+        return self._once("domain", lambda: domain_of(self._stored.form.domain))
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -137,10 +140,8 @@ class StoredArrayDriver(Driver):
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         if self.transaction is not None:
             check_open(self.transaction)
-        meta, known = self._array.metadata, self._spec
-        if known is None or known[0] is not meta or known[1] is not minimal:
-            known = self._spec = meta, minimal, self._stored.spec_node(minimal)
-        return known[2].altered(transform=transform_of(form))
+        node = self._once(("spec", minimal), lambda: self._stored.spec_node(minimal))
+        return node.altered(transform=transform_of(form))
 
     # Its elements
 
@@ -246,11 +247,9 @@ class StoredArrayDriver(Driver):
         store = self._outside.array.store
         return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=self.by_bytes)
 
-    def is_quick(self, form: Form) -> bool:
-        return self.is_near and self._is_small(form)
-
-    def is_quick_to_write(self, form: Form) -> bool:
-        return (self._is_memory or self.transaction is not None) and self._is_small(form)
+    def is_quick(self, form: Form, writes: bool = False) -> bool:
+        is_near = self._is_memory or self.transaction is not None if writes else self.is_near
+        return is_near and self._is_small(form)
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
         """Return whether the store is on this machine, and few chunks lie outside, or will."""

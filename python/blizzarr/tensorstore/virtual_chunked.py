@@ -21,16 +21,15 @@ from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in, origin_in
 from blizzarr.spec.context import Context, Resource, resource_of
 from blizzarr.spec.dtype import DType, element_dtype
-from blizzarr.spec.kvstore_values import TimestampedStorageGeneration
+from blizzarr.spec.kvstore_access import TimestampedStorageGeneration
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.tensorstore.driver import Driver, Elements, Request, Shared
+from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.opening import OPENERS
-from blizzarr.tensorstore.parts import reach
-from blizzarr.tensorstore.picking import Key, Pieces, Position
+from blizzarr.tensorstore.picking import Key, Pieces, Position, reach
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer, replace
 from blizzarr.transactions import Outcome, Transaction, participant, require_one_step

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from math import prod
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,86 +98,59 @@ def replace(elements: npt.NDArray[Any], index: Any, written: Any, values: npt.ND
         elements[index] = part
 
 
-_Box: TypeAlias = tuple[tuple[int, int], ...]
-
-
 class ChunkBuffer:
-    """Elements of a chunk, and which of them were written: all in a box, or those of a mask.
+    """Elements of a chunk, and which of them were written.
 
     - `shape`: the shape of the chunk.
     - `dtype`: the data type of the elements.
 
-    >>> buffer = ChunkBuffer((4, 6), np.dtype("int8"))
-    >>> buffer.put((slice(1, 3, 1), slice(0, 6, 1)), np.arange(12).reshape(2, 6))
-    >>> buffer.box, buffer.mask is None
-    (((1, 3), (0, 6)), True)
-    >>> buffer.put((slice(3, 4, 1), slice(0, 6, 2)), np.array([[70, 71, 72]]))
-    >>> buffer.mask[3].astype(int)
-    array([1, 0, 1, 0, 1, 0])
+    >>> buffer = ChunkBuffer((2, 3), np.dtype("int8"))
+    >>> buffer.put((slice(1, 2, 1), slice(0, 3, 2)), np.array([[70, 71]]))
+    >>> buffer.mask.astype(int)
+    array([[0, 0, 0],
+           [1, 0, 1]])
+    >>> buffer.put((slice(0, 2, 1), slice(0, 3, 1)), np.arange(6).reshape(2, 3))
+    >>> buffer.is_whole, buffer.mask is None
+    (True, True)
     """
 
-    __slots__ = ("box", "data", "dtype", "mask", "shape")
+    __slots__ = ("data", "dtype", "mask", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.shape = shape
         self.dtype = dtype
         self.data: npt.NDArray[Any] | None = None
         """The chunk; elements that were not written are undefined."""
-        self.box: _Box = ((0, 0),) * len(shape)
-        """The box of the written elements. Without a mask, every element in the box was written."""
-        self.mask: npt.NDArray[np.bool_] | None = None
-        """The written elements of the chunk, where they are no box."""
+        self.mask: npt.NDArray[np.bool_] | None = np.zeros(shape, np.bool_)
+        """The written elements; None for all of them."""
 
     @property
     def is_whole(self) -> bool:
         """True if every element of the chunk was written."""
-        return self.covers(tuple([(0, length) for length in self.shape]))
+        return self.mask is None or bool(self.mask.all())
 
-    def covers(self, box: _Box) -> bool:
+    def covers(self, box: Sequence[tuple[int, int]]) -> bool:
         """Return whether every element in a box was written."""
-        if self.mask is not None:
-            return bool(self.mask[tuple([slice(*ends) for ends in box])].all())
-        return _contains(self.box, box)
+        return self.mask is None or bool(self.mask[tuple([slice(*ends) for ends in box])].all())
 
     def put(self, where: Key, values: npt.NDArray[Any]) -> None:
         """Write some elements; of several for the same position the last counts."""
-        box = _box_of(where)
-        if box is not None and values.shape == self.shape:
-            self.data, self.box, self.mask = copied(values), box, None
+        if values.shape == self.shape and all(isinstance(along, slice) for along in where):
+            self.data, self.mask = copied(values), None
             return
-        is_first = self.data is None
-        self._allocated()[where] = copied(values) if self.dtype.hasobject else values
-        if self.mask is None:
-            union = box if box is None or is_first else _union(self.box, box)
-            if union is not None:
-                self.box = union
-                return
-            self.mask = self.written_mask()
-        self.mask[where] = True
-
-    def _allocated(self) -> npt.NDArray[Any]:
-        if self.data is None:
-            self.data = np.empty(self.shape, self.dtype)
-        return self.data
+        self.fill(where, copied(values) if self.dtype.hasobject else values)
+        if self.mask is not None:
+            self.mask[where] = True
 
     def written_mask(self) -> npt.NDArray[np.bool_]:
         """Return a mask of all elements that were written."""
-        if self.mask is not None:
-            return self.mask
-        mask = np.zeros(self.shape, np.bool_)
-        mask[tuple([slice(*ends) for ends in self.box])] = True
-        return mask
+        return np.ones(self.shape, np.bool_) if self.mask is None else self.mask
 
     def written(self, where: Key) -> npt.NDArray[np.bool_] | bool:
         """Return a mask of those of these elements that were written; True for all of them, False for none."""
         if self.mask is None:
-            box = _box_of(where)
-            if box is not None:
-                if _contains(self.box, box):
-                    return True
-                if any(high <= low or up <= down for (low, high), (down, up) in zip(self.box, box, strict=True)):
-                    return False
-        mask: npt.NDArray[np.bool_] = self.written_mask()[where]
+            return True
+        mask: npt.NDArray[np.bool_] = self.mask[where]
         return bool(mask.flat[0]) if mask.size and (mask.all() or not mask.any()) else mask
 
     def take(self, where: Key) -> npt.NDArray[Any]:
@@ -187,17 +160,17 @@ class ChunkBuffer:
         return elements
 
     def fill(self, where: Key, values: npt.NDArray[Any]) -> None:
-        """Put back elements that were written, and released since."""
-        self._allocated()[where] = values
+        """Put elements where they belong, also those that were written, and released since."""
+        if self.data is None:
+            self.data = np.empty(self.shape, self.dtype)
+        self.data[where] = values
 
     def cut(self, shape: Sequence[int]) -> bool:
         """Forget elements outside of a shape, and return whether any are left."""
-        if self.mask is not None:
-            for axis, length in enumerate(shape):
-                self.mask[(slice(None),) * axis + (slice(max(length, 0), None),)] = False
-            return bool(self.mask.any())
-        self.box = tuple([(low, min(high, length)) for (low, high), length in zip(self.box, shape, strict=True)])
-        return all(low < high for low, high in self.box)
+        self.mask = self.written_mask()
+        for axis, length in enumerate(shape):
+            self.mask[(slice(None),) * axis + (slice(max(length, 0), None),)] = False
+        return bool(self.mask.any())
 
     def first_outside(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """Return the first written position outside of a shape, or None."""
@@ -211,51 +184,19 @@ class ChunkBuffer:
         """Return the written positions: an index array or range for each axis, whose product they are; or else one
         index array for each axis, listing them.
         """
-        if self.mask is None:
-            return [range(low, high) for low, high in self.box], True
+        if self.mask is None or self.is_whole:
+            return list(map(range, self.shape)), True
         axes = range(self.mask.ndim)
         lines = [np.flatnonzero(self.mask.any(axis=tuple(other for other in axes if other != axis))) for axis in axes]
-        if prod(map(len, lines)) == np.count_nonzero(self.mask):
-            # Listing each element would take many times the memory of the chunk.
-            return [_range(line) for line in lines], True
-        return list(np.nonzero(self.mask)), False
+        if prod(map(len, lines)) != np.count_nonzero(self.mask):
+            return list(np.nonzero(self.mask)), False
+        # Listing each element would take many times the memory of the chunk.
+        return [
+            range(int(line[0]), int(line[-1]) + 1) if len(line) and line[-1] - line[0] == len(line) - 1 else line
+            for line in lines
+        ], True
 
 
 def copied(elements: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy that is not shared with the caller: of objects, which may be lists, a deep one."""
     return deepcopy(elements) if elements.dtype.hasobject else np.array(elements, order="C")
-
-
-def _range(line: npt.NDArray[np.intp]) -> npt.NDArray[np.intp] | range:
-    """Return the indices as a range if they are contiguous."""
-    if len(line) and line[-1] - line[0] == len(line) - 1:
-        return range(int(line[0]), int(line[-1]) + 1)
-    return line
-
-
-def _box_of(where: Key) -> _Box | None:
-    """Return the box that these positions are, or None."""
-    box: list[tuple[int, int]] = []
-    for picked in where:
-        if not isinstance(picked, slice) or (picked.step != 1 and picked.stop - picked.start > 1):
-            return None
-        box.append((picked.start, picked.stop))
-    return tuple(box)
-
-
-def _contains(one: _Box, other: _Box) -> bool:
-    return all(low <= down and up <= high for (low, high), (down, up) in zip(one, other, strict=True))
-
-
-def _union(one: _Box, other: _Box) -> _Box | None:
-    """Return the box that is the union of two, or None."""
-    grown: list[tuple[int, int]] = []
-    unlike = 0
-    for (low, high), (down, up) in zip(one, other, strict=True):
-        if up < low or high < down:
-            return None
-        unlike += (low, high) != (down, up)
-        grown.append((min(low, down), max(high, up)))
-    if unlike <= 1:
-        return tuple(grown)
-    return one if _contains(one, other) else other if _contains(other, one) else None

@@ -365,7 +365,7 @@ def test_copies_between_any_stores(tmp_path: Path) -> None:
 def test_large_copies_go_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole chunks of the target, as much as may be in memory."""
     from blizzarr.config import config
-    from blizzarr.tensorstore.copying import pieces
+    from blizzarr.tensorstore.conversion import pieces
     from blizzarr.views import domain_of, form_of
 
     monkeypatch.setattr(type(config), "copy_bytes", 4096, raising=False)

@@ -174,13 +174,13 @@ def test_objects_that_change_after_they_were_written() -> None:
     assert buffer.read(selection, lambda out: values)[0] == {"a": [1]}
 
 
-def test_a_chunk_buffer_has_a_mask_only_where_it_must() -> None:
-    """Boxes that are next to each other are one."""
+def test_a_chunk_buffer_knows_what_was_written() -> None:
+    """Until all of it is written at once, there is a mask."""
     chunk = ChunkBuffer((6, 8), np.dtype("int16"))
     row = np.arange(8, dtype=np.int16)[None]
     for index in (2, 3, 1):
         chunk.put((slice(index, index + 1, 1), slice(0, 8, 1)), row)
-    assert (chunk.box, chunk.mask) == (((1, 4), (0, 8)), None)
+    assert chunk.written_lines() == ([range(1, 4), range(8)], True)
     assert chunk.written((slice(1, 3, 1), slice(2, 5, 1))) is True
     assert chunk.written((slice(4, 6, 1), slice(2, 5, 1))) is False
     assert chunk.written((slice(3, 5, 1), slice(2, 3, 1))).tolist() == [[True], [False]]  # type: ignore[union-attr]
@@ -194,6 +194,9 @@ def test_a_chunk_buffer_has_a_mask_only_where_it_must() -> None:
     assert not chunk.is_whole
     chunk.put((slice(0, 6, 1), slice(0, 8, 1)), np.zeros((6, 8), np.int16))
     assert chunk.is_whole
+    assert chunk.mask is None
+    assert chunk.cut((5, 3))
+    assert chunk.written_lines() == ([range(5), range(3)], True)
 
 
 @pytest.mark.parametrize("seed", range(10))
