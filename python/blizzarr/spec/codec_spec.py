@@ -13,13 +13,7 @@ from blizzarr.spec.pretty import Pretty
 
 
 class DriverCodec:
-    """The codec of one driver, as a value: the members that are given, parsed.
-
-    >>> class Named(DriverCodec):
-    ...     members = {"name": Option(as_text)}
-    >>> Named().merged(Named(name="a")).to_json()
-    {'name': 'a'}
-    """
+    """The codec of one driver, as a value: the members that are given, parsed."""
 
     members: ClassVar[Mapping[str, Option]]
 
@@ -115,11 +109,7 @@ def parts_of(codec: CodecSpec) -> tuple[str, Any]:
 
 
 def merged_codec(codec: CodecSpec, other: CodecSpec | None) -> CodecSpec:
-    """Return the codec with the constraints of both.
-
-    >>> merged_codec(CodecSpec({"driver": "zarr3"}), CodecSpec({"driver": "zarr3", "codecs": ["crc32c"]})).to_json()
-    {'codecs': [{'name': 'crc32c'}], 'driver': 'zarr3'}
-    """
+    """Return the codec with the constraints of both."""
     if other is None:
         return codec
     try:

@@ -36,10 +36,6 @@ ELSEWHERE: Final = dict.fromkeys(("avif", "bmp", "jpeg", "png", "tiff", "webp"),
 
 
 def scheme_driver(scheme: str) -> Driver | None:
-    """Return the driver that a scheme in URLs means; None if no driver has the scheme.
-
-    >>> scheme_driver("zarr2").name, scheme_driver("zarr"), scheme_driver("cast")
-    ('zarr', None, None)
-    """
+    """Return the driver that a scheme in URLs means; None if no driver has the scheme."""
     driver = DRIVERS.find(scheme)
     return driver if driver is not None and driver.scheme == scheme else None

@@ -142,11 +142,7 @@ DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
 
 
 def as_dtype(value: DTypeLike) -> DType:
-    """Return the data type that a value stands for.
-
-    >>> as_dtype("int4")
-    dtype("int4")
-    """
+    """Return the data type that a value stands for."""
     return value if isinstance(value, DType) else DTYPES[_name_of(value)]
 
 
@@ -161,13 +157,7 @@ def element_dtype(dtype: DType) -> np.dtype[Any]:
 
 
 def dtype_json(value: Any) -> DType:
-    """Parse the name of a data type.
-
-    >>> dtype_json("float")
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.SpecError: Unsupported data type: "float"
-    """
+    """Parse the name of a data type."""
     name = as_text(value)
     if name not in DTYPES:
         raise SpecError(f"Unsupported data type: {quote(name)}")

@@ -128,9 +128,6 @@ def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     """Convert a user's fill value to an array, of the data type if that is known.
 
     Dimensions along which nothing changes have length 1, and are left out in front.
-
-    >>> fill_from_user([[1, 2]], DType("uint8"))
-    (array([1, 2], dtype=uint8), dtype("uint8"))
     """
     if dtype is None:
         array = np.asarray(value)
@@ -217,11 +214,7 @@ def fill_json(array: Array) -> Any:
 
 
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
-    """Parse an array from JSON; without a data type, one of JSON values.
-
-    >>> fill_from_json([1, 2], DType("int8")), fill_from_json(5, None)
-    ((array([1, 2], dtype=int8), dtype("int8")), (array(5, dtype=object), dtype("json")))
-    """
+    """Parse an array from JSON; without a data type, one of JSON values."""
     dtype = dtype or DType("json")
     if dtype.name.startswith("complex") or dtype.name in _BYTES:
         raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")

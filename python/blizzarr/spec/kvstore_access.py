@@ -195,14 +195,7 @@ class Found(NamedTuple):
 
 
 class Access:
-    """The keys of a key-value store: texts that continue its path.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> access = Access(MemoryStore(), "a/")
-    >>> generation = access.write("x", b"value")
-    >>> access.read("x").value, access.write("x", b"other", if_equal=b"older"), sorted(access.keys("", ""))
-    (b'value', None, ['x'])
-    """
+    """The keys of a key-value store: texts that continue its path."""
 
     def __init__(self, store: Store, path: str = "") -> None:
         self.store = store
@@ -311,17 +304,6 @@ class KvChanges:
     """The keys of a key-value store as a transaction will leave them.
 
     A generation that begins with 4 is that of a change.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> access = Access(MemoryStore())
-    >>> transaction = Transaction()
-    >>> changes = KvChanges(transaction, access)
-    >>> generation = changes.write("a", b"value")
-    >>> changes.read("a").value, access.read("a").value
-    (b'value', None)
-    >>> transaction.commit_sync()
-    >>> access.read("a").value
-    b'value'
     """
 
     def __init__(self, transaction: Transaction, access: Access) -> None:

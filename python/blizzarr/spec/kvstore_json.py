@@ -237,11 +237,7 @@ KV_SCHEMES: dict[str, KvDriver] = {scheme: driver for driver in KV_DRIVERS.value
 
 
 def kvstore_from_json(value: Any) -> KvNode:
-    """Parse a key-value store from JSON or a URL.
-
-    >>> kvstore_from_json("memory://a").path, kvstore_from_json({"driver": "file", "path": "/tmp"}).driver
-    ('a', 'file')
-    """
+    """Parse a key-value store from JSON or a URL."""
     return kvstore_of(plain(value))
 
 

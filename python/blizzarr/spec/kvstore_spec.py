@@ -143,20 +143,12 @@ def at_node(kind: type[P], node: KvNode) -> P:
 
 
 def kvstore_node(json: Any) -> KvNode:
-    """Return the node of a spec, which may be given as JSON or as a URL.
-
-    >>> kvstore_node(KvStoreSpec("memory://a")).path, kvstore_node("memory://a").path
-    ('a', 'a')
-    """
+    """Return the node of a spec, which may be given as JSON or as a URL."""
     return json._node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
 
 
 def text_of(value: Any) -> str:
-    """Convert a key or path to a text; it may be bytes.
-
-    >>> text_of(b"a"), text_of("a")
-    ('a', 'a')
-    """
+    """Convert a key or path to a text; it may be bytes."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if not isinstance(value, str):

@@ -24,11 +24,6 @@ def open_kvstore(node: KvNode, *, directory: bool = False) -> tuple[Store, str]:
     """Return the store of a bound node, and the path in it; keys that continue the path are keys of the store.
 
     With `directory` the path is one, whether it ends with a slash or not.
-
-    >>> from blizzarr.spec.context import Context, bind
-    >>> from blizzarr.spec.kvstore_json import kvstore_from_json
-    >>> open_kvstore(bind(kvstore_from_json("file:///data/a"), Context()))[1]
-    'a'
     """
     if node.driver == "file":
         # A key may continue the last name of the path: the store is that of the directory around it.

@@ -363,13 +363,7 @@ def set_dtype(schema: Schema, dtype: DType) -> None:
 
 
 def merge_schema(schema: Schema, other: Schema) -> None:
-    """Add all constraints of another schema.
-
-    >>> schema = Schema(rank=2)
-    >>> merge_schema(schema, Schema(dtype="int8"))
-    >>> schema
-    Schema({'dtype': 'int8', 'rank': 2})
-    """
+    """Add all constraints of another schema."""
     set_rank(schema, other._rank)
     if other._dtype is not None:
         set_dtype(schema, other._dtype)

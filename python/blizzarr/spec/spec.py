@@ -224,11 +224,7 @@ def spec_of(node: SpecNode) -> Spec:
 
 
 def node_of(json: Any) -> SpecNode:
-    """Return the node of a spec, which may be given as JSON or as a URL.
-
-    >>> node_of(Spec({"driver": "zarr3"})).driver, node_of("memory://a|zarr3:").driver
-    ('zarr3', 'zarr3')
-    """
+    """Return the node of a spec, which may be given as JSON or as a URL."""
     return json._node if isinstance(json, Spec) else spec_from_json(json)
 
 
@@ -281,11 +277,7 @@ name_keywords(Spec.update, list(CHANGES))
 
 
 def change_of(function: Callable[..., Any], changes: dict[str, Any]) -> Change:
-    """Convert the keywords of a function to changes; unknown and contradictory ones are errors.
-
-    >>> change_of(Spec.update, {"rank": 2, "create": True}).open_mode
-    OpenMode(create=True)
-    """
+    """Convert the keywords of a function to changes; unknown and contradictory ones are errors."""
     change = Change()
     apply_arguments(function, change, CHANGES, changes)
     return change

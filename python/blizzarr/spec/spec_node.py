@@ -29,11 +29,7 @@ class Node:
         return tuple(nodes)
 
     def altered(self, **members: Any) -> Self:
-        """Return a copy with other members, as `dataclasses.replace` does, but faster.
-
-        >>> KvNode("file", "a").altered(path="b").path
-        'b'
-        """
+        """Return a copy with other members, as `dataclasses.replace` does, but faster."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.__dict__.update(members)

@@ -28,11 +28,6 @@ def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
 
     - `error`: the error of the store.
     - `missing`: the path at which there is no metadata, where that is the answer; without it the file is in the way.
-
-    >>> raise_no_directory(StoreError("found a file", errno=errno.ENOTDIR))
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.PlaceError: FAILED_PRECONDITION: Not a directory: found a file
     """
     if error.errno != errno.ENOTDIR:
         return
@@ -44,13 +39,7 @@ def raise_no_directory(error: StoreError, missing: str | None = None) -> None:
 
 
 def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
-    """Raise an error about specs and metadata again, with the driver that was being opened.
-
-    >>> raise_opening("zarr3", ConstraintError("no"))
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Error opening "zarr3" driver: no
-    """
+    """Raise an error about specs and metadata again, with the driver that was being opened."""
     if isinstance(error, SpecError | TransactionError):
         error.reason = f'Error opening "{driver}" driver: {error.reason}'
         raise error
@@ -65,12 +54,6 @@ def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
 def raised_as(kind: type[SpecError]) -> Iterator[None]:
     """Give errors without a class of their own this one: `ConstraintError` where stored metadata do not meet a spec,
     `InvalidArgumentError` where the spec itself is wrong even so.
-
-    >>> with raised_as(ConstraintError), raised_as(InvalidArgumentError):
-    ...     raise SpecError("no")
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.InvalidArgumentError: no
     """
     try:
         yield

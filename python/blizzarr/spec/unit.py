@@ -131,11 +131,7 @@ def _positive(value: Any) -> float:
 
 
 def as_unit(value: UnitLike) -> Unit:
-    """Return the unit that a number, a text or a pair stands for.
-
-    >>> as_unit("3nm"), as_unit((3, "nm")), as_unit(3)
-    (Unit(3, "nm"), Unit(3, "nm"), Unit(3, ""))
-    """
+    """Return the unit that a number, a text or a pair stands for."""
     return value if isinstance(value, Unit) else Unit(value)
 
 
@@ -144,15 +140,7 @@ DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 
 
 def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
-    """Merge the units of both, which must have the same number of dimensions unless one is empty.
-
-    >>> merge_units((Unit("nm"), None), (None, Unit("s")))
-    (Unit(1, "nm"), Unit(1, "s"))
-    >>> merge_units((Unit("nm"),), (Unit("s"),))
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.SpecError: Cannot merge dimension units ["s"] and ["nm"]
-    """
+    """Merge the units of both, which must have the same number of dimensions unless one is empty."""
     known = known or (None,) * len(new)
     for mine, theirs in zip(known, new, strict=True):
         if mine is not None and theirs is not None and mine != theirs:

@@ -97,11 +97,7 @@ def decoded(text: str) -> str:
 
 
 def encoded(text: str) -> str:
-    """Encode a path for a URL.
-
-    >>> encoded("a b/c#é")
-    'a%20b/c%23%C3%A9'
-    """
+    """Encode a path for a URL."""
     from urllib.parse import quote as percent_quote
 
     return percent_quote(text, safe="/:@!$&'()*+,;=-._~", errors="surrogateescape")
@@ -111,9 +107,6 @@ def with_parts(text: str, apply: Callable[[str, Any], Any]) -> Any:
     """Return what `apply` makes of each part of a URL and what it made of the parts before, None at first.
 
     A password in the URL is not shown in errors.
-
-    >>> with_parts("a|b|c", lambda part, before: [part, before])
-    ['c', ['b', ['a', None]]]
     """
     if not text:
         raise SpecError("URL must be non-empty")

@@ -113,7 +113,12 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
         raise SpecError(f"Cannot convert {source.name} -> {target.name}")
     one = _element_of(source, target)
     if one is not None:
-        return _one_by_one(elements, one, source, target)
+        # As a list they are Python's own numbers, which it knows best.
+        listed = elements.reshape(-1).tolist()
+        made = np.empty(len(listed), element_dtype(target))
+        for number, element in enumerate(listed):
+            made[number] = one(element)
+        return made.reshape(elements.shape)
     if _kind(source) == "raw":
         return elements.view(element_dtype(target))
     if _kind(source) == "complex" and _kind(target) != "complex":
@@ -123,27 +128,10 @@ def convert(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDA
             return _integers(elements, target)
         if target.name in _BITS:
             return _narrow(elements.astype(np.int64), target)
-        if not _is_native(source) and not _is_native(target):
+        if 1 not in (source.numpy_dtype.isbuiltin, target.numpy_dtype.isbuiltin):
             # Among the types that NumPy lacks there is a way only through one that it has.
             return elements.astype(np.float32).astype(target.numpy_dtype)
         return elements.astype(target.numpy_dtype)
-
-
-def _one_by_one(
-    elements: npt.NDArray[Any], one: Callable[[Any], Any], source: DType, target: DType
-) -> npt.NDArray[Any]:
-    """Convert elements one by one in Python."""
-    # As a list they are Python's own numbers, which it knows best.
-    listed = elements.reshape(-1).tolist()
-    made = np.empty(len(listed), element_dtype(target))
-    for number, element in enumerate(listed):
-        made[number] = one(element)
-    return made.reshape(elements.shape)
-
-
-def _is_native(dtype: DType) -> bool:
-    """Return whether NumPy has the data type without ``ml_dtypes``."""
-    return dtype.numpy_dtype.isbuiltin == 1
 
 
 def _integers(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
@@ -241,13 +229,6 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
     takes them.
 
     Raise `SpecError`, `TypeError` or `OverflowError` when the value does not convert, or has too many dimensions.
-
-    >>> as_elements([1.5, 2], DType("int8"))
-    array([1, 2], dtype=int8)
-    >>> as_elements(np.array([1.5, 2]), DType("int8"))
-    Traceback (most recent call last):
-    ...
-    TypeError: Cannot cast array data from dtype('float64') to dtype('int8') according to the rule 'safe'
     """
     # Numbers where there are no dimensions are looked at first.
     most = max_rank if max_rank or dtype.name in ("string", "ustring") else None

@@ -30,15 +30,6 @@ class InFlight:
 
     - `driver`, `form`: the driver, and what is read first. Its chunks are listed when there is a second read: most
       reads are alone.
-
-    >>> import blizzarr.tensorstore as ts
-    >>> from blizzarr.tensorstore.facts import driver_of
-    >>> from blizzarr.views import form_of
-    >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
-    >>> store = ts.open(spec, dtype="uint8", shape=[9], create=True).result()
-    >>> reads = InFlight(driver_of(store), form_of(store[7]))
-    >>> reads.join(form_of(store[8]))["pool"]
-    <CachePool: 0 of 67,108,864 bytes>
     """
 
     __slots__ = ("__weakref__", "_driver", "_first", "_needed", "_shared")
@@ -148,18 +139,7 @@ _WORTH = 1 << 16
 
 
 def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
-    """Return the numbers of the views that need the same chunk as another one.
-
-    >>> import blizzarr.tensorstore as ts
-    >>> from blizzarr.tensorstore.facts import driver_of
-    >>> from blizzarr.views import form_of
-    >>> spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"codecs": ["bytes", "gzip"]}}
-    >>> layout = ts.ChunkLayout(chunk_shape=[50_000])
-    >>> store = ts.open(spec, dtype="uint32", shape=[100_000], chunk_layout=layout, create=True).result()
-    >>> views = store[7], store[60_000], store[80_000]
-    >>> sorted(overlapping([(driver_of(view), form_of(view)) for view in views]))
-    [1, 2]
-    """
+    """Return the numbers of the views that need the same chunk as another one."""
     first: dict[Chunk, int] = {}
     shared: set[int] = set()
     again = 0

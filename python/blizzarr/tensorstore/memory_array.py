@@ -32,12 +32,10 @@ def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | N
     """Return the driver of an array that a user passed; see `blizzarr.tensorstore.array`."""
     if dtype is None:
         result = value if isinstance(value, np.ndarray) else np.asarray(value)
-        if result.dtype == object and not isinstance(value, np.ndarray):
-            kind = _dtype_of_objects(result)
-        elif result.dtype == object:
-            kind = as_dtype("json")
-        else:
-            kind = as_dtype(result.dtype)
+        kind = as_dtype("json" if result.dtype == object else result.dtype)
+        every = [] if isinstance(value, np.ndarray) or result.dtype != object else list(result.flat)
+        if every and all(isinstance(element, bytes) for element in every):
+            kind = as_dtype("string")
     else:
         kind = as_dtype(dtype)
     elements = as_elements(value, kind)
@@ -49,12 +47,6 @@ def array_driver(value: Any, dtype: Any, context: Context | None, copy: bool | N
         elements = elements.copy()
     writable = elements.flags.writeable if write is None else write
     return MemoryArray(elements, kind, resource_of(context or Context(), "data_copy_concurrency"), writable)
-
-
-def _dtype_of_objects(objects: npt.NDArray[Any]) -> DType:
-    """Return the data type of objects: byte strings if all are such, else JSON."""
-    every = list(objects.flat)
-    return as_dtype("string" if every and all(isinstance(element, bytes) for element in every) else "json")
 
 
 class MemoryArray(Driver):

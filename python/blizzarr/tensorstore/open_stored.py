@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from blizzarr import _native
 from blizzarr.caching import CachedStore, CachePool, Since
@@ -34,25 +32,16 @@ from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.status import raise_as, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
-from blizzarr.tensorstore.part_driver import PartDriver
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
-from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
+from blizzarr.tensorstore.stored_array_driver import PartDriver, StoredArrayDriver
 from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, known_metadata, locate
 from blizzarr.transactions import StagedStore, Transaction
 
 
 def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] = StoredArrayDriver) -> TensorStore:
-    """Return the array that a bound spec describes; `kind` is the class of its driver.
-
-    >>> from blizzarr.spec.context import Context
-    >>> from blizzarr.spec.spec import Spec, node_of
-    >>> spec = Spec({"driver": "zarr3", "kvstore": "memory://"})
-    >>> spec.update(dtype="int16", shape=[3], create=True, context=Context())
-    >>> open_stored(node_of(spec), Request()).domain
-    { [0, 3*) }
-    """
+    """Return the array that a bound spec describes; `kind` is the class of its driver."""
     mode: OpenMode = node.options["mode"]
     if not mode.open:
         mode = mode if modes_on(mode) else OpenMode(open=True)
@@ -82,7 +71,13 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
             if not is_there and not mode.create:
                 raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
         if meta is None and place.shares_document:
-            meta = _added(place, mode, missing)
+            try:
+                meta = place.add(mode)
+            except ArrayExistsError:
+                # The document has a similar array, which does not quite match.
+                if missing is None:
+                    raise
+                raise missing from None
             known.keep(meta, moment)
         elif meta is None:
             meta, known, is_there = _created(place, mode, known)
@@ -94,16 +89,6 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
         makes = mode.create or assumed
         raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
         raise
-
-
-def _added(place: StoredPlace, mode: OpenMode, missing: ArrayNotFoundError | None) -> ArrayMeta:
-    """Add an array to a document; `missing` is the error if it has a similar array that does not quite match."""
-    try:
-        return place.add(mode)
-    except ArrayExistsError:
-        if missing is None:
-            raise
-        raise missing from None
 
 
 def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, KnownMetadata, bool]:
@@ -178,7 +163,9 @@ def _opened(
     mode: OpenMode = node.options["mode"]
     pool: CachePool = node.resources["cache_pool"].value
     if pool.native is not None:
-        store = CachedStore(store, pool, _since(node.options["recheck_cached_data"]))
+        recheck: Recheck = node.options["recheck_cached_data"]
+        # A number would be an age for the cache, not a moment.
+        store = CachedStore(store, pool, recheck if isinstance(recheck, bool | str) else Since(recheck))
     copying = node.resources["data_copy_concurrency"].value["limit"]
     reading = place.kvstore.resources.get("file_io_concurrency", node.resources["data_copy_concurrency"]).value["limit"]
     threads = None
@@ -194,11 +181,6 @@ def _opened(
     return store_of(driver, constraints.form_of(meta, field))
 
 
-def _since(recheck: Recheck) -> Any:
-    """Return the bound in the terms of the cache, where a number would be an age, not a moment."""
-    return recheck if isinstance(recheck, bool | str) else Since(recheck)
-
-
 def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
     """Return the bound spec of the array at a bound ``auto`` spec: its driver, and its place within files."""
     kvstore = node.kvstore
@@ -208,13 +190,16 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
         from zipfile import is_zipfile
 
         if is_zipfile(kvstore.path):
-            kvstore = _within_zip(kvstore, node)
+            zip_ = KV_DRIVERS["zip"]
+            options = {name: option.default for name, option in zip_.options.items()}
+            kvstore = KvNode("zip", "", options, {name: node.resources[name] for name in zip_.resources}, kvstore)
     there = replace(node, kvstore=kvstore)
-    matches = _matches(SOUGHT, there, transaction)
+    matches = [driver for driver in SOUGHT if _is_there(there, driver.name, transaction)]
     if not matches:
         # Drivers of other packages are imported for arrays of none of the usual formats only.
         others = {driver.name: driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}
-        matches = _matches([driver for driver in others.values() if driver not in SOUGHT], there, transaction)
+        others = {name: driver for name, driver in others.items() if driver not in SOUGHT}
+        matches = [driver for name, driver in others.items() if _is_there(there, name, transaction)]
     if len(matches) != 1:
         shown = quote(kvstore.path)
         if kvstore.driver == "file":
@@ -231,10 +216,6 @@ def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecN
     )
 
 
-def _matches(drivers: Sequence[StoredDriver], node: SpecNode, transaction: Transaction | None) -> list[StoredDriver]:
-    return [driver for driver in drivers if _is_there(node, driver.name, transaction)]
-
-
 def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
     try:
         place = locate(replace(node, driver=driver), transaction)
@@ -245,9 +226,3 @@ def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> b
         return False
     # One format may have the name of a document from another.
     return find_many(place.store, [place.path], place.forms) != [None]
-
-
-def _within_zip(kvstore: KvNode, node: SpecNode) -> KvNode:
-    resources = {name: node.resources[name] for name in KV_DRIVERS["zip"].resources}
-    options = {name: option.default for name, option in KV_DRIVERS["zip"].options.items()}
-    return KvNode("zip", "", options, resources, kvstore)

@@ -242,15 +242,14 @@ class StackDriver(Driver):
         parts = self._parts(form)
         if len(parts) == 1 and parts[0][0].where is None:
             ((part, driver, own),) = parts
-            _check_readable(part, driver)
-            return driver.read(own, out, batch)
+            return _readable(part, driver).read(own, out, batch)
         result = empty_result(form.shape, element_dtype(self.dtype)) if out is None else out
         # Shared chunks are dropped after this read, so that they cannot become stale.
         shared_here: Shared = {}
         sharing = overlapping([(driver, own) for _, driver, own in parts]) if batch is None else ()
 
         def read(part: Part, driver: Driver, own: Form, shared: Shared | None) -> None:
-            _check_readable(part, driver)
+            _readable(part, driver)
             if isinstance(part.where, Points):
                 part.put(result, driver.read(own, None, shared))
             else:
@@ -326,9 +325,10 @@ class StackDriver(Driver):
         return made.allowed(self.readable, self.writable)
 
 
-def _check_readable(part: Part, driver: Driver) -> None:
+def _readable(part: Part, driver: Driver) -> Driver:
     if not driver.readable:
         raise NotReadableError(f"Layer {part.number}: Read mode not supported")
+    return driver
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,24 +353,20 @@ class Layer:
     @property
     def dtype(self) -> DType | None:
         """The data type, if it is known."""
-        return self._spec.dtype if self.driver is None else self.driver.dtype
+        return spec_of(self._view).dtype if self.driver is None else self.driver.dtype
 
     @property
     def dimension_units(self) -> tuple[Unit | None, ...] | None:
         """The units of the view, if they are known."""
         if self.driver is None:
-            return self._spec.dimension_units
+            return spec_of(self._view).dimension_units
         units = self.driver.schema.dimension_units or ()
         return units_of_view(units, self.form) if any(units) else None
 
     @property
     def _view(self) -> SpecNode:
         assert self.node is not None, "a layer without a driver has one"
-        return replace(self.node, transform=transform_of(self.form))
-
-    @property
-    def _spec(self) -> Spec:
-        return spec_of(self._view)
+        return self.node.altered(transform=transform_of(self.form))
 
     def open(self, transaction: Transaction | None) -> tuple[Driver, Form]:
         """Return the driver, which is opened in the transaction if there is only a spec, and the view of it."""

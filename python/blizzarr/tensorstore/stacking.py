@@ -198,9 +198,7 @@ def stack(
     array([[1, 3],
            [2, 4]])
     """
-    made = _layers(layers, context)
-    if not made:
-        raise SpecError("At least one layer must be specified for stack")
+    made = _layers(layers, context, "stack")
     rank = made[0].form.rank + 1
     dim = normalize_dim(int(axis), [""] * rank, SpecError)
     _check_ranks(made)
@@ -237,9 +235,7 @@ def concat(
     >>> concat([ts.array([[1, 2]]), ts.array([[3]])], axis=1).read().result()
     array([[1, 2, 3]])
     """
-    made = _layers(layers, context)
-    if not made:
-        raise SpecError("At least one layer must be specified for concat")
+    made = _layers(layers, context, "concat")
     _check_ranks(made)
     is_label = isinstance(axis, str)
     labels = _common(made).labels if is_label else [""] * made[0].form.rank
@@ -260,9 +256,13 @@ for _function in (overlay, stack, concat):
     name_keywords(_function, _CONSTRAINTS)
 
 
-def _layers(layers: Iterable[Any], context: Context | None) -> list[Layer]:
+def _layers(layers: Iterable[Any], context: Context | None, doing: str = "") -> list[Layer]:
+    """Return the layers that a user gives; with `doing` there must be one."""
     shared = context or Context()
-    return [as_layer(layer, shared) for layer in layers]
+    made = [as_layer(layer, shared) for layer in layers]
+    if doing and not made:
+        raise SpecError(f"At least one layer must be specified for {doing}")
+    return made
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:

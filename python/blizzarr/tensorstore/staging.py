@@ -229,7 +229,8 @@ class Staged:
                 chunk = self.buffer.chunks[position]
                 if chunk.data is None:
                     # The chunk was computed from a value that others have replaced since.
-                    self._take_back(binding, position, chunk)
+                    lowered, where = self._lowered(position, chunk)
+                    chunk.fill(where, read(binding, lowered))
                 if chunk.is_whole:
                     self._final.add(name)
                     continue
@@ -240,11 +241,6 @@ class Staged:
                     into.set(name, value)
             do_all([partial(self._move, binding, [position]) for _, position in some], self._chunk_bytes < _SMALL)
         return list(names)
-
-    def _take_back(self, binding: Binding, position: tuple[int, ...], chunk: ChunkBuffer) -> None:
-        """Read the elements of a chunk back that were released."""
-        lowered, where = self._lowered(position, chunk)
-        chunk.fill(where, read(binding, lowered))
 
     def _put(self, below: View, into: Overlay, positions: list[tuple[int, ...]]) -> None:
         """Write chunks on top of the values of one view, to the overlay of another one."""

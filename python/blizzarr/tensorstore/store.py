@@ -75,9 +75,6 @@ class TensorStore(Pretty, StoreFacts):
 
     # Views
 
-    def _with_driver(self, driver: Driver) -> TensorStore:
-        return store_of(driver, self._form)
-
     def _with_form(self, form: Form) -> TensorStore:
         return store_of(self._driver, form)
 
@@ -100,11 +97,7 @@ class TensorStore(Pretty, StoreFacts):
     @property
     def oindex(self) -> Subscript[TensorStore]:
         """Indexing in which arrays of indices are independent of each other; can be assigned to."""
-        return _Assignable(
-            self,
-            "oindex",
-            lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)),
-        )
+        return _Assignable(self, "oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)))
 
     @property
     def vindex(self) -> Subscript[TensorStore]:
@@ -206,7 +199,8 @@ class TensorStore(Pretty, StoreFacts):
     def _storing(self, source: Any) -> Callable[[], None]:
         """Return the work of a write, which delays the commit of the transactions that it is in."""
         is_view = isinstance(source, TensorStore)
-        return self._in_transaction(source._in_transaction(self._copying(source)) if is_view else self._writing(source))
+        copying = source._in_transaction(lambda: self._copy(source)) if is_view else None
+        return self._in_transaction(copying or self._writing(source))
 
     def _writing(self, source: Any) -> Callable[[], None]:
         driver = self._driver
@@ -224,14 +218,11 @@ class TensorStore(Pretty, StoreFacts):
             return _refusing(error)
         return lambda: driver.write(form, fitting)
 
-    def _copying(self, source: TensorStore) -> Callable[[], None]:
-        def copy() -> None:
-            driver = self._driver
-            if not driver.writable:
-                raise NotWritableError("Destination does not support writing.")
-            copy_view(driver_of(source), form_of(source), driver, driver.current(self._form))
-
-        return copy
+    def _copy(self, source: TensorStore) -> None:
+        driver = self._driver
+        if not driver.writable:
+            raise NotWritableError("Destination does not support writing.")
+        copy_view(driver_of(source), form_of(source), driver, driver.current(self._form))
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None, context: object = None
@@ -251,13 +242,10 @@ class TensorStore(Pretty, StoreFacts):
         batch
             As for `read`.
         """
-        work = self._in_transaction(lambda: self._resolved(fix_resizable_bounds))
+        work = self._in_transaction(lambda: store_of(*resolved_view(self._driver, self._form, fix_resizable_bounds)))
         if batch is not None:
             return add_work(batch, work)
         return at_once(work) if self._driver.is_near else submit(work)
-
-    def _resolved(self, fix_resizable_bounds: bool) -> TensorStore:
-        return store_of(*resolved_view(self._driver, self._form, fix_resizable_bounds))
 
     def resize(
         self,
@@ -327,7 +315,7 @@ class TensorStore(Pretty, StoreFacts):
 
     def astype(self, dtype: DTypeLike) -> TensorStore:
         """Return the view converted to another data type; see `blizzarr.tensorstore.cast`."""
-        return self._with_driver(cast_driver(self._driver, as_dtype(dtype)))
+        return store_of(cast_driver(self._driver, as_dtype(dtype)), self._form)
 
     def with_transaction(self, transaction: Transaction | None) -> TensorStore:
         """Return the view with a transaction that gathers its writes.
@@ -339,7 +327,7 @@ class TensorStore(Pretty, StoreFacts):
         """
         if transaction is not None and not isinstance(transaction, Transaction):
             raise TypeError(f"expected a Transaction or None, found {type(transaction).__name__}")
-        return self._with_driver(with_transaction(self._driver, transaction))
+        return store_of(with_transaction(self._driver, transaction), self._form)
 
     def _json_shown(self) -> Any:
         return self.spec(unbind_context=True).to_json()

@@ -39,11 +39,6 @@ class OpenedArray(Array):
 
     The array uses at most `threads` threads for one request; None sets no limit. It is compared with its stored
     document unless `watched` is False.
-
-    >>> import blizzarr
-    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
-    >>> OpenedArray.of(z.store, z.path, z.metadata, 1)[1:]
-    array([2, 3])
     """
 
     threads: int | None = None
@@ -102,6 +97,7 @@ class OpenedArray(Array):
 
 _LOOKS = 4
 """The number of attempts to read the document while other threads do so."""
+# The members of metadata that may change while the array is open.
 _CHANGING = ("shape", "attributes", "dimension_names", "dimensions", "axes", "units", "resolution")
 
 
@@ -137,12 +133,6 @@ class StoredArray:
     def form(self) -> Form:
         """The view that is all of it."""
         return self.kind.form_of(self.array.metadata, self.field)
-
-    @property
-    def _driver(self) -> StoredDriver:
-        driver = DRIVERS[self.node.driver]
-        assert isinstance(driver, StoredDriver), "others store nothing"
-        return driver
 
     def refresh(self) -> None:
         """Take the shape that is stored now."""
@@ -188,7 +178,10 @@ class StoredArray:
 
     def _check_compatible(self, meta: ArrayMeta) -> None:
         if not same_chunks(meta, self.array.metadata):
-            new, old = map(self._compatible, (meta, self.array.metadata))
+            new, old = (
+                dump({name: value for name, value in self.kind.of(each).to_json().items() if name not in _CHANGING})
+                for each in (meta, self.array.metadata)
+            )
             raise ConstraintError(
                 f"Updated {self.kind.title} metadata {new} is incompatible with existing metadata {old}"
             )
@@ -238,15 +231,11 @@ class StoredArray:
             key = shown(self.array.store, missing[1])
             raise ArrayNotFoundError(f"chunk {{{index}}} stored at {key} is missing")
 
-    def _compatible(self, meta: ArrayMeta) -> str:
-        """Return, as text, the members of the metadata that may not change while the array is open."""
-        members = self.kind.of(meta).to_json()
-        return dump({name: value for name, value in members.items() if name not in _CHANGING})
-
     def spec_node(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""
         meta = self.array.metadata
-        kind, driver = self.kind, self._driver
+        kind, driver = self.kind, DRIVERS[self.node.driver]
+        assert isinstance(driver, StoredDriver), "others store nothing"
         mode: OpenMode = self.node.options["mode"]
         options = {
             **self.node.options,

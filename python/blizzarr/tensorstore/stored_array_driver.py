@@ -1,4 +1,8 @@
-"""Stored arrays of any format as a driver, on top of `blizzarr.Array`."""
+"""Stored arrays of any format as a driver, on top of `blizzarr.Array`.
+
+At the end: a field of the elements, or their bytes. Both are read and written as bytes of elements, in their chunks:
+what is written leaves the other fields as they are, whoever writes these at the same time.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,25 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
 
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing import Lowered, lower_form
-from blizzarr.indexing.form import ArrayMap, Form, identity_maps
+from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.dtype import DType
+from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore import KvStore, bound_kvstore
+from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.generation import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
-from blizzarr.tensorstore.picking import reach
+from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
 from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape
 from blizzarr.tensorstore.stored_place import StoredPlace
@@ -99,10 +106,6 @@ class StoredArrayDriver(Driver):
     @cached_property
     def is_near(self) -> bool:
         return isinstance(unwrapped(self._outside.array.store), LocalStore | MemoryStore)
-
-    @cached_property
-    def _is_memory(self) -> bool:
-        return isinstance(unwrapped(self._outside.array.store), MemoryStore)
 
     # Properties
 
@@ -248,7 +251,9 @@ class StoredArrayDriver(Driver):
         return staged_in(self.transaction, store, self._array, assumed=stored.assumed, by_bytes=self.by_bytes)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
-        is_near = self._is_memory or self.transaction is not None if writes else self.is_near
+        is_near = self.is_near
+        if writes:
+            is_near = self.transaction is not None or isinstance(unwrapped(self._outside.array.store), MemoryStore)
         return is_near and self._is_small(form)
 
     def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
@@ -356,3 +361,99 @@ def _is_current(form: Form, shape: tuple[int, ...]) -> bool:
                 if form.implicit_upper[dim] and (stride != 1 or form.upper[dim] + offset != size):
                     return False
     return True
+
+
+class PartDriver(StoredArrayDriver):
+    """A driver of some of the bytes of each element."""
+
+    by_bytes = True
+
+    def __init__(self, stored: StoredArray, transaction: Transaction | None = None) -> None:
+        super().__init__(stored, transaction)
+        part = self._part = stored.field
+        self._chunk_shape = (*self._chunk_shape, *part.shape)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (*self._array.shape, *self._part.shape)
+
+    def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
+        selected, shape = of_bytes(lowered, self._part)
+        elements = self._part.decode(super()._read(selected, None, batch)).reshape(shape)
+        if out is None:
+            return elements
+        out[...] = elements
+        return out
+
+    def _write(self, lowered: Lowered, source: Elements) -> None:
+        selected, shape = of_bytes(lowered, self._part)
+        super()._write(selected, self._part.encode(np.broadcast_to(source, shape)).reshape(selected[0]))
+
+    def _binding(self, array: OpenedArray) -> Binding:
+        return array.binding_by_bytes
+
+    def _new_shape(
+        self, form: Form, shape: tuple[int, ...], lower: Bounds, upper: Bounds, modes: frozenset[str]
+    ) -> tuple[int, ...]:
+        return super()._new_shape(form, (*shape, *self._part.shape), lower, upper, modes)[: len(shape)]
+
+    def _on_grid(self, lowered: Lowered) -> Lowered:
+        shape, axes, scalar = lowered
+        return shape, axes[: len(axes) - len(self._part.shape)], scalar
+
+
+class OfBytes(NamedTuple):
+    """A selection of an array whose last axis is the bytes of its elements."""
+
+    lowered: Lowered
+    shape: tuple[int, ...]
+    """The shape of the values that were asked for, whose bytes are adjacent."""
+
+
+def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
+    """Return the bytes of a selection of values, whose last axes are those within elements.
+
+    >>> from blizzarr.spec.dtype import DTYPES
+    >>> field = Field("a", DTYPES["int16"], shape=(3,), offset=4)
+    >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field).lowered
+    ((5, 6), ((0, 0, 1), (1, 4, 1)), False)
+    >>> of_bytes(((5,), ((0, 0, 1), 2), False), field).lowered
+    ((5, 2), ((0, 0, 1), (1, 8, 1)), False)
+    """
+    shape, axes, _ = lowered
+    outer, inner = axes[: len(axes) - len(field.shape)], axes[len(axes) - len(field.shape) :]
+    size = element_dtype(field.dtype).itemsize
+    strides = [prod(field.shape[number + 1 :]) * size for number in range(len(field.shape))]
+    offset = field.offset
+    moving: list[tuple[Any, int]] = []
+    for axis, stride in zip(inner, strides, strict=True):
+        if isinstance(axis, int):
+            offset += axis * stride
+        else:
+            moving.append((axis, stride))
+    run = _run(moving, shape, size)
+    if run is not None:
+        dim = len(shape) - len(moving)
+        axes = (*outer, (dim, offset + run, 1))
+        return OfBytes(((*shape[:dim], prod(shape[dim:]) * size), axes, False), shape)
+    indices = index_arrays(shape, axes)
+    at = sum((stride * along for along, stride in zip(indices[len(outer) :], strides, strict=True)), field.offset)
+    at = np.asarray(at)[..., None] + np.arange(size)
+    dims = tuple([dim for dim, length in enumerate(at.shape) if length != 1])
+    maps: list[Map] = [
+        axis if isinstance(axis, int) or len(axis) == 3 else ArrayMap(0, 1, along[..., None], axis[0])
+        for axis, along in zip(outer, indices, strict=False)
+    ]
+    view = Form.of_shape((*shape, size))._replace(maps=(*maps, ArrayMap(0, 1, at, dims)))
+    return OfBytes(lower_form(view, (INF + 1,) * len(view.maps)), shape)
+
+
+def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:
+    """Return the offset of the first byte if the bytes are contiguous in the order of the last dimensions."""
+    offset, step = 0, size
+    for dim, (axis, stride) in zip(range(len(shape) - 1, -1, -1), reversed(moving), strict=False):
+        if len(axis) != 3 or axis[0] != dim or axis[2] * stride != step:
+            return None
+        offset += axis[1] * stride
+        step *= shape[dim]
+    return offset

@@ -90,7 +90,11 @@ class StoredPlace(NamedTuple):
         """Return the stored metadata, or None if there is no array."""
         node = find_one(self.store, self.path, self.forms)
         if node is None:
-            self._refuse_unreadable()
+            raw = self.store.get(self.forms[0].node_keys(self.path)[0])
+            if raw is not None:
+                # The key of the document holds something that is not the document of an array.
+                with raised_as(ConstraintError), prefixed(f"Error reading {self.key}"):
+                    self.constraints.refuse(bytes(raw))
             return None
         if node.notices:
             warn_of(node.notices)
@@ -101,13 +105,6 @@ class StoredPlace(NamedTuple):
                     f'but received: "group"'
                 )
         return node.meta
-
-    def _refuse_unreadable(self) -> None:
-        """Raise if the key of the document holds something that is not the document of an array."""
-        raw = self.store.get(self.forms[0].node_keys(self.path)[0])
-        if raw is not None:
-            with raised_as(ConstraintError), prefixed(f"Error reading {self.key}"):
-                self.constraints.refuse(bytes(raw))
 
     def create(self, meta: ArrayMeta) -> bool:
         """Store the documents; return False if there is an array already."""
@@ -151,12 +148,7 @@ def locate(
 
 
 class KnownMetadata:
-    """The metadata of one array, and the moment when they were read, in seconds since 1970.
-
-    >>> known = KnownMetadata()
-    >>> known.recent(0.0) is None
-    True
-    """
+    """The metadata of one array, and the moment when they were read, in seconds since 1970."""
 
     # Each method reads `_known` only once, as another thread may replace it.
     _known: tuple[ArrayMeta, float] | None = None

@@ -107,16 +107,7 @@ WHOLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """The type of elements, and where each of its fields lies.
-
-    >>> made = Elements.of(DataType.parse([("a", "i2"), ("b", "S3")]), "big")
-    >>> made.fields[1], made.pick("", True).shape
-    (Field(name='b', dtype=dtype("char"), big=True, shape=(3,), offset=2), (5,))
-    >>> made.pick("", False)
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.ConstraintError: FAILED_PRECONDITION: Must specify a "field" that is one of: ["a","b"]
-    """
+    """The type of elements, and where each of its fields lies."""
 
     dtype: DataType
     endian: str | None

@@ -63,17 +63,7 @@ _ATTRIBUTES: Final[Mapping[str, Member]] = {
 
 
 class N5Constraints(Constraints):
-    """The constraints of a spec on N5 metadata.
-
-    >>> from blizzarr.spec.chunk_layout import ChunkLayout
-    >>> constraints = N5Constraints.from_json({"dimensions": [1000, 1000], "dataType": "int16"})
-    >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
-    >>> meta.chunk_shape, meta.order
-    ((100, 100), 'F')
-    >>> constraints.check(meta, Schema(), {})
-    >>> N5Constraints.schema_of(meta, {}).dtype
-    dtype("int16")
-    """
+    """The constraints of a spec on N5 metadata."""
 
     driver = "n5"
     title = "N5"

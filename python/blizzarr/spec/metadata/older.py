@@ -24,15 +24,7 @@ from blizzarr.spec.schema import Schema
 
 
 class DocumentConstraints(Constraints):
-    """Constraints on members of a document, by name and as JSON; those of an array also have its model.
-
-    >>> from blizzarr.spec.chunk_layout import ChunkLayout
-    >>> of_v1 = document_constraints("zarr1", "v1")
-    >>> constraints = of_v1.from_json({"shape": [3, 4]})
-    >>> meta = constraints.create(Schema(dtype="int16", chunk_layout=ChunkLayout(read_chunk_shape=[2, 4])), {})
-    >>> meta.chunk_shape, of_v1.schema_of(meta, {}).domain
-    ((2, 4), { [0, 3*), [0, 4*) })
-    """
+    """Constraints on members of a document, by name and as JSON; those of an array also have its model."""
 
     format: ClassVar[str]
     """The name of the format of new arrays."""

@@ -68,14 +68,6 @@ def read(value: Any, table: Mapping[str, Member], rank: int = -1) -> tuple[Readi
     """Parse the members of a table; return them and the members that are not in it.
 
     Raise `SpecError` with everything that is wrong.
-
-    >>> reading, rest = read({"shape": [2], "title": "a"}, {"shape": lengths(0)})
-    >>> reading.given, reading.rank, rest
-    ({'shape': (2,)}, 1, {'title': 'a'})
-    >>> read({"shape": 5, "chunks": [0]}, {"shape": lengths(0), "chunks": lengths(1)})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.SpecError: Error parsing object member "shape": ...; Error parsing object member "chunks": ...
     """
     members, reading = Members(dict(as_object(value))), Reading(rank)
     for name, member in table.items():
@@ -95,11 +87,6 @@ def all_of(*parts: Callable[[], Any]) -> list[Any]:
     """Return the results of all functions.
 
     Raise `SpecError` with everything that is wrong; of the class of the only error, if there is one.
-
-    >>> all_of(lambda: 1, lambda: lengths(0).parse(5, Reading()), lambda: lengths(0).parse(6, Reading()))
-    Traceback (most recent call last):
-    ...
-    blizzarr.errors.SpecError: Expected array, but received: 5; Expected array, but received: 6
     """
     results, wrong = [], []
     for part in parts:
@@ -150,11 +137,7 @@ def refuse(problems: Problems) -> NoReturn:
 
 
 def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
-    """Return the error that a member differs from the constraint; `actual` may be `MISSING`.
-
-    >>> mismatch("order", "C", "F"), mismatch("axes", [], MISSING).reason
-    (SpecError('Expected "order" of "C" but received: "F"'), 'Expected "axes" of [] but received: <discarded>')
-    """
+    """Return the error that a member differs from the constraint; `actual` may be `MISSING`."""
     there = "<discarded>" if actual is MISSING else dump(actual)
     return SpecError(f"Expected {quote(name)} of {dump(wanted)} but received: {there}")
 
@@ -163,12 +146,7 @@ def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
 
 
 def encoded(meta: ArrayMeta) -> dict[str, Any]:
-    """The document that an array would be stored as.
-
-    >>> encoded(array_of("v2", {"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|i1", "compressor": None,
-    ...     "fill_value": 0, "order": "C", "filters": None}))["shape"]
-    [4]
-    """
+    """The document that an array would be stored as."""
     document: dict[str, Any] = json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])
     return document
 

@@ -110,17 +110,7 @@ def _filters(value: Any, reading: Reading) -> None:
 
 
 class ZarrConstraints(Constraints):
-    """The constraints of a spec on Zarr v2 metadata.
-
-    >>> from blizzarr.spec.chunk_layout import ChunkLayout, order_in
-    >>> constraints = ZarrConstraints.from_json({"shape": [1000, 1000], "dtype": ">i2", "order": "F"})
-    >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(chunk_elements=10_000)), {})
-    >>> meta.chunk_shape, meta.order
-    ((100, 100), 'F')
-    >>> constraints.check(meta, Schema(), {})
-    >>> ZarrConstraints.schema_of(meta, {}).dtype
-    dtype("int16")
-    """
+    """The constraints of a spec on Zarr v2 metadata."""
 
     driver = "zarr"
     codec_class = ZarrCodec

@@ -157,16 +157,7 @@ def _units_json(units: DimensionUnits) -> list[str | None]:
 
 
 class Zarr3Constraints(Constraints):
-    """The constraints of a spec on Zarr v3 metadata.
-
-    >>> constraints = Zarr3Constraints.from_json({"shape": [1000, 1000], "data_type": "int4"})
-    >>> meta = constraints.create(Schema(chunk_layout=ChunkLayout(read_chunk_shape=[10, 10])), {})
-    >>> meta.chunk_shape, meta.shard_shape
-    ((10, 10), (1000, 1000))
-    >>> constraints.check(meta, Schema(), {})
-    >>> Zarr3Constraints.schema_of(meta, {}).dtype
-    dtype("int4")
-    """
+    """The constraints of a spec on Zarr v3 metadata."""
 
     driver = "zarr3"
     codec_class = Zarr3Codec

@@ -162,11 +162,7 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
 
 
 def chain_from_json(value: Any) -> Chain:
-    """Parse a chain in which codecs and options may be left open.
-
-    >>> chain_from_json(["crc32c"])
-    Chain(array_to_array=(), array_to_bytes=None, bytes_to_bytes=(Codec(name='crc32c', options={}),))
-    """
+    """Parse a chain in which codecs and options may be left open."""
     return _grouped(as_list(_codec)(value))
 
 
@@ -183,20 +179,18 @@ def _grouped(codecs: Sequence[Codec]) -> Chain:
 
 
 def _codec(value: Any) -> Codec:
+    def known(given: Any) -> str:
+        if as_text(given) not in CATALOGUE:
+            raise SpecError(f"{quote(given)} is not registered")
+        return as_text(given)
+
     if isinstance(value, str):
         value = {"name": value}
     members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
-    name = members.take("name", _name)
+    name = members.take("name", known)
     options = members.take("configuration", lambda given: _options(name, given))
     members.end()
     return Codec(name, options)
-
-
-def _name(value: Any) -> str:
-    name = as_text(value)
-    if name not in CATALOGUE:
-        raise SpecError(f"{quote(name)} is not registered")
-    return name
 
 
 def _options(name: str, value: Any) -> dict[str, Any]:
