@@ -11,11 +11,10 @@ from blizzarr.neuroglancer.effective import check_resolution, check_units, codec
 from blizzarr.neuroglancer.format import Choice
 from blizzarr.neuroglancer.info import Scale, Triple, Volume
 from blizzarr.neuroglancer.sharding import check_is_sharded
-from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.arguments import prefixed, raised_as
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, units_shown
 from blizzarr.views.domain import merged_domain
 

@@ -15,11 +15,11 @@ from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstr
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
 from blizzarr.neuroglancer.sharding import check_key_bits
+from blizzarr.spec.arguments import raised_as
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.codec_spec import parts_of
 from blizzarr.spec.layout_solver import choose_shape
 from blizzarr.spec.schema import Schema, merge_schema
-from blizzarr.spec.status import raised_as
 from blizzarr.views import IndexDomain
 
 T = TypeVar("T")

@@ -420,15 +420,14 @@ def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, value
                 layout._set_grid(usage, name, value, hard)
 
 
-def _order(values: Any) -> tuple[int, ...]:
-    return tuple(to_index(value) for value in integers(values))
-
-
 _MEMBERS: Final = ("chunk", "write_chunk", "read_chunk", "codec_chunk")
 _BOTH: Final = (("", True), ("_soft_constraint", False))
 _ARGUMENTS: Final[dict[str, Argument]] = {
     "rank": Argument(to_index, ChunkLayout._set_rank),
-    **{f"inner_order{end}": Argument(_order, partial(_apply_order, hard)) for end, hard in _BOTH},
+    **{
+        f"inner_order{end}": Argument(lambda dims: tuple(map(to_index, integers(dims))), partial(_apply_order, hard))
+        for end, hard in _BOTH
+    },
     **{f"grid_origin{end}": Argument(integers, partial(_apply_origin, hard)) for end, hard in _BOTH},
     **{member: Argument(instance_of(GridClass), partial(_apply_grid, member)) for member in _MEMBERS},
     **{

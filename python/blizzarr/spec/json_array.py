@@ -33,11 +33,7 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
 
 
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
-    """The array as nested lists.
-
-    >>> array_json(np.array([0.5, np.nan], "float32"), DType("float32"))
-    [0.5, nan]
-    """
+    """The array as nested lists."""
     return _lists(array.tolist() if array.dtype.kind != "O" else array, array.ndim, dtype)
 
 
@@ -105,11 +101,7 @@ def _rounded(value: float, dtype: DType) -> Any:
 
 
 def integer_range(dtype: DType) -> tuple[int, int]:
-    """Return the least and the greatest integer of a data type.
-
-    >>> integer_range(DType("int4")), integer_range(DType("uint16"))
-    ((-8, 7), (0, 65535))
-    """
+    """Return the least and the greatest integer of a data type."""
     bits = int(dtype.name.removeprefix("u").removeprefix("int"))
     return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
 

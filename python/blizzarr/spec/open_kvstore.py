@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from blizzarr.errors import SpecError, StoreError, UnsupportedOperationError
 from blizzarr.json_values import quote
+from blizzarr.spec.arguments import raise_no_directory
 from blizzarr.spec.kvstore_json import KV_DRIVERS
 from blizzarr.spec.spec_node import KvNode
-from blizzarr.spec.status import raise_no_directory
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Store

@@ -131,11 +131,7 @@ def recheck_argument(name: str, value: Any) -> Recheck:
 
 
 def bound_at_open(bound: Recheck, now: float | None = None) -> float:
-    """Return the moment since which something must have been checked to be used without another check.
-
-    >>> bound_at_open(True), bound_at_open(False), bound_at_open("open", now=7.5), bound_at_open(5.0)
-    (inf, -inf, 7.5, 5.0)
-    """
+    """Return the moment since which something must have been checked to be used without another check."""
     if bound is True:
         return math.inf
     if bound is False:

@@ -95,10 +95,6 @@ def _kind(
     return ResourceKind(name, parse, show, {name: row.default for name, row in members.items()}, make, config_only)
 
 
-def _limit(value: Any) -> Any:
-    return value if value == "shared" else as_integer(1, 2**64 - 1)(value)
-
-
 def _duration(seconds: int | None, optional: bool = False) -> Option:
     return Option(parse_duration, None if seconds is None else seconds * 10**9, duration_text, optional)
 
@@ -129,7 +125,9 @@ def _credentials(value: Any) -> dict[str, Any]:
     return {"type": kind, **config}
 
 
-_LIMIT: Final = {"limit": Option(_limit, "shared")}
+_LIMIT: Final = {
+    "limit": Option(lambda value: value if value == "shared" else as_integer(1, 2**64 - 1)(value), "shared")
+}
 _RETRIES: Final = {"initial_delay": _duration(1), "max_delay": _duration(32)}
 _RATES: Final = {
     "read_rate": Option(as_float, None, optional=True),

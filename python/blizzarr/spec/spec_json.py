@@ -13,13 +13,22 @@ from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
 from blizzarr.spec.driver_table import ELSEWHERE, scheme_driver
 from blizzarr.spec.drivers import DRIVERS, Driver, StoredDriver
+from blizzarr.spec.drivers.values import as_pointer
 from blizzarr.spec.dtype import DTYPES, dtype_json
-from blizzarr.spec.json_pointer import as_pointer
-from blizzarr.spec.kvstore_json import KV_DRIVERS, KV_SCHEMES, kvstore_json, unsupported_scheme, url_part
+from blizzarr.spec.kvstore_json import (
+    KV_DRIVERS,
+    KV_SCHEMES,
+    decoded,
+    hint_of_path,
+    kvstore_json,
+    split_url,
+    unsupported_scheme,
+    url_part,
+    with_parts,
+)
 from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, set_dtype, set_rank
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.urls import decoded, hint_of_path, split_url, with_parts
 from blizzarr.views import IndexTransform, form_of, transform_of
 
 
@@ -150,11 +159,7 @@ def spec_json(node: SpecNode, include_defaults: bool = False) -> dict[str, Any]:
 
 
 def spec_from_url(text: str) -> SpecNode:
-    """Parse a URL: a key-value store, stores made from it, a format, and arrays made from that array.
-
-    >>> spec_from_url("memory://a|zarr3:b").driver, spec_from_url("memory://a").driver
-    ('zarr3', 'auto')
-    """
+    """Parse a URL: a key-value store, stores made from it, a format, and arrays made from that array."""
     node: KvNode | SpecNode = with_parts(text, _applied)
     return _array("auto", "", node) if isinstance(node, KvNode) else derived(node)
 

@@ -66,7 +66,9 @@ class DownsampleDriver(Driver):
             raise SpecError(f"Downsample factors {{{shown}}} are not all positive")
         if not original.readable:
             raise NotReadableError("Cannot downsample write-only TensorStore")
-        check_method(method, original.dtype)
+        name, is_complex = original.dtype.name, original.dtype.name.startswith("complex")
+        if method not in ("stride", "mode") and (name in _NO_NUMBERS or (is_complex and method != "mean")):
+            raise SpecError(f'Downsample method "{method}" does not support data type "{name}"')
         self._original = original
         self._view = view
         self._factors = factors
@@ -265,14 +267,6 @@ _NATIVE: Final = frozenset(
 """The data types that the engine downsamples."""
 
 _NO_NUMBERS: Final = ("string", "ustring", "json", "char", "byte")
-
-
-def check_method(method: str, dtype: DType) -> None:
-    """Raise if the method does not apply to the data type."""
-    if method in ("stride", "mode"):
-        return
-    if dtype.name in _NO_NUMBERS or (dtype.name.startswith("complex") and method != "mean"):
-        raise SpecError(f'Downsample method "{method}" does not support data type "{dtype.name}"')
 
 
 def reduce_blocks(

@@ -43,10 +43,7 @@ class StoreFacts(Indexed):
         """The number of dimensions."""
         return len(self._form.lower)
 
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions, under NumPy's name."""
-        return len(self._form.lower)
+    ndim = rank
 
     @property
     def dtype(self) -> DType:

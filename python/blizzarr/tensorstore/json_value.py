@@ -17,8 +17,8 @@ from blizzarr.indexing import Form, lower_form
 from blizzarr.json_values import MISSING, alike, dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
+from blizzarr.spec.drivers.values import found_at, replaced_at
 from blizzarr.spec.dtype import DType, as_dtype
-from blizzarr.spec.json_pointer import found_at, replaced_at
 from blizzarr.spec.kvstore import KvStore, bound_kvstore
 from blizzarr.spec.kvstore_access import Access, KvChanges
 from blizzarr.spec.open_kvstore import open_kvstore

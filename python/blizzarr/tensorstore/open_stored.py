@@ -21,7 +21,7 @@ from blizzarr.formats import find_many, get_many
 from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.arguments import prefixed, raise_as, raise_no_directory
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore_json import KV_DRIVERS
@@ -29,7 +29,6 @@ from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
 from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode, modes_on
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.status import raise_as, raise_no_directory
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.staging import do_later

@@ -20,6 +20,7 @@ from blizzarr.errors import (
 from blizzarr.futures import Batch, Future, Pace, add_work, at_once, failed, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.keywords import name_keywords
+from blizzarr.spec.arguments import raise_opening
 from blizzarr.spec.context import Context, bind
 from blizzarr.spec.drivers import DRIVERS, Change
 from blizzarr.spec.drivers.stored import SOUGHT
@@ -27,7 +28,6 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.spec import CHANGES, change_of, changed, node_of
 from blizzarr.spec.spec_json import spec_from_json
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of

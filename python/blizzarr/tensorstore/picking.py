@@ -356,13 +356,12 @@ def cut_to(number: int, view: Form, box: Box, dims: Sequence[int]) -> Part:
         where[dim] = slice(low - lower[dim], high - lower[dim])
         lower[dim], upper[dim] = low, high
     never = (False,) * view.rank
-    maps = tuple([_array_within(map_, where) if isinstance(map_, ArrayMap) else map_ for map_ in view.maps])
-    return Part(number, Form(tuple(lower), tuple(upper), never, never, view.labels, maps), tuple(where))
-
-
-def _array_within(map_: ArrayMap, where: Sequence[slice]) -> ArrayMap:
-    key = tuple([along if dim in map_.dims else WHOLE for dim, along in enumerate(where)])
-    return ArrayMap(map_.offset, map_.stride, map_.array[key], map_.dims, map_.bounds)
+    maps = list(view.maps)
+    for output, map_ in enumerate(maps):
+        if isinstance(map_, ArrayMap):
+            key = tuple([along if dim in map_.dims else WHOLE for dim, along in enumerate(where)])
+            maps[output] = ArrayMap(map_.offset, map_.stride, map_.array[key], map_.dims, map_.bounds)
+    return Part(number, Form(tuple(lower), tuple(upper), never, never, view.labels, tuple(maps)), tuple(where))
 
 
 def indices_of(view: Form, map_: Map) -> npt.NDArray[np.int64]:

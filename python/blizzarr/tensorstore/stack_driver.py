@@ -47,14 +47,7 @@ from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 
 
 class StackPartition:
-    """The boxes of layers, and how a view is divided between them.
-
-    >>> from blizzarr.views import IndexTransform, form_of
-    >>> layers = StackPartition([((0, 3),), ((3, 9),)], ((0, 9),))
-    >>> view = IndexTransform(input_shape=[9])[2:5]
-    >>> [(part.number, part.form.lower, part.form.upper) for part in layers.parts(form_of(view))]
-    [(1, (3,), (5,)), (0, (2,), (3,))]
-    """
+    """The boxes of layers, and how a view is divided between them."""
 
     __slots__ = ("_axes", "_bounds", "_boxes", "_ends", "_row", "_starts")
 

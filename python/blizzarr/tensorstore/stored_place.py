@@ -19,14 +19,13 @@ from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
-from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.arguments import prefixed, raised_as
 from blizzarr.spec.context import BoundResource
 from blizzarr.spec.drivers import DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import KvNode, SpecNode
-from blizzarr.spec.status import raised_as
 from blizzarr.stores import Store
 from blizzarr.stores.requests import publish
 from blizzarr.transactions import StagedStore, Transaction, naming

@@ -24,14 +24,7 @@ _Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
 
 
 def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
-    """Return whether no and whether every chunk of a selection is stored; in shards, inner chunks count.
-
-    >>> import blizzarr
-    >>> z = blizzarr.create_array({}, shape=(4, 6), chunks=(2, 3), dtype="int16")
-    >>> z[0, 0] = 1
-    >>> stored_of(z, ((2, 3), ((0, 0, 1), (1, 0, 1)), False)), stored_of(z, ((4,), ((0, 0, 1), 2), False))
-    ((False, True), (False, False))
-    """
+    """Return whether no and whether every chunk of a selection is stored; in shards, inner chunks count."""
     shape, axes, _ = lowered
     if not prod(shape):
         return True, True
@@ -69,14 +62,7 @@ def _within(
 
 
 def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:
-    """Return position and key of a chunk that a selection needs but that is not stored.
-
-    >>> import blizzarr
-    >>> z = blizzarr.create_array({}, name="a", shape=(4, 6), chunks=(2, 3), dtype="int16")
-    >>> z[0, :] = 1
-    >>> first_missing(z, ((4,), ((0, 0, 1), 2), False)), first_missing(z, ((6,), (1, (0, 0, 1)), False))
-    (((1, 0), 'a/c/1/0'), None)
-    """
+    """Return position and key of a chunk that a selection needs but that is not stored."""
     shape, axes, _ = lowered
     if not prod(shape):
         return None

@@ -23,13 +23,6 @@ class WriteBuffer:
 
     - `chunk_shape`: the shape of the chunks.
     - `dtype`: the data type of the elements.
-
-    >>> buffer = WriteBuffer((2, 3), np.dtype("int8"))
-    >>> buffer.write(((4,), (1, (0, 1, 1)), False), np.array([7, 8, 9, 10]))
-    >>> sorted(buffer.chunks)
-    [(0, 0), (0, 1)]
-    >>> buffer.read(((6,), (1, (0, 0, 1)), False), lambda out: np.zeros(6, np.int8))
-    array([ 0,  7,  8,  9, 10,  0], dtype=int8)
     """
 
     def __init__(self, chunk_shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -103,15 +96,6 @@ class ChunkBuffer:
 
     - `shape`: the shape of the chunk.
     - `dtype`: the data type of the elements.
-
-    >>> buffer = ChunkBuffer((2, 3), np.dtype("int8"))
-    >>> buffer.put((slice(1, 2, 1), slice(0, 3, 2)), np.array([[70, 71]]))
-    >>> buffer.mask.astype(int)
-    array([[0, 0, 0],
-           [1, 0, 1]])
-    >>> buffer.put((slice(0, 2, 1), slice(0, 3, 1)), np.arange(6).reshape(2, 3))
-    >>> buffer.is_whole, buffer.mask is None
-    (True, True)
     """
 
     __slots__ = ("data", "dtype", "mask", "shape")

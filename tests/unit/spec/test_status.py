@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, InvalidArgumentError, SpecError
-from blizzarr.spec.arguments import prefixed
-from blizzarr.spec.status import raised_as
+from blizzarr.spec.arguments import prefixed, raised_as
 from tensorstore_face import ours, theirs
 
 DRIVERS = ("zarr3", "zarr", "n5")

@@ -22,6 +22,7 @@ from blizzarr.errors import (
     NodeNotFoundError,
     SpecError,
 )
+from blizzarr.spec.arguments import raise_opening
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context, resource_of
@@ -29,7 +30,6 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.status import raise_opening
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.open_stored import find_stored, open_stored

@@ -19,7 +19,7 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
 from blizzarr.json_values import MISSING, alike, braces
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.arguments import prefixed
+from blizzarr.spec.arguments import prefixed, raised_as
 from blizzarr.spec.chunk_layout import (
     ChunkLayout,
     finalize,
@@ -39,7 +39,6 @@ from blizzarr.spec.metadata.elements import WHOLE, Element, Elements, Field, Fil
 from blizzarr.spec.metadata.interface import MetadataConstraints, Options, resizable
 from blizzarr.spec.metadata.reading import Member, all_of, mismatch, read
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, fill_of, is_unconstrained, schema_of, set_dtype, set_rank
-from blizzarr.spec.status import raised_as
 from blizzarr.spec.unit import DimensionUnits, merge_units
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.domain import merged_domain

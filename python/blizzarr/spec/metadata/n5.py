@@ -22,7 +22,6 @@ from blizzarr.spec.metadata.elements import Elements
 from blizzarr.spec.metadata.interface import Options
 from blizzarr.spec.metadata.reading import (
     Member,
-    Reading,
     alone,
     array_of,
     each,
@@ -52,10 +51,6 @@ def _elements(dtype: DType) -> Elements:
     return Elements.of(DataType.parse(dtype.name), None, dtype.name)
 
 
-def _labels(value: Any, reading: Reading) -> tuple[str, ...]:
-    return IndexDomain(labels=reading.each(value, as_text)).labels
-
-
 _ATTRIBUTES: Final[Mapping[str, Member]] = {
     "units": Member(each(as_text), list),
     "resolution": Member(each(as_float), list),
@@ -76,7 +71,7 @@ class N5Constraints(Constraints):
         "blockSize": lengths(1),
         "dataType": Member(alone(lambda value: _elements(dtype_json(value))), lambda elements: elements.json),
         "compression": Member(_compression, sorted_members),
-        "axes": Member(_labels, list),
+        "axes": Member(lambda value, reading: IndexDomain(labels=reading.each(value, as_text)).labels, list),
         **_ATTRIBUTES,
     }
 

@@ -114,11 +114,7 @@ def checked(decode: Callable[[Problems], T]) -> T:
 
 
 def whole(value: Any) -> Any:
-    """Return a JSON value with integers in place of floating-point numbers without a fraction.
-
-    >>> whole({"level": 5.0, "other": [1.5, "a"]})
-    {'level': 5, 'other': [1.5, 'a']}
-    """
+    """Return a JSON value with integers in place of floating-point numbers without a fraction."""
     if isinstance(value, dict):
         return {name: whole(member) for name, member in value.items()}
     if isinstance(value, list):
