@@ -73,7 +73,7 @@ def _decode(documents: Documents, prefix: str, notices: list[Notice]) -> ArrayMe
     assert raw is not None
     problems = Problems(notices)
     document = load(raw, problems)
-    if document is not None and is_entry(document):
+    if document is not None and document.get("zarr_format") != 3 and is_entry(document):
         return None
     if document is not None and document.get("node_type") == "array":
         document = Stored(document, {_DOCUMENT: raw})

@@ -52,13 +52,7 @@ class Url(NamedTuple):
 
 
 def hint_of_path(text: str) -> str:
-    """Return the hint for a path that was given as a URL.
-
-    >>> hint_of_path("/data/a b")
-    '; for a path, use "file:///data/a%20b" or {"driver": "file", "path": "/data/a b"}'
-    >>> hint_of_path("data")
-    '; for a path, use {"driver": "file", "path": "data"}, or "file://" and the absolute path'
-    """
+    """Return the hint for a path that was given as a URL."""
     if not _PATH.fullmatch(text):
         return ""
     json = f'{{"driver": "file", "path": {quote(text)}}}'

@@ -149,13 +149,7 @@ def merge_units(known: DimensionUnits, new: DimensionUnits) -> DimensionUnits:
 
 
 def common_units(given: DimensionUnits | None, layers: Iterable[DimensionUnits | None]) -> DimensionUnits | None:
-    """Return the units that were given, and for other dimensions those that all layers agree on, or None.
-
-    >>> common_units((None, None, Unit("s")), [(Unit("nm"), None, Unit("m")), (None, Unit("m"), None)])
-    (Unit(1, "nm"), Unit(1, "m"), Unit(1, "s"))
-    >>> common_units(None, [(Unit("nm"),), (Unit("s"),), (Unit("nm"),)])
-    (None,)
-    """
+    """Return the units that were given, and for other dimensions those that all layers agree on, or None."""
     common = list(given or ())
     closed = {dim for dim, unit in enumerate(common) if unit is not None}
     for units in layers:

@@ -31,9 +31,9 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.memory_array import MemoryArray
 from blizzarr.tensorstore.open_stored import find_stored, open_stored
 from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.values import JsonDriver, MemoryArray
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import form_of
 from blizzarr.views.compose import compose
@@ -210,8 +210,6 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
 def _open_json(node: SpecNode, request: Request) -> TensorStore:
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
-    from blizzarr.tensorstore.json_value import JsonDriver
-
     return store_of(JsonDriver(node, request.transaction))
 
 

@@ -20,10 +20,10 @@ from blizzarr.spec.unit import common_units
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.memory_array import array_driver
 from blizzarr.tensorstore.opening import OPENERS, limited
 from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
 from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.values import array_driver
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, domain_of, form_of
 from blizzarr.views.dim_selection import normalize_dim
