@@ -284,7 +284,7 @@ def encode(dtype: DataType, value: np.generic) -> Any:
         return [_encode_real(real), _encode_real(imaginary)]
     if kind in (Kind.RAW, Kind.BYTES):
         # An empty byte string of NumPy has a zero in its memory.
-        return b64encode(bytes(value)).decode()
+        return b64encode(value.item()).decode()
     if kind is Kind.TEXT:
         return str(value)
     if kind is Kind.STRUCT:

@@ -74,6 +74,26 @@ class ArrayConfig(NamedTuple):
         return self._asdict()
 
 
+class ArraySpec(NamedTuple):
+    """What a codec is told about the chunks that it encodes."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    fill_value: Any
+    config: ArrayConfig
+    prototype: Any
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def order(self) -> str:
+        """The order in memory."""
+        return self.config.order
+
+
 def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
     """Return the format that is asked for under one of its two names; None if it is left open.
 
