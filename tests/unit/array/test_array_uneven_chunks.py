@@ -87,7 +87,7 @@ def test_what_is_wrong_with_lengths(chunks: Any, shards: Any, text: str) -> None
 def test_other_formats_have_no_such_grid(zarr_format: Any) -> None:
     with pytest.raises(
         MetadataError,
-        match=r"chunk_grid: expected a regular grid of chunks of one shape.*found \"\(\(10, 20, 30\), 5\)\"",
+        match=r"chunk_grid: expected a regular grid of chunks.*found \"\(\(10, 20, 30\), 5\)\"",
     ):
         blizzarr.create_array({}, data=DATA, chunks=EDGES, zarr_format=zarr_format)
 
