@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
@@ -19,15 +20,18 @@ from blizzarr.errors import CodecError, Problem
 from blizzarr.problems import Problems
 
 
-def adapted(name: str, theirs: Any) -> type[Codec]:
-    """Return a codec of this library for a class of zarr-python's codecs; raise `AttributeError` if it is none."""
-    from zarr.abc import codec as bases
+def adapted(name: str, theirs: Any, package: str = "zarr") -> type[Codec]:
+    """Return a codec of this library for a class of zarr-python's codecs; raise `AttributeError` if it is none.
 
+    - `package`: the module in the place of zarr-python that has its base classes.
+    """
+    bases = import_module(f"{package}.abc.codec")
     kinds = (bases.ArrayArrayCodec, bases.ArrayBytesCodec, bases.BytesBytesCodec)
     stages = [stage for stage, base in zip(Stage, kinds, strict=True) if issubclass(theirs, base)]
     if not stages:
         raise AttributeError(f"{theirs!r} is no codec of zarr-python")
-    members = {"name": name, "stage": stages[0], "theirs": theirs, "fixed_size": bool(theirs.is_fixed_size)}
+    members = {"name": name, "stage": stages[0], "theirs": theirs, "package": package}
+    members["fixed_size"] = bool(theirs.is_fixed_size)
     return type(theirs.__name__, (ZarrPythonCodec,), members)
 
 
@@ -36,6 +40,7 @@ class ZarrPythonCodec(Codec):
     """The base class of the codecs that `adapted` makes; `document` has the options as zarr-python writes them."""
 
     theirs: ClassVar[Any]
+    package: ClassVar[str]
 
     document: Mapping[str, Any] = field(hash=False)
 
@@ -89,14 +94,14 @@ class ZarrPythonCodec(Codec):
 
     def _with_spec(self, chunk: Chunk) -> tuple[Any, Any]:
         """Return zarr-python's codec, and its description of chunks; raise what zarr-python raises."""
-        from zarr.core.array_spec import ArrayConfig, ArraySpec
-        from zarr.core.buffer import default_buffer_prototype
-        from zarr.dtype import parse_dtype
-
+        specs, buffers, dtypes = (
+            import_module(f"{self.package}.{name}") for name in ("core.array_spec", "core.buffer", "dtype")
+        )
         assert chunk.dtype is not None
         assert chunk.shape is not None
-        dtype = getattr(chunk.dtype, "theirs", None) or parse_dtype(chunk.dtype.to_json(), zarr_format=3)
-        spec = ArraySpec(chunk.shape, dtype, dtype.default_scalar(), ArrayConfig("C", True), default_buffer_prototype())
+        dtype = getattr(chunk.dtype, "theirs", None) or dtypes.parse_dtype(chunk.dtype.to_json(), zarr_format=3)
+        config, prototype = specs.ArrayConfig("C", True), buffers.default_buffer_prototype()
+        spec = specs.ArraySpec(chunk.shape, dtype, dtype.default_scalar(), config, prototype)
         return self.theirs.from_dict(dict(self.document)).evolve_from_array_spec(spec), spec
 
 

@@ -16,7 +16,8 @@ from blizzarr.creation.describe import lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.formats import MASKED, format_named, with_masked_value, without_blocks
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, RegularGrid
+from blizzarr.model.chunk_grid import RegularBoundedGrid
 
 _LAYOUT = frozenset({"chunks", "shards", "filters", "serializer", "compressors", "codecs", "order", "dtype"})
 
@@ -55,6 +56,9 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("zarr_format") not in (None, meta.format):
         meta = _with_index(_one_byte_order(meta), format_named(options["zarr_format"]).index_codecs)
     form = format_named(options.get("zarr_format") or meta.format)
+    if form.name != meta.format and isinstance(meta.chunk_grid, RegularBoundedGrid):
+        # No other format has this grid, and the elements are the same in a plain one.
+        meta = replace(meta, chunk_grid=RegularGrid(meta.chunk_grid.chunk_shape))
     filled = with_masked_value(meta, form, DataType.parse(options.get("dtype", meta.dtype)))
     taken: dict[str, Any] = {
         "shape": meta.shape,

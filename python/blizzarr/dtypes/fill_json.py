@@ -283,7 +283,8 @@ def encode(dtype: DataType, value: np.generic) -> Any:
         real, imaginary = np.frombuffer(value.tobytes(), dtype=_half(dtype))
         return [_encode_real(real), _encode_real(imaginary)]
     if kind in (Kind.RAW, Kind.BYTES):
-        return b64encode(value.tobytes()).decode()
+        # An empty byte string of NumPy has a zero in its memory.
+        return b64encode(value.item()).decode()
     if kind is Kind.TEXT:
         return str(value)
     if kind is Kind.STRUCT:

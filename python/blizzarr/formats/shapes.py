@@ -5,17 +5,17 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from blizzarr.model import MAX_RANK, ArrayMeta
+from blizzarr.model import MAX_RANK, ArrayMeta, RegularGrid
 from blizzarr.problems import INT64_MAX, Problems, lengths
 
 
 def common_shape(meta: ArrayMeta, problems: Problems) -> tuple[int, ...]:
-    """Return the shape of all chunks; add a problem if they have several, as only v3 has such grids."""
-    if meta.chunk_grid.is_even:
-        return meta.chunk_grid.chunk_shape
-    expected = "chunks of one shape, as this format has no others; chunks= chooses it"
-    problems.add("chunk_grid", expected, meta.chunk_grid.text)
-    return meta.largest
+    """Return the shape of all chunks; add a problem if the grid is not regular, as only v3 has other grids."""
+    grid = meta.chunk_grid
+    if grid.name != RegularGrid.name:
+        expected = "a regular grid of chunks of one shape, as this format has no others; chunks= chooses it"
+        problems.add("chunk_grid", expected, grid.name if grid.is_even else grid.text)
+    return grid.chunk_shape if grid.is_even else meta.largest
 
 
 def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from blizzarr.errors import NodeNotFoundError
+from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.open_table import OpenTable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
@@ -28,8 +28,9 @@ StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any]
 
 MODES = ("r", "r+", "a", "w", "w-")
 
-# Two letters at least: C: is a drive. With one slash it is what pathlib makes of a URL; for files RFC 8089 allows that.
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:::|://|(:)(?=/))")
+# In Windows two letters at least: C: is a drive there. With one slash it is what pathlib makes of a URL; for files RFC
+# 8089 allows that.
+_SCHEME = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]{'+' if os.name == 'nt' else '*'})(?:::|://|(:)(?=/))")
 
 _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 """Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
@@ -55,7 +56,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     ----------
     target
         The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
-        ``memory://a/b``, the node ``a/b`` in memory that the whole process shares; the URL of a bucket or a server
+        ``memory://a/b``, the node ``b`` in the memory ``a`` of this process; the URL of a bucket or a server
         (``s3://``, ``gs://``, ``az://``, ``abfs://``, ``https://``), or another that fsspec knows; a store, also one of
         obstore, of zarr-python, or derived from the latter (icechunk, VirtualiZarr); a path of universal_pathlib; a
         file system of fsspec; a mapping; any object with the methods of a store; None for new memory. A mapping that is
@@ -86,8 +87,8 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     >>> store, path = resolve({}, path="a/b")
     >>> type(store).__name__, path
     ('MappingStore', 'a/b')
-    >>> resolve("memory://a/b")[1]
-    'a/b'
+    >>> resolve("memory://a/b/c")[1]
+    'b/c'
     """
     if mode not in MODES:
         check_mode(mode)
@@ -165,9 +166,15 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
             f"found {name}:/, which is what pathlib leaves of a URL, or the name of a directory: "
             f"pass URLs as text; write './{name}:' for the directory"
         )
+    if len(name) == 1:
+        # fsspec would take it for a drive.
+        raise UnsupportedOperationError(
+            f"no URLs begin with {name}://; blizzarr itself opens those of file, memory, s3, gs, az, http and https, "
+            f"and fsspec others; write './{name}:' for the directory"
+        )
     if name == "memory":
-        store = _memory()
-        inner = text[scheme.end() :].strip("/")
+        host, _, inner = text[scheme.end() :].strip("/").partition("/")
+        store = _memory(host)
         return (read_only(store) if mode == "r" else store), check_key(inner) if inner else ""
     remote = _from_url(text, name)
     return resolve(remote, mode)
@@ -256,6 +263,6 @@ def _split_zip(text: str) -> tuple[Path | None, str]:
     return None, ""
 
 
-def _memory() -> MemoryStore:
+def _memory(name: str) -> MemoryStore:
     # `setdefault` is atomic: two threads that come first get the same memory.
-    return _shared_memory.get("memory") or _shared_memory.setdefault("memory", MemoryStore())
+    return _shared_memory.get(name) or _shared_memory.setdefault(name, MemoryStore())

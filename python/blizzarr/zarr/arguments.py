@@ -74,6 +74,26 @@ class ArrayConfig(NamedTuple):
         return self._asdict()
 
 
+class ArraySpec(NamedTuple):
+    """What a codec is told about the chunks that it encodes."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    fill_value: Any
+    config: ArrayConfig
+    prototype: Any
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def order(self) -> str:
+        """The order in memory."""
+        return self.config.order
+
+
 def given_format(zarr_format: Any, zarr_version: Any = None) -> Any:
     """Return the format that is asked for under one of its two names; None if it is left open.
 
@@ -104,13 +124,14 @@ def choose_format(options: dict[str, Any], usual: int | None = None) -> int:
 
 
 def array_options(
-    given: Mapping[str, Any], zarr_format: int, compressor: Mapping[str, Any] = ZSTD
+    given: Mapping[str, Any], zarr_format: int, compressor: Mapping[str, Any] = ZSTD, *, stores_order: bool = False
 ) -> tuple[dict[str, Any], ArrayConfig]:
     """Return the keywords of `blizzarr.create_array` for those of ``zarr.create`` and ``zarr.create_array``.
 
     - `given`: the keywords.
     - `zarr_format`: the format of the array.
     - `compressor`: the default compressor of v2.
+    - `stores_order`: the order of ``config=``, that in memory, is also that in which v2 stores elements.
 
     Raise `ValueError` if keywords exclude each other, or are for another format.
     Raise `TypeError` if a length is no integer.
@@ -120,7 +141,7 @@ def array_options(
     is_v2 = zarr_format == 2
     if options.pop("read_only", None):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
-    settings = _settings(options, is_v2)
+    settings = _settings(options, is_v2, stores_order)
     _take_codecs(options, is_v2, compressor)
     shape = options.pop("chunk_shape", None)
     if shape is not None:
@@ -238,8 +259,8 @@ def _element_type(dtype: Any) -> Any:
     return dtype
 
 
-def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
-    """Take what is not stored out of the options; in v2, the order is stored."""
+def _settings(options: dict[str, Any], is_v2: bool, stores_order: bool) -> ArrayConfig:
+    """Take what is not stored out of the options; in v2, an order is stored."""
     given = dict(_as_dict(options.pop("config", None)))
     write_empty = options.pop("write_empty_chunks", None)
     if write_empty is not None:
@@ -260,11 +281,11 @@ def _settings(options: dict[str, Any], is_v2: bool) -> ArrayConfig:
                 "the array, either explicitly set it in the config dict or set zarr.config `array.order`.",
                 ZarrRuntimeWarning,
             )
-        else:
+        elif stores_order:
             given["order"] = order
     settings = ArrayConfig.of(given)
     if is_v2:
-        options["order"] = settings.order
+        options["order"] = settings.order if stores_order else order or config.get("array.order")
     return settings
 
 

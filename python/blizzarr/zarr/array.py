@@ -280,7 +280,7 @@ class Array(Node):
         if self._is_text:
             elements = np.asarray(elements, self.dtype)
         if np.ndim(elements):
-            return np.asfortranarray(elements) if self._config.order == "F" and out is None else elements
+            return np.asfortranarray(elements) if self.order == "F" and out is None else elements
         if way not in ("basic", "numpy_style"):
             # A point is one of several, but for arrays without axes.
             is_point = way in ("coordinate", "vectorised") and self.engine.ndim

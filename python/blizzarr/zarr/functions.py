@@ -215,7 +215,7 @@ def create(shape: Any, *, store: Any = None, **options: Any) -> Array:
     if isinstance(chunks, tuple | list) and hasattr(shape, "__len__"):
         # Axes behind those that are named are not divided.
         options["chunks"] = (*chunks, *[None] * (len(shape) - len(chunks)))
-    return _created(store, shape=shape, **options)
+    return _created(store, shape=shape, stores_order=True, **options)
 
 
 def create_array(store: Any = None, **options: Any) -> Array:
@@ -232,7 +232,14 @@ def create_array(store: Any = None, **options: Any) -> Array:
     return _created(store, **options)
 
 
-def _created(store: Any = None, *, name: str | None = None, write_data: bool = True, **options: Any) -> Array:
+def _created(
+    store: Any = None,
+    *,
+    name: str | None = None,
+    write_data: bool = True,
+    stores_order: bool = False,
+    **options: Any,
+) -> Array:
     data = options.get("data")
     if data is not None and not write_data:
         options |= {"data": None, "shape": data.shape, "dtype": data.dtype}
@@ -240,7 +247,7 @@ def _created(store: Any = None, *, name: str | None = None, write_data: bool = T
     overwrite = bool(options.get("overwrite"))
     resolved, node_path = _place(options, store, "w" if overwrite else "a")
     number = choose_format(options, _format_above(resolved, node_path))
-    made, settings = array_options(options, number)
+    made, settings = array_options(options, number, stores_order=stores_order)
     with creating(resolved):
         return Array(blizzarr.create_array(resolved, name=node_path, zarr_format=number, **made), settings)
 
@@ -268,7 +275,7 @@ def array(data: Any, **options: Any) -> Array:
         options["chunks"] = chunks_of(data)
     if options.get("dtype") is None:
         options["dtype"] = values.dtype
-    return _created(options.pop("store", None), data=values, **options)
+    return _created(options.pop("store", None), data=values, stores_order=True, **options)
 
 
 def full(shape: Any, fill_value: Any, **options: Any) -> Array:

@@ -317,7 +317,8 @@ class Group(Node):
         number = self._zarr_format
         if (given := options.pop("zarr_format", None)) not in (None, number):
             raise ValueError(f"expected zarr_format={number}, as that of the group, found {given}")
-        made, settings = array_options(options, number, usual)
+        # Methods like `full` create arrays as ``zarr.create`` does, the others as ``zarr.create_array`` does.
+        made, settings = array_options(options, number, usual, stores_order=usual is ZSTD)
         with creating(self.engine.store):
             return Array(self.engine.create_array(normalize_path(name), **made), settings)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import blizzarr
+from blizzarr.codecs import CATALOGUE
 from blizzarr.codecs.numcodecs.library import make
+from blizzarr.codecs.zarr_python import adapted
 from blizzarr.zarr.advice import missing
 from blizzarr.zarr.buffer import Buffer, NDBuffer
 from blizzarr.zarr.codecs.named import CLASSES
 
 __all__ = ["get_buffer_class", "get_codec_class", "get_ndbuffer_class", "get_numcodec", "register_codec"]
+
+_OWN: Final[set[str]] = set()
+"""The names of codecs that were made known here."""
 
 
 def get_codec_class(key: str, reload_config: bool = False) -> Any:
@@ -39,18 +45,17 @@ def get_ndbuffer_class(reload_config: bool = False) -> type[NDBuffer]:
 
 
 def register_codec(key: str, codec_cls: Any, *, qualname: str | None = None) -> None:
-    """Refuse a codec that the engine does not know.
+    """Make a codec known by its name, if the engine has none of that name.
 
     Raises
     ------
-    NotImplementedError
-        If the engine has no codec of this name.
+    AttributeError
+        If it is no class of codecs.
     """
-    if key not in CLASSES:
-        raise NotImplementedError(
-            f"the engine does not know the codec {key!r}: write it as CONTRIBUTING.md says, or register it with "
-            "numcodecs and use it in Zarr v2"
-        )
+    if key not in CATALOGUE or key in _OWN:
+        _OWN.add(key)
+        blizzarr.register_codec(adapted(key, codec_cls, "blizzarr.zarr"))
+        CLASSES[key] = codec_cls
 
 
 __getattr__ = missing(__name__)

@@ -99,8 +99,8 @@ def _found_or_there(module: Any, name: str) -> Any:
 def _config_or_there(data: Any) -> Any:
     try:
         return _config_of(data)
-    except TypeError:
-        return _there("ArrayConfig")  # a parameter of zarr-python 3.4
+    except (TypeError, ValueError):
+        return _there("ArrayConfig")  # a parameter of zarr-python 3.4, or a value that is refused here
 
 
 _config_of = ArrayConfig.from_dict

@@ -86,7 +86,8 @@ def test_what_is_wrong_with_lengths(chunks: Any, shards: Any, text: str) -> None
 @pytest.mark.parametrize("zarr_format", [1, 2, "n5", "v3_draft_zarr_python"])
 def test_other_formats_have_no_such_grid(zarr_format: Any) -> None:
     with pytest.raises(
-        MetadataError, match=r"chunk_grid: expected chunks of one shape.*found \"\(\(10, 20, 30\), 5\)\""
+        MetadataError,
+        match=r"chunk_grid: expected a regular grid of chunks.*found \"\(\(10, 20, 30\), 5\)\"",
     ):
         blizzarr.create_array({}, data=DATA, chunks=EDGES, zarr_format=zarr_format)
 

@@ -10,7 +10,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import CodecError, MetadataError, UnsupportedOperationError
-from blizzarr.model.chunk_grid import RegularBoundedGrid
+from blizzarr.model.chunk_grid import RegularBoundedGrid, RegularGrid
 
 DATA = np.arange(70, dtype="i2").reshape(7, 10)
 
@@ -52,6 +52,18 @@ def test_such_an_array_keeps_its_shape() -> None:
     blizzarr.copy(store, other, chunks=(3, 4))
     assert json.loads(other["zarr.json"])["chunk_grid"]["name"] == "regular"
     np.testing.assert_array_equal(blizzarr.open(other)[...], DATA)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 1, "n5", "v3_draft"])
+def test_no_other_format_has_it(zarr_format: Any) -> None:
+    """A copy has a plain grid, in which the elements are the same."""
+    expected = r"chunk_grid: expected a regular grid.* chunks= chooses it, found \"zarrs\.regular_bounded\""
+    with pytest.raises(MetadataError, match=expected):
+        blizzarr.create_array({}, data=DATA, chunks=RegularBoundedGrid((3, 4)), zarr_format=zarr_format)
+    array = blizzarr.create_array({}, data=DATA, chunks=RegularBoundedGrid((3, 4)), compressors=None)
+    copied = blizzarr.copy(array, {}, zarr_format=zarr_format)
+    assert copied.metadata.chunk_grid == RegularGrid((3, 4))
+    np.testing.assert_array_equal(copied[...], DATA)
 
 
 def test_shards_do_not_end_within_an_inner_chunk() -> None:

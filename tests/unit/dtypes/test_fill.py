@@ -87,6 +87,7 @@ def test_the_bits_of_nan(name: str, bits: str) -> None:
         ("m8[s]", "NaT", -(2**63)),
         ("bfloat16", 1.5, 1.5),
         ("S5", b"ab", "YWI="),
+        ("S5", b"", ""),
         ("U5", "é", "é"),
         ("string", "é", "é"),
         ("bytes", b"ab", "YWI="),

@@ -40,14 +40,14 @@ def test_paths(tmp_path: Path) -> None:
 
 
 def test_memory_url() -> None:
-    """`memory://` is one store for the process; None is a new one."""
-    store, path = resolve("memory://test-urls/a", "a")
-    store.set("test-urls/a/x", b"value")
-    assert path == "test-urls/a"
-    assert resolve("memory://")[0].get("test-urls/a/x") == b"value"
+    """`memory://name` is one store for the process; None is a new one."""
+    store, path = resolve("memory://test-urls/a/b", "a")
+    store.set("a/b/x", b"value")
+    assert path == "a/b"
+    assert resolve("memory://test-urls")[0].get("a/b/x") == b"value"
     with pytest.raises(ReadOnlyError):
-        resolve("memory://", "r")[0].set("x", b"")
-    store.delete("test-urls/a/x")
+        resolve("memory://test-urls", "r")[0].set("x", b"")
+    store.delete("a/b/x")
     assert isinstance(resolve(None)[0], MemoryStore)
     assert resolve(None)[0] is not resolve(None)[0]
 
@@ -322,7 +322,23 @@ def test_a_slash_is_the_root() -> None:
         blizzarr.create_array(store, name="/", data=[3])
 
 
-@pytest.mark.parametrize("target", [Path("s3://bucket/x"), Path("memory://x"), "gs:/bucket", "s3:/key:secret@bucket"])
+def test_memories_of_several_names_may_have_several_formats() -> None:
+    for number in (2, 3):
+        blizzarr.create_group(f"memory://test-urls-v{number}/a", zarr_format=number, overwrite=True)
+        assert blizzarr.open(f"memory://test-urls-v{number}/a").metadata.format == f"v{number}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a letter is a drive there")
+def test_a_letter_is_a_scheme_that_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnsupportedOperationError, match=r"no URLs begin with x://; .* of file, memory, s3, gs"):
+        blizzarr.save("x://y", np.arange(3))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "target", [Path("s3://bucket/x"), Path("memory://x"), "x:/y", "gs:/b", "s3:/key:secret@bucket"]
+)
 def test_urls_that_have_lost_a_slash_are_no_directories(
     target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

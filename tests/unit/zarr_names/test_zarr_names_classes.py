@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,50 @@ import pytest
 
 from blizzarr import zarr
 from blizzarr.zarr.errors import ArrayNotFoundError, BoundsCheckError, ContainsArrayError, VindexInvalidSelectionError
+
+
+@dataclass(frozen=True)
+class Plus(zarr.abc.codec.ArrayArrayCodec):
+    """Adds a number to each element."""
+
+    number: int
+    is_fixed_size = True
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Plus:
+        _, options = zarr.core.common.parse_named_configuration(data, "test.plus")
+        return cls(**options)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": "test.plus", "configuration": {"number": self.number}}
+
+    async def _encode_single(self, chunk: Any, spec: Any) -> Any:
+        assert (spec.shape, spec.ndim, spec.dtype) == ((2,), 1, zarr.dtype.Int32())
+        return spec.prototype.nd_buffer.from_numpy_array(chunk.as_numpy_array() + self.number)
+
+    async def _decode_single(self, chunk: Any, spec: Any) -> Any:
+        return spec.prototype.nd_buffer.from_numpy_array(chunk.as_numpy_array() - self.number)
+
+    def compute_encoded_size(self, length: int, spec: Any) -> int:
+        return length
+
+
+def test_codecs_of_users_run() -> None:
+    """They are written on the base classes and the functions of zarr-python."""
+    zarr.registry.register_codec("test.plus", Plus)
+    zarr.registry.register_codec("test.plus", Plus)
+    store: dict[str, Any] = {}
+    zarr.create_array(store, data=np.arange(4, dtype="i4"), chunks=(2,), filters=[Plus(5)], compressors=None)
+    z = zarr.open_array(store)
+    assert (z[1:].tolist(), z.filters) == ([1, 2, 3], (Plus(5),))
+    assert np.frombuffer(store["c/1"].to_bytes(), "<i4").tolist() == [7, 8]
+    assert zarr.registry.get_codec_class("test.plus") is Plus
+
+
+def test_names_within_zarr_python_are_there() -> None:
+    for path, names in zarr.core._NAMES.items():
+        module = import_module(f"blizzarr.zarr.core.{path}")
+        assert [name for name in " ".join(names.values()).split() if not hasattr(module, name)] == []
 
 
 def array(shape: tuple[int, ...] = (4,), dtype: Any = "i4", **options: Any) -> Any:

@@ -271,6 +271,19 @@ def test_the_order_given_by_itself_is_that_of_v2_alone() -> None:
         assert zarr.ones((2, 3), order="F", zarr_format=3).order == "C"
 
 
+def test_the_order_of_config_is_that_in_memory_alone() -> None:
+    """As zarr-python 3.4 does: what v2 stores is ``order=``, or the setting, but for functions of zarr-python 2."""
+    made = {"shape": (2, 3), "dtype": "i2", "config": {"order": "F"}}
+    group = zarr.create_group({}, zarr_format=2)
+    for z in (zarr.create_array({}, zarr_format=2, **made), group.create_array("x", **made)):
+        assert (z.order, z.metadata.order, z.config.order, z[...].flags.c_contiguous) == ("C", "C", "F", True)
+    for z in (zarr.create(store={}, zarr_format=2, **made), group.full(name="y", fill_value=0, **made)):
+        assert (z.order, z.metadata.order, z.config.order, z[...].flags.f_contiguous) == ("F", "F", "F", True)
+    with zarr.config.set({"array.order": "F"}):
+        assert zarr.create_array({}, shape=(2, 3), dtype="i2", zarr_format=2).metadata.order == "F"
+        assert group["x"][...].flags.c_contiguous
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_likes_in_a_group_have_its_format(zarr_format: int) -> None:
     other = zarr.create_array({}, data=np.arange(4), chunks=2, zarr_format=5 - zarr_format)

@@ -1,11 +1,12 @@
 """The module ``zarr.abc.codec``: the base classes of codecs.
 
-The codecs of `blizzarr.zarr.codecs` are names and options; the engine does the work.
+The codecs of `blizzarr.zarr.codecs` are names and options; the engine does the work. It calls those that
+`blizzarr.zarr.registry.register_codec` makes known.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from blizzarr.zarr.abc.metadata import Metadata
 
@@ -16,6 +17,14 @@ class Codec(Metadata):
     """The base class of codecs."""
 
     is_fixed_size = False
+
+    def evolve_from_array_spec(self, array_spec: Any) -> Self:
+        """Return the codec with the options that follow from what it encodes."""
+        return self
+
+    def resolve_metadata(self, chunk_spec: Any) -> Any:
+        """Return what the next codec encodes."""
+        return chunk_spec
 
     def __class_getitem__(cls, item: object) -> type[Codec]:
         return cls

@@ -21,14 +21,17 @@ _NAMES: Final = {
         "arguments": "DEFAULT_FILL_VALUE ArrayConfig",
         "api.asynchronous": "create_array from_array",
     },
-    "array_spec": {"arguments": "ArrayConfig"},
-    "attributes": {"attributes": "Attributes"},
+    "array_spec": {"arguments": "ArrayConfig ArraySpec"},
+    "attributes": {"node": "Attributes"},
     "buffer": {"buffer": " ".join(buffer.__all__)},
     "buffer.core": {"buffer": " ".join(buffer.__all__)},
     "buffer.cpu": {"buffer": "Buffer NDBuffer buffer_prototype numpy_buffer_prototype"},
     "chunk_grids": {"metadata": "RegularChunkGrid"},
     "chunk_key_encodings": {"metadata": "ChunkKeyEncoding DefaultChunkKeyEncoding V2ChunkKeyEncoding"},
-    "common": {"names": "JSON AccessModeLiteral BytesLike MemoryOrder ShapeLike ZarrFormat ceildiv product"},
+    "common": {
+        "names": "JSON AccessModeLiteral BytesLike MemoryOrder ShapeLike ZarrFormat ceildiv "
+        "parse_named_configuration product"
+    },
     "config": {"config": "BadConfigError Config config"},
     "dtype": {"dtype": " ".join(dtype.__all__)},
     "dtype.common": {"errors": "UnstableSpecificationWarning"},
