@@ -16,6 +16,7 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
+from blizzarr.codecs.codec import Chunk
 from blizzarr.dtypes import DataType, Kind, nulls
 from blizzarr.dtypes.arrow_texts import texts_of
 from blizzarr.dtypes.elements import as_elements, check_no_mapping
@@ -167,7 +168,16 @@ def _check_filters(fill_value: Any, chain: CodecChain, dtype: DataType) -> None:
         return
     changing = next((codec.name for codec in strict if codec.changes_values), None)
     # Others may need the shape of a chunk, which a single element does not have.
-    alone = CodecChain(tuple(codec for codec in filters if codec.elementwise), BytesCodec("little"), ())
+    elementwise: list[Codec] = []
+    chunk = Chunk(dtype, None)
+    for codec in filters:
+        after = codec.after(chunk)
+        if codec.elementwise:
+            elementwise.append(codec)
+        elif after.dtype != chunk.dtype:
+            break  # like packbits, whose bytes are no elements any more
+        chunk = after
+    alone = CodecChain(tuple(elementwise), BytesCodec("little"), ())
     stored = dtype.fill_bytes(fill_value)
     engine = _native.Chain((1,), dtype.itemsize, stored, dtype.boolean, alone.steps(dtype, (1,)))
     try:

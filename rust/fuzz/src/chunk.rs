@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blizzarr_core::array::{Array, Keys, Options, Places};
 use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
 use blizzarr_core::codec::blosc::Blosc;
-use blizzarr_core::codec::crc32c::Crc32c;
+use blizzarr_core::codec::checksum::Checksum;
 use blizzarr_core::codec::delta::Delta;
 use blizzarr_core::codec::element::Swap;
 use blizzarr_core::codec::gdeflate::Gdeflate;
@@ -251,7 +251,7 @@ pub fn shard_of(input: &mut Input<'_>, stored: &[usize], inner: Chain) -> Shard 
     let pairs = Elements { itemsize: 8, swap, boolean: false };
     let mut sums: Vec<Box<dyn BytesToBytes>> = Vec::new();
     for _ in 0..input.range(0..=2) {
-        sums.push(Box::new(Crc32c::new()));
+        sums.push(Box::new(Checksum::CRC32C));
     }
     let index = Chain::new(grid, pairs, vec![0xff; 8], order, Serializer::Elements, sums).expect("a small index");
     Shard::new(stored, inner, index, input.flag()).expect("inner chunks divide it")
@@ -274,7 +274,7 @@ pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dy
     for _ in 0..input.pick(&[1, 0, 1, 2, 3]) {
         let first = whole && codecs.is_empty();
         codecs.push(match input.range(0..=7) {
-            0 => Box::new(Crc32c::new()),
+            0 => Box::new(Checksum::CRC32C),
             1 => Box::new(Zstd::new(1, input.flag()).expect("a level")),
             2 => Box::new(Gzip::new(1).expect("a level")),
             3 => {
@@ -287,7 +287,7 @@ pub fn codecs(input: &mut Input<'_>, itemsize: usize, whole: bool) -> Vec<Box<dy
             // Elsewhere the length need not be a multiple of an element's.
             _ if first && itemsize != 3 && input.flag() => numbers(input, itemsize),
             _ if first => Box::new(Shuffle::new(itemsize as i64).expect("a size")),
-            _ => Box::new(Crc32c::new()),
+            _ => Box::new(Checksum::CRC32C),
         });
     }
     codecs

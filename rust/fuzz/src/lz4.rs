@@ -1,6 +1,6 @@
 //! lz4, and the codecs that are a few lines: crc32c, shuffle, the elements of `bytes`.
 
-use blizzarr_core::codec::crc32c::Crc32c;
+use blizzarr_core::codec::checksum::Checksum;
 use blizzarr_core::codec::element::{normalise_booleans, Run, Swap};
 use blizzarr_core::codec::lz4::Lz4;
 use blizzarr_core::codec::shuffle::Shuffle;
@@ -28,7 +28,7 @@ pub fn lz4(data: &[u8]) {
     }
     let value = input.value(length);
     match kind {
-        2 | 3 => check(&mut input, &Crc32c::new(), &value, sum, Checked::Yes),
+        2 | 3 => check(&mut input, &Checksum::CRC32C, &value, sum, Checked::Yes),
         4 => check(&mut input, &Shuffle::new(element as i64).expect("a size"), &value, |_| vec![], Checked::No),
         5 => elements(&mut input, &value),
         _ => check(&mut input, &lz4, &value, lz4_fields, Checked::No),

@@ -1,7 +1,7 @@
 //! A shard whose index lies.
 
 use blizzarr_core::chain::{Chain, Elements, Serializer, Shard};
-use blizzarr_core::codec::crc32c::Crc32c;
+use blizzarr_core::codec::checksum::Checksum;
 use blizzarr_core::codec::element::Swap;
 use blizzarr_core::codec::BytesToBytes;
 use blizzarr_core::error::Kind;
@@ -83,7 +83,7 @@ pub fn shard(data: &[u8]) {
 fn chain(input: &mut Input<'_>, grid: &Grid, at_start: bool, summed: bool) -> Chain {
     let inner_codecs = if input.flag() { codecs(input, 2, true) } else { Vec::new() };
     let inner = plain(vec![grid.height, grid.width], 2, FILL.to_vec(), inner_codecs);
-    let sums: Vec<Box<dyn BytesToBytes>> = if summed { vec![Box::new(Crc32c::new())] } else { Vec::new() };
+    let sums: Vec<Box<dyn BytesToBytes>> = if summed { vec![Box::new(Checksum::CRC32C)] } else { Vec::new() };
     let index = plain(vec![grid.rows, grid.columns, 2], 8, vec![0xff; 8], sums);
     let shard = Shard::new(&grid.shape(), inner, index, at_start).expect("inner chunks divide it");
     let elements = Elements { itemsize: 2, swap: Swap::None, boolean: false };

@@ -65,6 +65,17 @@ def test_delta(taken: str, made: str) -> None:
 
 
 @pytest.mark.parametrize("taken", FLOATS)
+@pytest.mark.parametrize("made", FLOATS)
+def test_delta_of_floats(taken: str, made: str) -> None:
+    """Sums are those of NumPy, which begin with the first element, be it a negative zero."""
+    data = numbers(taken)
+    data[:3] = [-0.0, 0.0, np.inf]
+    with np.errstate(invalid="ignore"):
+        for part in (data, data[:1], data[3:]):
+            check(numcodecs.Delta(taken, made), part)
+
+
+@pytest.mark.parametrize("taken", FLOATS)
 @pytest.mark.parametrize("made", [*INTEGERS, *FLOATS])
 @pytest.mark.parametrize(("offset", "scale"), [(0, 1), (3, 0.1), (-1000.25, 1.7)])
 def test_fixed_scale_offset(taken: str, made: str, offset: float, scale: float) -> None:

@@ -95,6 +95,15 @@ def test_packbits_loses_no_integer(zarr_format: Any, dtype: str) -> None:
     assert dict(store) == before
 
 
+def test_filters_behind_packbits_take_its_bytes() -> None:
+    """A fill value was tried without packbits, so that the next filter refused booleans."""
+    filters = ["numcodecs.packbits", {"name": "cast_value", "configuration": {"data_type": "float64"}}]
+    data = np.array([True, False, True, True])
+    array = blizzarr.create_array({}, data=data, chunks=(4,), filters=filters, compressors=None)
+    assert array[...].tolist() == [True, False, True, True]
+    assert np.frombuffer(array.store.get("c/0"), "f8").tolist() == [4, 0b10110000]
+
+
 def test_packbits_behind_a_compressor_loses_no_byte() -> None:
     """Where filters of v2 follow a compressor, they get its bytes."""
     document = {
@@ -272,14 +281,14 @@ def test_prepared_once_for_equal_chains() -> None:
 
 
 def test_numbers_that_a_filter_cannot_bear() -> None:
-    """Who stores them is warned by NumPy, which is an error where warnings are; who reads them is not."""
-    data = np.array([1.0, np.inf, np.inf, 2.0])
-    chain = CodecChain.from_list([DeltaCodec(), "bytes"], "float64", (4,))
+    """Who stores them by numcodecs is warned by NumPy, which is an error where warnings are; who reads them is not."""
+    data = np.array([1.0, np.inf, np.inf, 2.0], "f2")
+    chain = CodecChain.from_list([DeltaCodec(), "bytes"], "float16", (4,))
     with pytest.raises(CodecError, match="invalid value encountered in subtract") as caught:
         encoded(chain, data)
     assert isinstance(caught.value.__cause__, RuntimeWarning)
-    stored = np.array([1, np.inf, -np.inf, 3]).tobytes()
-    assert np.array_equal(decoded(chain, stored, "float64", (4,)), [1, np.inf, np.nan, np.nan], equal_nan=True)
+    stored = np.array([1, np.inf, -np.inf, 3], "f2").tobytes()
+    assert np.array_equal(decoded(chain, stored, "float16", (4,)), [1, np.inf, np.nan, np.nan], equal_nan=True)
 
 
 def test_bitround_of_other_numbers_changes_nothing_and_is_refused_for_new_arrays() -> None:

@@ -137,7 +137,8 @@ class DeltaCodec(ArrayFilter):
     astype: str | None = None
 
     def native(self, taken: str, made: str) -> Step | None:
-        return None if "float" in taken + made else ("delta", taken, made)
+        is_native = "float16" not in (taken, made) and ("float" in taken) == ("float" in made)
+        return ("delta", taken, made) if is_native else None
 
 
 def _is_number(value: Any) -> bool:

@@ -3,7 +3,7 @@
 //! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value>.
 
 use super::blocks::{self, ByteTable, BLOCK};
-use super::float_blocks::{self, by_integer, by_type, has_rounded, Floats};
+use super::float_blocks::{self, by_integer, by_type, has_rounded, store_whole, Floats};
 use super::number::{bits, put, Format, Number, OutOfRange, Rounding, Stored, FLOAT32, FLOAT64};
 use super::{report, room, BytesToBytes, Value};
 use crate::error::{Direction, Error, Result};
@@ -131,24 +131,31 @@ impl Cast {
                 ($from:ty) => {{
                     macro_rules! to {
                         ($to:ty) => {{
-                            // The bounds, as far as the type that is taken has numbers beyond them.
-                            let bound = |of: i128| of.clamp(<$from>::MIN.into(), <$from>::MAX.into()) as $from;
-                            let (least, most) = match rule {
-                                OutOfRange::Wrap => (<$from>::MIN, <$from>::MAX),
-                                _ => (bound(<$to>::MIN.into()), bound(<$to>::MAX.into())),
-                            };
-                            cast!($from, $to, |value: $from| {
-                                let kept = value.max(least).min(most);
-                                has_all &= kept == value;
-                                kept as $to
-                            })
+                            if rule == OutOfRange::Clamp {
+                                // The bounds, as far as the type that is taken has numbers beyond them.
+                                let bound = |of: i128| of.clamp(<$from>::MIN.into(), <$from>::MAX.into()) as $from;
+                                let (least, most) = (bound(<$to>::MIN.into()), bound(<$to>::MAX.into()));
+                                cast!($from, $to, |value: $from| value.max(least).min(most) as $to);
+                            } else {
+                                // Casting back finds what a narrower type lost, and this bit what a sign changed.
+                                let (signed, wider) = (<$from>::MIN != 0, size_of::<$to>() > size_of::<$from>());
+                                let keeps_sign = signed == (<$to>::MIN != 0) || (!signed && wider);
+                                let sign = if keeps_sign { 0 } else { 1 << (<$from>::BITS - 1) };
+                                let mut lost = 0;
+                                cast!($from, $to, |value: $from| {
+                                    let made = value as $to;
+                                    lost |= (made as $from ^ value) | (value & sign);
+                                    made
+                                });
+                                has_all &= lost == 0;
+                            }
                         }};
                     }
                     by_integer!(to, to, return None)
                 }};
             }
             by_integer!(from, from, return None);
-            return Some(has_all | (rule == OutOfRange::Clamp));
+            return Some(has_all | (rule == OutOfRange::Wrap));
         }
         if self.rounding != Rounding::NearestEven && !self.is_exact() {
             return None;
@@ -164,6 +171,10 @@ impl Cast {
             };
         }
         match (from, to) {
+            (FLOAT32, to) if to.is_integer() => {
+                let numbers = src.as_chunks().0.iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes)));
+                return Some(store_whole(to, rule, numbers.map(f64::round_ties_even), dst));
+            }
             (FLOAT64, FLOAT32) => cast!(f64, f32, |value| {
                 let made = value as f32;
                 has_all &= has_rounded(made, value);
@@ -189,7 +200,8 @@ impl Cast {
     /// no fast way.
     #[inline(always)]
     fn run_by_float64(&self, src: &[u8], dst: &mut [u8], values: &mut [f64]) -> bool {
-        if !self.from.fits_float64() || self.map.len() > FEW {
+        let fits = self.from.fits_float64();
+        if (!fits && (self.to.is_integer() || self.to == FLOAT64 || !self.map.is_empty())) || self.map.len() > FEW {
             return false;
         }
         float_blocks::load(self.from, src, values);

@@ -51,6 +51,18 @@ thread_local! {
     static COMPRESSORS: RefCell<[Option<Compressor>; 13]> = const { RefCell::new([const { None }; 13]) };
 }
 
+/// The checksum of gzip, and of PNG.
+pub fn crc32(data: &[u8]) -> u32 {
+    // SAFETY: the pointer and the length are those of a slice.
+    unsafe { c::libdeflate_crc32(0, data.as_ptr().cast(), data.len()) }
+}
+
+/// The checksum of zlib.
+pub fn adler32(data: &[u8]) -> u32 {
+    // SAFETY: the pointer and the length are those of a slice.
+    unsafe { c::libdeflate_adler32(1, data.as_ptr().cast(), data.len()) }
+}
+
 /// How decoding one stream went.
 enum Outcome {
     Done { used: usize, made: usize },

@@ -2,15 +2,18 @@
 //!
 //! Names: `delta` in v2 (numcodecs), `numcodecs.delta` in v3. Types are those of numcodecs in the machine's byte order.
 
+use std::ops::Add;
+
 use super::blocks;
-use super::float_blocks::by_integer;
-use super::number::Format;
+use super::float_blocks::{by_integer, has_rounded};
+use super::number::{Format, FLOAT32};
 use super::{report, room, BytesToBytes};
 use crate::error::{Direction, Error, Result};
 
 const NAME: &str = "delta";
 
-/// The `delta` codec with its options checked. Differences wrap around; those of floating point are left to numcodecs.
+/// The `delta` codec with its options checked. Differences of integers wrap around. Integers whose differences are floating
+/// point, and the reverse, are left to numcodecs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delta {
     elements: Format,
@@ -20,11 +23,15 @@ pub struct Delta {
 impl Delta {
     /// The data types of elements and of differences, like `int32`.
     pub fn new(elements: &str, differences: &str) -> Result<Self> {
-        let integer = |name, found| match Format::named(NAME, found)? {
-            format if format.is_integer() && format.is_machine_type() => Ok(format),
-            _ => Err(report::option(NAME, name, "a type of integers of this machine", found)),
+        let number = |name, found| match Format::named(NAME, found)? {
+            format if format.is_machine_type() => Ok(format),
+            _ => Err(report::option(NAME, name, "a type of numbers of this machine", found)),
         };
-        Ok(Delta { elements: integer("dtype", elements)?, differences: integer("astype", differences)? })
+        let (elements, differences) = (number("dtype", elements)?, number("astype", differences)?);
+        if elements.is_integer() != differences.is_integer() {
+            return Err(report::option(NAME, "astype", "numbers of the kind of dtype", "the other kind"));
+        }
+        Ok(Delta { elements, differences })
     }
 
     fn length(&self, decoded: usize) -> Option<usize> {
@@ -33,11 +40,12 @@ impl Delta {
     }
 }
 
+/// Stores the sums, from `$nothing` on, which adding changes nothing.
 macro_rules! add_up {
-    ($src:expr, $dst:expr, $from:ty, $to:ty) => {{
-        let mut sum: $to = 0;
+    ($src:expr, $dst:expr, $from:ty, $to:ty, $nothing:expr, $add:expr) => {{
+        let mut sum: $to = $nothing;
         for (difference, place) in $src.as_chunks().0.iter().zip($dst.as_chunks_mut().0) {
-            sum = sum.wrapping_add(<$from>::from_ne_bytes(*difference) as $to);
+            sum = $add(sum, <$from>::from_ne_bytes(*difference) as $to);
             *place = sum.to_ne_bytes();
         }
     }};
@@ -60,17 +68,26 @@ impl BytesToBytes for Delta {
         if self.length(dst.len()) != Some(src.len()) {
             return Err(report::wrong_size(NAME, self.length(dst.len()).unwrap_or(dst.len()), src.len()));
         }
-        macro_rules! each {
+        macro_rules! integers {
             ($from:ty) => {
                 match self.elements.bytes() {
-                    1 => add_up!(src, dst, $from, u8),
-                    2 => add_up!(src, dst, $from, u16),
-                    4 => add_up!(src, dst, $from, u32),
-                    _ => add_up!(src, dst, $from, u64),
+                    1 => add_up!(src, dst, $from, u8, 0, u8::wrapping_add),
+                    2 => add_up!(src, dst, $from, u16, 0, u16::wrapping_add),
+                    4 => add_up!(src, dst, $from, u32, 0, u32::wrapping_add),
+                    _ => add_up!(src, dst, $from, u64, 0, u64::wrapping_add),
                 }
             };
         }
-        by_integer!(self.differences, each, {});
+        by_integer!(
+            self.differences,
+            integers,
+            match (self.differences, self.elements) {
+                (FLOAT32, FLOAT32) => add_up!(src, dst, f32, f32, -0.0, f32::add),
+                (FLOAT32, _) => add_up!(src, dst, f32, f64, -0.0, f64::add),
+                (_, FLOAT32) => add_up!(src, dst, f64, f32, -0.0, f32::add),
+                _ => add_up!(src, dst, f64, f64, -0.0, f64::add),
+            }
+        );
         Ok(())
     }
 
@@ -91,32 +108,52 @@ impl BytesToBytes for Delta {
             #[inline(always)]
             |start, block, dst| {
                 let mut has_all = true;
+                macro_rules! subtract {
+                    ($from:ty, $to:ty, $made:expr) => {{
+                        let number = |bytes: &[u8; size_of::<$from>()]| <$from>::from_ne_bytes(*bytes);
+                        let (elements, places) = (block.as_chunks().0, dst.as_chunks_mut().0);
+                        if let ([first, others @ ..], [place, places @ ..]) = (elements, places) {
+                            // From the first of all, nothing is subtracted.
+                            let before = src[..start * size].last_chunk().map_or(<$from>::default(), number);
+                            let made: $to = $made(number(first), before);
+                            *place = made.to_ne_bytes();
+                            for ((before, this), place) in elements.iter().zip(others).zip(places) {
+                                let made: $to = $made(number(this), number(before));
+                                *place = made.to_ne_bytes();
+                            }
+                        }
+                    }};
+                }
                 macro_rules! from {
                     ($from:ty) => {{
                         macro_rules! to {
-                            ($to:ty) => {{
-                                let mut put = |this: &_, before: $from, place: &mut _| {
-                                    let difference = <$from>::from_ne_bytes(*this).wrapping_sub(before);
+                            ($to:ty) => {
+                                subtract!($from, $to, |this: $from, before| {
+                                    let difference = this.wrapping_sub(before);
                                     let made = difference as $to;
                                     // Wider types have them all; casting back finds what a narrower one lost.
                                     has_all &= size_of::<$to>() >= size_of::<$from>() || made as $from == difference;
-                                    *place = made.to_ne_bytes();
-                                };
-                                let (elements, places) = (block.as_chunks().0, dst.as_chunks_mut().0);
-                                if let ([first, others @ ..], [place, places @ ..]) = (elements, places) {
-                                    // From the first of all, nothing is subtracted.
-                                    let before = src[..start * size].last_chunk();
-                                    put(first, before.map_or(0, |bytes| <$from>::from_ne_bytes(*bytes)), place);
-                                    for ((before, this), place) in elements.iter().zip(others).zip(places) {
-                                        put(this, <$from>::from_ne_bytes(*before), place);
-                                    }
-                                }
-                            }};
+                                    made
+                                })
+                            };
                         }
                         by_integer!(self.differences, to, {})
                     }};
                 }
-                by_integer!(self.elements, from, {});
+                by_integer!(
+                    self.elements,
+                    from,
+                    match (self.elements, self.differences) {
+                        (FLOAT32, FLOAT32) => subtract!(f32, f32, |this: f32, before| this - before),
+                        (FLOAT32, _) => subtract!(f32, f64, |this: f32, before| f64::from(this - before)),
+                        (_, FLOAT32) => subtract!(f64, f32, |this: f64, before| {
+                            let made = (this - before) as f32;
+                            has_all &= has_rounded(made, this - before);
+                            made
+                        }),
+                        _ => subtract!(f64, f64, |this: f64, before| this - before),
+                    }
+                );
                 match has_all {
                     true => Ok(()),
                     false => Err(Error::encode(

@@ -41,7 +41,8 @@ macro_rules! by_type {
 
 pub(super) use {by_integer, by_type};
 
-/// Loads elements; of integers of 64 bits, the nearest numbers.
+/// Loads elements. Integers that float64 does not have become neighbours that round alike in every shorter format: an odd
+/// last bit says that there were others behind it.
 #[inline(always)]
 pub fn load(format: Format, src: &[u8], values: &mut [f64]) {
     macro_rules! each {
@@ -50,6 +51,20 @@ pub fn load(format: Format, src: &[u8], values: &mut [f64]) {
                 *value = <$type>::from_ne_bytes(*bytes) as f64;
             }
         };
+    }
+    macro_rules! long {
+        ($type:ty) => {
+            for (value, bytes) in values.iter_mut().zip(src.as_chunks().0) {
+                let number = <$type>::from_ne_bytes(*bytes);
+                let odd = number >> 11 | <$type>::from(number & 0x7ff != 0);
+                *value = if number.abs_diff(0) < 1 << 53 { number } else { odd << 11 } as f64;
+            }
+        };
+    }
+    match format {
+        Format::Signed(64) => return long!(i64),
+        Format::Unsigned(64) => return long!(u64),
+        _ => {}
     }
     by_type!(format, each, {
         match format {
@@ -86,7 +101,7 @@ pub fn store(format: Format, (rounding, rule): (Rounding, OutOfRange), values: &
         Format::Float(float) => float.store_block(rounding, rule, values, dst),
         _ => {
             round(rounding, values);
-            store_whole(format, rule, values, dst)
+            store_whole(format, rule, values.iter().copied(), dst)
         }
     }
 }
@@ -113,9 +128,9 @@ fn round(rounding: Rounding, values: &mut [f64]) {
     }
 }
 
-/// Stores whole numbers as integers.
+/// Stores whole numbers as integers; `false` as in `store`.
 #[inline(always)]
-fn store_whole(format: Format, rule: OutOfRange, values: &[f64], dst: &mut [u8]) -> bool {
+pub fn store_whole(format: Format, rule: OutOfRange, values: impl Iterator<Item = f64>, dst: &mut [u8]) -> bool {
     let (least, most) = format.range();
     // Both are exact, as is the first number above the range.
     let (least, most, above) = (least as f64, most as f64, (most + 1) as f64);
@@ -130,7 +145,7 @@ fn store_whole(format: Format, rule: OutOfRange, values: &[f64], dst: &mut [u8])
     let mut has_all = true;
     macro_rules! each {
         ($whole:expr) => {
-            for (&value, bytes) in values.iter().zip(dst.as_chunks_mut().0) {
+            for (value, bytes) in values.zip(dst.as_chunks_mut().0) {
                 has_all &= (value >= accepted.0) & (value < accepted.1);
                 *bytes = $whole(value).to_ne_bytes();
             }

@@ -5,12 +5,14 @@ pub mod bitround;
 mod blocks;
 pub mod blosc;
 pub mod cast_value;
+pub mod checksum;
 pub mod compressed_segmentation;
 pub mod crc32c;
 mod deflate;
 pub mod delta;
 pub mod element;
 pub mod fixed_scale_offset;
+mod fletcher32;
 mod float_blocks;
 pub mod foreign;
 pub mod function;
@@ -54,8 +56,12 @@ pub fn prepare(name: &str, options: &[Value]) -> Result<Option<Box<dyn BytesToBy
             Box::new(blosc::Blosc::new(cname, *clevel, *shuffle, *typesize, *blocksize)?)
         }
         ("cast_value", options) => Box::new(cast_value::CastValue::new(options)?),
-        ("crc32c", []) => Box::new(crc32c::Crc32c::new()),
+        ("crc32c", []) => Box::new(checksum::Checksum::CRC32C),
         ("delta", [Text(elements), Text(differences)]) => Box::new(delta::Delta::new(elements, differences)?),
+        ("adler32" | "crc32" | "fletcher32", [Flag(at_start)]) => match checksum::Checksum::new(name, *at_start) {
+            Some(codec) => Box::new(codec),
+            None => return Ok(None),
+        },
         ("fixedscaleoffset", [Text(elements), Text(stored), Text(offset), Text(scale)]) => {
             Box::new(fixed_scale_offset::FixedScaleOffset::new(elements, stored, offset, scale)?)
         }

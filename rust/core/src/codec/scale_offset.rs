@@ -17,7 +17,7 @@ pub struct ScaleOffset {
     format: Format,
     offset: Number,
     scale: Number,
-    /// Of elements of one byte: encoded, and decoded.
+    /// Of elements of one byte that are no integers of this machine: encoded, and decoded.
     bytes: Option<(ByteTable, ByteTable)>,
 }
 
@@ -34,7 +34,7 @@ impl ScaleOffset {
             return Err(report::option(NAME, "scale", "an integer that is not 0", 0));
         }
         let mut codec = ScaleOffset { data_type: data_type.into(), format, offset, scale, bytes: None };
-        if format.bytes() == 1 {
+        if format.bytes() == 1 && !format.is_machine_type() {
             let encoding = ByteTable::new(|byte| codec.encoded(format.load(byte)));
             codec.bytes = Some((encoding, ByteTable::new(|byte| codec.decoded(format.load(byte)))));
         }

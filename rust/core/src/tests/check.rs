@@ -6,7 +6,7 @@ use super::keys;
 use crate::array::{Array, Options};
 use crate::chain::{Chain, Elements, Serializer, Shard};
 use crate::check::{check, Checked, Depth};
-use crate::codec::crc32c::Crc32c;
+use crate::codec::checksum::Checksum;
 use crate::codec::element::Swap;
 use crate::codec::foreign::{Foreign, ForeignCodec, Length, Take};
 use crate::codec::BytesToBytes;
@@ -25,14 +25,14 @@ const INNER: usize = 8;
 
 fn elements(shape: &[usize], checksum: bool) -> Chain {
     let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
-    let codecs: Vec<Box<dyn BytesToBytes>> = if checksum { vec![Box::new(Crc32c::new())] } else { Vec::new() };
+    let codecs: Vec<Box<dyn BytesToBytes>> = if checksum { vec![Box::new(Checksum::CRC32C)] } else { Vec::new() };
     Chain::new(shape.to_vec(), elements, vec![0], None, Serializer::Elements, codecs).unwrap()
 }
 
 fn sharded(shape: &[usize], inner: Chain) -> Chain {
     let grid: Vec<usize> = shape.iter().zip(&inner.shape).map(|(a, b)| a / b).collect();
     let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
-    let codecs: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Crc32c::new())];
+    let codecs: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Checksum::CRC32C)];
     let index = Chain::new([grid, vec![2]].concat(), pairs, vec![0xff; 8], None, Serializer::Elements, codecs).unwrap();
     let shard = Shard::new(shape, inner, index, false).unwrap();
     let elements = Elements { itemsize: 1, swap: Swap::None, boolean: false };
@@ -169,7 +169,7 @@ fn reindex(store: &MemoryStore, entries: &[[u64; 2]; 4]) {
     change(store, "a/c/0/0", |value| {
         value.truncate(4 * INNER);
         let pairs: Vec<u8> = entries.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
-        Crc32c::new().encode(&pairs, value).unwrap();
+        Checksum::CRC32C.encode(&pairs, value).unwrap();
     });
 }
 

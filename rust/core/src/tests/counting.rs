@@ -9,7 +9,7 @@ use crate::array::{Array, Options};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
-use crate::codec::crc32c::Crc32c;
+use crate::codec::checksum::Checksum;
 use crate::codec::element::Swap;
 use crate::codec::BytesToBytes;
 use crate::error::Result;
@@ -139,25 +139,25 @@ impl BytesToBytes for Slow {
     }
 
     fn max_encoded_len(&self, decoded: usize) -> usize {
-        Crc32c.max_encoded_len(decoded)
+        Checksum::CRC32C.max_encoded_len(decoded)
     }
 
     fn fixed_encoded_len(&self, decoded: usize) -> Option<usize> {
-        Crc32c.fixed_encoded_len(decoded)
+        Checksum::CRC32C.fixed_encoded_len(decoded)
     }
 
     fn decode_exact(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.0.decoded.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(self.1);
-        Crc32c.decode_exact(src, dst)
+        Checksum::CRC32C.decode_exact(src, dst)
     }
 
     fn decode_bounded(&self, src: &[u8], limit: usize, dst: &mut Vec<u8>) -> Result<()> {
-        Crc32c.decode_bounded(src, limit, dst)
+        Checksum::CRC32C.decode_bounded(src, limit, dst)
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
-        Crc32c.encode(src, dst)
+        Checksum::CRC32C.encode(src, dst)
     }
 }
 
@@ -199,7 +199,7 @@ impl Setting {
         let mut chain = Chain::new(vec![2, 2], elements(), vec![0], None, Serializer::Elements, slow()).unwrap();
         if kinds.sharded {
             let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
-            let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Crc32c)];
+            let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Checksum::CRC32C)];
             let index = Chain::new(vec![2, 2, 2], pairs, vec![0xff; 8], None, Serializer::Elements, crc).unwrap();
             let shard = Serializer::Shard(Box::new(Shard::new(&[4, 4], chain, index, false).unwrap()));
             chain = Chain::new(vec![4, 4], elements(), vec![0], None, shard, vec![]).unwrap();

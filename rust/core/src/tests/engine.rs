@@ -8,7 +8,7 @@ use crate::array::{Array, Options};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
-use crate::codec::crc32c::Crc32c;
+use crate::codec::checksum::Checksum;
 use crate::codec::element::Swap;
 use crate::codec::BytesToBytes;
 use crate::error::Kind;
@@ -33,7 +33,7 @@ fn plain(shape: &[usize], random: &mut Random) -> Chain {
 }
 
 fn codecs(random: &mut Random) -> Vec<Box<dyn BytesToBytes>> {
-    (0..random.range(0, 2)).map(|_| Box::new(Crc32c::new()) as Box<dyn BytesToBytes>).collect()
+    (0..random.range(0, 2)).map(|_| Box::new(Checksum::CRC32C) as Box<dyn BytesToBytes>).collect()
 }
 
 fn chain(
@@ -154,9 +154,9 @@ fn reads_and_writes_agree_with_a_flat_array() {
 #[test]
 fn damage_is_named_and_kept() {
     let mut random = Random::new(5);
-    let inner = chain(&[2, 2], None, Swap::None, Serializer::Elements, vec![Box::new(Crc32c::new())]);
+    let inner = chain(&[2, 2], None, Swap::None, Serializer::Elements, vec![Box::new(Checksum::CRC32C)]);
     let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
-    let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Crc32c::new())];
+    let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Checksum::CRC32C)];
     let index = Chain::new(vec![2, 2, 2], pairs, vec![0xff; 8], None, Serializer::Elements, crc).unwrap();
     let shard = Shard::new(&[4, 4], inner, index, false).unwrap();
     let store = Arc::new(MemoryStore::new());

@@ -10,7 +10,7 @@ use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
 use crate::check::{check, Depth};
-use crate::codec::crc32c::Crc32c;
+use crate::codec::checksum::Checksum;
 use crate::codec::element::Swap;
 use crate::codec::BytesToBytes;
 use crate::error::{Error, Kind, Result};
@@ -178,7 +178,7 @@ fn array(store: &Arc<Versioned>, sharded: bool) -> Array {
     let plain = |shape| Chain::new(shape, elements(), vec![0], None, Serializer::Elements, vec![]).unwrap();
     let chain = if sharded {
         let pairs = Elements { itemsize: 8, swap: Swap::None, boolean: false };
-        let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Crc32c)];
+        let crc: Vec<Box<dyn BytesToBytes>> = vec![Box::new(Checksum::CRC32C)];
         let index = Chain::new(vec![2, 2, 2], pairs, vec![0xff; 8], None, Serializer::Elements, crc).unwrap();
         let shard = Serializer::Shard(Box::new(Shard::new(&[4, 4], plain(vec![2, 2]), index, false).unwrap()));
         Chain::new(vec![4, 4], elements(), vec![0], None, shard, vec![]).unwrap()

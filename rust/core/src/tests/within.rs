@@ -8,7 +8,7 @@ use crate::array::{Array, Options};
 use crate::cache::pool::CachePool;
 use crate::cache::Recheck;
 use crate::chain::{Chain, Elements, Serializer, Shard};
-use crate::codec::crc32c::Crc32c;
+use crate::codec::checksum::Checksum;
 use crate::codec::element::Swap;
 use crate::codec::BytesToBytes;
 use crate::interrupt::never;
@@ -34,7 +34,7 @@ fn chain(bytes: bool, shape: &[usize], inner: Option<&[usize]>, turned: bool) ->
     let order = turned.then(|| if bytes { vec![1, 0, 2] } else { vec![1, 0] });
     let itemsize = if bytes { 1 } else { FILL.len() };
     let elements = Elements { itemsize, swap: Swap::None, boolean: false };
-    let crc = || vec![Box::new(Crc32c::new()) as Box<dyn BytesToBytes>];
+    let crc = || vec![Box::new(Checksum::CRC32C) as Box<dyn BytesToBytes>];
     let (serializer, codecs) = match inner {
         None => (Serializer::Elements, crc()),
         Some(inner) => {

@@ -28,6 +28,10 @@ fn differences_of_each_type() {
         ("int8", "int64", vec![100.0, -100.0], vec![100.0, 56.0]),
         ("int8", "uint8", vec![1.0, 0.0], vec![1.0, 255.0]),
         ("int16", "int32", vec![], vec![]),
+        ("float32", "float32", vec![-0.0, 0.5, f64::INFINITY], vec![-0.0, 0.5, f64::INFINITY]),
+        ("float64", "float64", vec![1.5, 0.25, -3.0], vec![1.5, -1.25, -3.25]),
+        ("float64", "float32", vec![1.5, 0.25], vec![1.5, -1.25]),
+        ("float32", "float64", vec![1.5, 0.25], vec![1.5, -1.25]),
     ] {
         let codec = Delta::new(elements, differences).unwrap();
         let (value, src) = (bytes(elements, &values), bytes(differences, &made));
@@ -108,10 +112,12 @@ fn scaled_numbers_are_read_in_float64_but_of_float32() {
 #[test]
 fn what_a_type_does_not_have_is_refused() {
     let delta = Delta::new("int64", "int8").unwrap();
+    let narrower = Delta::new("float64", "float32").unwrap();
     let fixed = FixedScaleOffset::new("float64", "int8", "0", "1").unwrap();
     let long = |value: f64| [vec![0; 8 * 2500], value.to_ne_bytes().to_vec(), vec![0; 8]].concat();
     for (codec, value, reason) in [
         (&delta as &dyn BytesToBytes, 128_i64.to_ne_bytes().to_vec(), "expected differences that the type astype has"),
+        (&narrower, 1e300_f64.to_ne_bytes().to_vec(), "expected differences that the type astype has"),
         (&fixed, long(128.0), "expected (x - offset) * scale that the type astype has"),
         (&fixed, long(-128.51), "expected (x - offset) * scale that the type astype has"),
         (&fixed, long(f64::NAN), "expected (x - offset) * scale that the type astype has"),
