@@ -75,9 +75,12 @@ fn codec(input: &mut Input<'_>) -> (Box<dyn BytesToBytes>, usize) {
     let float = |input: &mut Input<'_>| input.pick(&[("float32", 4), ("float64", 8)]);
     let (name, options, element) = match input.range(0..=5) {
         0 => {
-            let is_float = input.one_in(4);
-            let mut pick = || if is_float { float(input) } else { input.pick(&INTEGERS) };
-            let ((elements, size), (differences, _)) = (pick(), pick());
+            let ((elements, size), (differences, _)) = if input.one_in(4) {
+                let element = float(input);
+                (element, element)
+            } else {
+                (input.pick(&INTEGERS), input.pick(&INTEGERS))
+            };
             ("delta", vec![text(elements), text(differences)], size)
         }
         1 => {

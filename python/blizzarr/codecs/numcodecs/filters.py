@@ -137,7 +137,7 @@ class DeltaCodec(ArrayFilter):
     astype: str | None = None
 
     def native(self, taken: str, made: str) -> Step | None:
-        is_native = "float16" not in (taken, made) and ("float" in taken) == ("float" in made)
+        is_native = taken == made != "float16" or "float" not in taken + made
         return ("delta", taken, made) if is_native else None
 
 

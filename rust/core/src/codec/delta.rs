@@ -5,15 +5,15 @@
 use std::ops::Add;
 
 use super::blocks;
-use super::float_blocks::{by_integer, has_rounded};
+use super::float_blocks::by_integer;
 use super::number::{Format, FLOAT32};
 use super::{report, room, BytesToBytes};
 use crate::error::{Direction, Error, Result};
 
 const NAME: &str = "delta";
 
-/// The `delta` codec with its options checked. Differences of integers wrap around. Integers whose differences are floating
-/// point, and the reverse, are left to numcodecs.
+/// The `delta` codec with its options checked. Differences of integers wrap around. Those of
+/// floating point are of the same type; other pairs of types are left to numcodecs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delta {
     elements: Format,
@@ -28,8 +28,8 @@ impl Delta {
             _ => Err(report::option(NAME, name, "a type of numbers of this machine", found)),
         };
         let (elements, differences) = (number("dtype", elements)?, number("astype", differences)?);
-        if elements.is_integer() != differences.is_integer() {
-            return Err(report::option(NAME, "astype", "numbers of the kind of dtype", "the other kind"));
+        if elements != differences && !(elements.is_integer() && differences.is_integer()) {
+            return Err(report::option(NAME, "astype", "integers, or the floating point of dtype", "another type"));
         }
         Ok(Delta { elements, differences })
     }
@@ -81,10 +81,8 @@ impl BytesToBytes for Delta {
         by_integer!(
             self.differences,
             integers,
-            match (self.differences, self.elements) {
-                (FLOAT32, FLOAT32) => add_up!(src, dst, f32, f32, -0.0, f32::add),
-                (FLOAT32, _) => add_up!(src, dst, f32, f64, -0.0, f64::add),
-                (_, FLOAT32) => add_up!(src, dst, f64, f32, -0.0, f32::add),
+            match self.differences {
+                FLOAT32 => add_up!(src, dst, f32, f32, -0.0, f32::add),
                 _ => add_up!(src, dst, f64, f64, -0.0, f64::add),
             }
         );
@@ -143,14 +141,8 @@ impl BytesToBytes for Delta {
                 by_integer!(
                     self.elements,
                     from,
-                    match (self.elements, self.differences) {
-                        (FLOAT32, FLOAT32) => subtract!(f32, f32, |this: f32, before| this - before),
-                        (FLOAT32, _) => subtract!(f32, f64, |this: f32, before| f64::from(this - before)),
-                        (_, FLOAT32) => subtract!(f64, f32, |this: f64, before| {
-                            let made = (this - before) as f32;
-                            has_all &= has_rounded(made, this - before);
-                            made
-                        }),
+                    match self.elements {
+                        FLOAT32 => subtract!(f32, f32, |this: f32, before| this - before),
                         _ => subtract!(f64, f64, |this: f64, before| this - before),
                     }
                 );

@@ -30,8 +30,6 @@ fn differences_of_each_type() {
         ("int16", "int32", vec![], vec![]),
         ("float32", "float32", vec![-0.0, 0.5, f64::INFINITY], vec![-0.0, 0.5, f64::INFINITY]),
         ("float64", "float64", vec![1.5, 0.25, -3.0], vec![1.5, -1.25, -3.25]),
-        ("float64", "float32", vec![1.5, 0.25], vec![1.5, -1.25]),
-        ("float32", "float64", vec![1.5, 0.25], vec![1.5, -1.25]),
     ] {
         let codec = Delta::new(elements, differences).unwrap();
         let (value, src) = (bytes(elements, &values), bytes(differences, &made));
@@ -112,12 +110,10 @@ fn scaled_numbers_are_read_in_float64_but_of_float32() {
 #[test]
 fn what_a_type_does_not_have_is_refused() {
     let delta = Delta::new("int64", "int8").unwrap();
-    let narrower = Delta::new("float64", "float32").unwrap();
     let fixed = FixedScaleOffset::new("float64", "int8", "0", "1").unwrap();
     let long = |value: f64| [vec![0; 8 * 2500], value.to_ne_bytes().to_vec(), vec![0; 8]].concat();
     for (codec, value, reason) in [
         (&delta as &dyn BytesToBytes, 128_i64.to_ne_bytes().to_vec(), "expected differences that the type astype has"),
-        (&narrower, 1e300_f64.to_ne_bytes().to_vec(), "expected differences that the type astype has"),
         (&fixed, long(128.0), "expected (x - offset) * scale that the type astype has"),
         (&fixed, long(-128.51), "expected (x - offset) * scale that the type astype has"),
         (&fixed, long(f64::NAN), "expected (x - offset) * scale that the type astype has"),
@@ -131,7 +127,9 @@ fn what_a_type_does_not_have_is_refused() {
     // The ends themselves are there.
     assert_eq!(encoded(&fixed, &127.5_f64.next_down().to_ne_bytes()), [127]);
     assert_eq!(encoded(&fixed, &(-128.5_f64).to_ne_bytes()), [128]);
-    for (elements, differences) in [("float32", "int8"), ("int8", "float64"), ("int4", "int8"), ("int8", "bool")] {
+    for (elements, differences) in
+        [("float32", "int8"), ("float64", "float32"), ("int8", "float64"), ("int4", "int8"), ("int8", "bool")]
+    {
         assert_eq!(Delta::new(elements, differences).unwrap_err().kind, Kind::Request);
     }
     for (elements, stored, offset, scale) in [
