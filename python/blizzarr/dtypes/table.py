@@ -17,6 +17,7 @@ zarrs.optional                         zarrs                                    
 string, bytes                          zarr-extensions                              `blizzarr.dtypes.variable`
 any other                              users and other packages                     `OWN`
 variable_length_bytes                  zarr-python, another name of bytes           `_ALIASES`
+binary                                 older writers, another name of bytes         `_ALIASES`
 =====================================  ===========================================  ==========================
 """
 
@@ -60,6 +61,7 @@ _ROWS: Final = (
 NUMBERS: Final = tuple(row[0] for row in _ROWS)
 """The names of the numbers and booleans that NumPy has."""
 _ALIASES: Final = {
+    "binary": "bytes",
     "complex_float32": "complex64",
     "complex_float64": "complex128",
     "variable_length_bytes": "bytes",

@@ -115,6 +115,12 @@ def test_wrong_options_of_vlen() -> None:
             blizzarr.open(store_with(b"", [codec], dtype, [4], "" if dtype == "string" else 0))
 
 
+def test_bytes_by_an_old_name() -> None:
+    """Documents with `binary` have the elements of `bytes`."""
+    chunk = b"\3\0\0\0\1\0\0\0a\0\0\0\0\2\0\0\0bc"
+    assert blizzarr.open(store_with(chunk, ["vlen-bytes"], "binary", [3], ""))[:].tolist() == [b"a", b"", b"bc"]
+
+
 def test_squeeze() -> None:
     """Axes of length 1 are left out for the next codec."""
     codecs = ["zarrs.squeeze", {"name": "transpose", "configuration": {"order": [1, 0]}}, LITTLE]

@@ -61,6 +61,7 @@ def test_swap_unit(name: str, unit: int) -> None:
         (bytes, "bytes"),
         (np.dtypes.StringDType(), "string"),
         ("variable_length_bytes", "bytes"),
+        ("binary", "bytes"),
         (object, "object"),
         ("object", "object"),
         ([("a", ">i4"), ("b", "S2")], "struct"),
