@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from blizzarr.stores import LocalStore, Store
-
-_DOCUMENTS: Final = ("zarr.json", ".zgroup")
 
 
 def top_directory(store: LocalStore, path: str) -> str:
@@ -21,12 +18,16 @@ def top_directory(store: LocalStore, path: str) -> str:
     top = None
     while (above := os.path.dirname(directory)) != directory and (len(above) >= len(root) or store.links == "follow"):
         directory = above
-        # Not `exists`, whose errors take twice as long: every change of a node comes here, and mostly finds nothing.
-        if any(os.access(os.path.join(directory, name), os.F_OK) for name in _DOCUMENTS):
+        if _exists(f"{directory}/zarr.json") or _exists(f"{directory}/.zgroup"):
             top = directory
         elif len(directory) < len(root):
             break
     return root if top is None or len(top) > len(root) else top
+
+
+def _exists(path: str) -> bool:
+    # Not `os.path.exists`, whose errors take twice as long: each change of a node comes here, and mostly finds nothing.
+    return os.access(path, os.F_OK)
 
 
 def from_top(store: Store, behind: LocalStore, path: str) -> tuple[Store, str, str]:

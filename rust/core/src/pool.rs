@@ -39,8 +39,10 @@ mod tests;
 
 pub use limits::{most_requests, requests, set_requests, set_threads, threads};
 
-/// How long an idle thread looks for work before it sleeps: about what waking it would cost.
+/// How long an idle thread looks for work before it sleeps: about what waking it would cost at least.
 const SPIN: Duration = Duration::from_micros(if cfg!(miri) { 0 } else { 15 });
+/// The same for one that has worked for long enough: what waking it often costs in a virtual machine.
+const LONG_SPIN: Duration = Duration::from_micros(if cfg!(miri) { 0 } else { 50 });
 
 static POOL: PerProcess<Pool> = PerProcess::new(Pool::default);
 
@@ -86,12 +88,13 @@ where
     }
 
     let pool = POOL.get();
+    let begun = Instant::now();
     let work = Arc::new(Loop::new(&body, count, seats, most.min(count)));
     pool.list(&work, seats);
     // From here to `leave` nothing may return or unwind; `take_part` catches what the body does.
     taking_part(&work, 0, interrupt);
     pool.unlist(&work);
-    work.wait_for_helpers(interrupt);
+    work.wait_for_helpers(spin_after(begun), interrupt);
     if work.noted.load(Ordering::Relaxed) {
         durability::set_noted(true);
     }
@@ -299,9 +302,9 @@ impl Loop {
     }
 
     /// Helpers may be waiting themselves, for a lock that another process holds: so a signal is looked for meanwhile.
-    fn wait_for_helpers(&self, interrupt: Interrupt<'_>) {
+    fn wait_for_helpers(&self, spin: Duration, interrupt: Interrupt<'_>) {
         let done = || self.running.load(Ordering::Acquire) == 0 || self.generation != fork::generation();
-        if spin_until(done) {
+        if spin_until(spin, done) {
             return;
         }
         while !done() {
@@ -313,8 +316,13 @@ impl Loop {
     }
 }
 
-/// Whether `done` came true within a moment.
-fn spin_until(done: impl Fn() -> bool) -> bool {
+/// How long to spin after work that began then: not more than an eighth of what it took, beyond what every thread may.
+fn spin_after(begun: Instant) -> Duration {
+    (begun.elapsed() / 8).clamp(SPIN, LONG_SPIN)
+}
+
+/// Whether `done` came true within this time.
+fn spin_until(spin: Duration, done: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
         for _ in 0..8 {
@@ -323,7 +331,7 @@ fn spin_until(done: impl Fn() -> bool) -> bool {
             }
             std::hint::spin_loop();
         }
-        if start.elapsed() >= SPIN {
+        if start.elapsed() >= spin {
             return false;
         }
     }
@@ -433,8 +441,10 @@ impl Pool {
     /// What a worker does all its life.
     fn serve(&self) {
         let mut joined = self.join(&mut self.state());
+        let mut spin = SPIN;
         loop {
-            let (work, seat) = joined.unwrap_or_else(|| self.wait_for_work());
+            let (work, seat) = joined.unwrap_or_else(|| self.wait_for_work(spin));
+            let begun = Instant::now();
             let mine = durability::choose(work.durability);
             taking_part(&work, seat, &never);
             durability::choose(mine);
@@ -444,14 +454,16 @@ impl Pool {
             work.leave();
             drop(work);
             self.helping.fetch_sub(1, Ordering::Release);
+            spin = spin_after(begun);
             joined = self.join(&mut self.state());
         }
     }
 
-    fn wait_for_work(&self) -> (Arc<Loop>, usize) {
+    fn wait_for_work(&self, spin: Duration) -> (Arc<Loop>, usize) {
         let listings = self.listings.load(Ordering::Acquire);
-        self.spinning.fetch_add(1, Ordering::Relaxed);
-        spin_until(|| self.listings.load(Ordering::Acquire) != listings);
+        // One is enough, who wakes the others; and those who waited for requests have not worked for so long.
+        let is_first = self.spinning.fetch_add(1, Ordering::Relaxed) == 0;
+        spin_until(if is_first { spin } else { SPIN }, || self.listings.load(Ordering::Acquire) != listings);
         self.spinning.fetch_sub(1, Ordering::Relaxed);
         let mut state = self.state();
         loop {
