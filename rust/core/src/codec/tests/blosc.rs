@@ -141,8 +141,9 @@ fn only_the_blocks_wanted_are_decoded() {
 /// Of a long container only the head and the wanted blocks are read, in whatever order they are stored.
 #[test]
 fn only_the_blocks_wanted_are_read() {
-    let value: Vec<u8> =
-        (0..1u32 << 18).flat_map(|i| i.wrapping_mul(2_654_435_761).rotate_left(i % 7).to_le_bytes()).collect();
+    // Noise and zeros in turn, so that each block is about half as long as its value.
+    let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 13).wrapping_mul(2_246_822_519).to_le_bytes()[3];
+    let value: Vec<u8> = (0..1 << 20).map(|i| if i & 256 == 0 { noise(i) } else { 0 }).collect();
     let codec = blosc("lz4", 5, 0, 1, 128 << 10);
     let src = encoded(&codec, &value);
     let read = |src: &[u8], offset: usize, part: &mut [u8]| {
@@ -158,7 +159,7 @@ fn only_the_blocks_wanted_are_read() {
     let start = |i: usize| u32::from_le_bytes(src[entry(i)].try_into().unwrap()) as usize;
     let mut part = vec![0; 100_000];
     for offset in [0, 131_072, 200_000, 948_576] {
-        assert!(read(&src, offset, &mut part).unwrap() <= 1024 + 2 * (start(1) - start(0)), "{offset}");
+        assert!(read(&src, offset, &mut part).unwrap() <= 1024 + 3 * (start(1) - start(0)), "{offset}");
         assert_eq!(part, value[offset..][..100_000], "{offset}");
     }
     // Blocks 2 and 3 in the place of each other, as several threads store them.
