@@ -36,6 +36,9 @@ const UNDISTURBED: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(4);
 const AT_LEAST: usize = 3;
 
+/// Reading less of a shorter value saves less than asking for it costs.
+const LONG: u64 = 32 << 10;
+
 /// Reads the elements of `region` (of the whole array) into `target`.
 pub fn read(array: &Array, region: &Region, target: &Target<'_>, options: &Options<'_>) -> Result<()> {
     read_asked(array, region, target, options, None).map(drop)
@@ -165,6 +168,7 @@ pub fn read_cell(
         Some(stored) => {
             read_raw(chain, stored, reader, region, target).map_err(|error| error.in_codec(chain.last_codec()))
         }
+        None if read_needed(chain, reader, region, target)? => Ok(true),
         None => with_encoded(chain, reader, |encoded| decode_elements(chain, encoded, region, target)),
     };
     progress::add(Count::Decoded, region.len() * chain.elements.itemsize);
@@ -181,6 +185,27 @@ pub fn with_encoded(chain: &Chain, reader: &dyn Reader, work: impl FnOnce(&[u8])
             return Ok(false);
         }
         work(encoded).map(|()| true)
+    })
+}
+
+/// Reads and decodes no more of an encoded cell than the region needs, where the codec can tell what that is; `false` where
+/// all of it is better read.
+fn read_needed(chain: &Chain, reader: &dyn Reader, region: &Region, target: &Target<'_>) -> Result<bool> {
+    let itemsize = chain.elements.itemsize;
+    let size = reader.len().filter(|&size| size >= LONG && size <= chain.max_len() as u64 && reader.reads_blocks());
+    let (Some(size), [codec]) = (size, chain.codecs.as_slice()) else { return Ok(false) };
+    let span = region.span(&chain.strides, itemsize).filter(|span| span.len() <= chain.length / 2);
+    let Some(span) = span else { return Ok(false) };
+    scratch::with_bytes(size as usize, |encoded| {
+        scratch::with_bytes(span.len(), |part| {
+            let fetch = |offset: usize, bytes: &mut [u8]| reader.read_at(offset as u64, bytes);
+            if !codec.decode_fetched(encoded, chain.length, span.start, part, &fetch) {
+                return Ok(false);
+            }
+            chain.elements.decode(part);
+            target.scatter(region, part, span.start, &chain.strides, itemsize)?;
+            Ok(true)
+        })
     })
 }
 

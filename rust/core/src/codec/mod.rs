@@ -82,6 +82,9 @@ pub fn prepare(name: &str, options: &[Value]) -> Result<Option<Box<dyn BytesToBy
     }))
 }
 
+/// Fills a slice from a place in an encoded value.
+pub type Fetch<'a> = &'a dyn Fn(usize, &mut [u8]) -> Result<bool>;
+
 /// One bytes-to-bytes codec, prepared: its options are checked, its sizes can be asked.
 pub trait BytesToBytes: Send + Sync {
     /// The registered name, for error messages.
@@ -119,6 +122,19 @@ pub trait BytesToBytes: Send + Sync {
     /// Decodes only `[offset, offset + dst.len())` of a value of `decoded` bytes; `Ok(false)` when this codec must decode everything.
     fn decode_part(&self, _src: &[u8], _decoded: usize, _offset: usize, _dst: &mut [u8]) -> Result<bool> {
         Ok(false)
+    }
+
+    /// The same of an encoded value as long as `src`, whose bytes `fetch` puts into `src`: only those that are needed.
+    /// `false` when all of it is better read, also for whatever is wrong, which decoding all of it reports.
+    fn decode_fetched(
+        &self,
+        _src: &mut [u8],
+        _decoded: usize,
+        _offset: usize,
+        _dst: &mut [u8],
+        _fetch: Fetch<'_>,
+    ) -> bool {
+        false
     }
 
     /// Whether `encode` may be given memory that another thread changes meanwhile: it stays within its bounds, and makes bytes

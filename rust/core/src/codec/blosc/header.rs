@@ -10,6 +10,8 @@
 //! bytes 12-15  length of the container
 //! ```
 
+use std::ops::Range;
+
 use super::{compressor::Compressor, report, shuffle::Shuffle, NAME};
 use crate::error::{Error, Result};
 use crate::surplus;
@@ -60,6 +62,12 @@ impl Header {
         block: usize,
     ) -> Self {
         Header { compressor, shuffle, typesize, stored: false, split, decoded, block }
+    }
+
+    /// How long the container is that begins with `src`.
+    pub fn encoded(src: &[u8]) -> Option<usize> {
+        let bytes = src.get(12..)?.first_chunk::<4>()?;
+        usize::try_from(i32::from_le_bytes(*bytes)).ok()
     }
 
     /// Reads and checks the header of `src`, which must be the whole container and nothing else.
@@ -197,6 +205,21 @@ impl Header {
                 format!("block {i} of {} does not start inside the data", report::grouped(self.blocks())),
             )
         })
+    }
+
+    /// What these blocks are in, which may have been stored in any order: it ends where another block begins.
+    pub fn span(&self, src: &[u8], blocks: Range<usize>) -> Result<Option<Range<usize>>> {
+        let (mut first, mut last) = (usize::MAX, 0);
+        for i in blocks {
+            let start = self.start(src, i)?;
+            (first, last) = (first.min(start), last.max(start));
+        }
+        let mut end = src.len();
+        for i in 0..self.blocks() {
+            let start = self.start(src, i)?;
+            end = if start > last { end.min(start) } else { end };
+        }
+        Ok((first < end).then_some(first..end))
     }
 }
 

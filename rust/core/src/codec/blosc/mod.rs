@@ -29,7 +29,7 @@ mod shuffle;
 
 use std::cell::RefCell;
 
-use super::{report, room, BytesToBytes};
+use super::{report, room, BytesToBytes, Fetch};
 use crate::error::{Direction, Error, Kind, Result};
 use block::Scratch;
 pub use compressor::Compressor;
@@ -37,6 +37,10 @@ use header::{Header, LEN as HEADER_LEN, MAX_BLOCK, MAX_DECODED, MIN_COMPRESSED};
 pub use shuffle::Shuffle;
 
 const NAME: &str = "blosc";
+/// What is read of a long container to find its blocks: the header, and where as many as usual start.
+const HEAD: usize = 1 << 10;
+/// Another request is worth so many bytes that need not be read.
+const SAVED: usize = 16 << 10;
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch::new()) };
@@ -145,6 +149,34 @@ impl BytesToBytes for Blosc {
             with_scratch(|scratch| block::decode_part(&header, src, offset, dst, scratch))?;
         }
         Ok(true)
+    }
+
+    fn decode_fetched(&self, src: &mut [u8], decoded: usize, offset: usize, dst: &mut [u8], fetch: Fetch<'_>) -> bool {
+        let mut work = || {
+            let head = src.len().min(HEAD);
+            if !fetch(0, &mut src[..head])? {
+                return Ok(false);
+            }
+            // Behind a shorter container there would have to be zeros.
+            if Header::encoded(src) != Some(src.len()) {
+                return Ok(false);
+            }
+            let header = Header::parse(src)?;
+            let Some(end) = offset.checked_add(dst.len()).filter(|&end| end <= decoded) else { return Ok(false) };
+            if header.stored || header.decoded != decoded || header.first_block() > head {
+                return Ok(false);
+            }
+            let Some(span) = header.span(src, offset / header.block..end.div_ceil(header.block))? else {
+                return Ok(false);
+            };
+            if src.len() - span.len() < SAVED || !fetch(span.start, &mut src[span.clone()])? {
+                return Ok(false);
+            }
+            // Without what lies behind, which is not there: a block that ran on would be an error.
+            with_scratch(|scratch| block::decode_part(&header, &src[..span.end], offset, dst, scratch))?;
+            Ok(true)
+        };
+        work().unwrap_or_else(|_: Error| false)
     }
 
     /// Filters read each byte once, and the compressors but libdeflate check each step against the room that is left.

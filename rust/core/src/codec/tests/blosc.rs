@@ -138,6 +138,50 @@ fn only_the_blocks_wanted_are_decoded() {
     assert!(codec.decode_part(&src, 4096, 3000, &mut part[..1000]).is_err());
 }
 
+/// Of a long container only the head and the wanted blocks are read, in whatever order they are stored.
+#[test]
+fn only_the_blocks_wanted_are_read() {
+    // Noise and zeros in turn, so that each block is about half as long as its value.
+    let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 13).wrapping_mul(2_246_822_519).to_le_bytes()[3];
+    let value: Vec<u8> = (0..1 << 20).map(|i| if i & 256 == 0 { noise(i) } else { 0 }).collect();
+    let codec = blosc("lz4", 5, 0, 1, 128 << 10);
+    let src = encoded(&codec, &value);
+    let read = |src: &[u8], offset: usize, part: &mut [u8]| {
+        let (fetched, mut room) = (std::cell::Cell::new(0), vec![0xa5; src.len()]);
+        let fetch = |from: usize, bytes: &mut [u8]| {
+            fetched.set(fetched.get() + bytes.len());
+            bytes.copy_from_slice(&src[from..][..bytes.len()]);
+            Ok(true)
+        };
+        codec.decode_fetched(&mut room, value.len(), offset, part, &fetch).then(|| fetched.get())
+    };
+    let entry = |i: usize| 16 + 4 * i..20 + 4 * i;
+    let start = |i: usize| u32::from_le_bytes(src[entry(i)].try_into().unwrap()) as usize;
+    let mut part = vec![0; 100_000];
+    for offset in [0, 131_072, 200_000, 948_576] {
+        assert!(read(&src, offset, &mut part).unwrap() <= 1024 + 3 * (start(1) - start(0)), "{offset}");
+        assert_eq!(part, value[offset..][..100_000], "{offset}");
+    }
+    // Blocks 2 and 3 in the place of each other, as several threads store them.
+    let mut swapped = [&src[..start(2)], &src[start(3)..start(4)], &src[start(2)..start(3)], &src[start(4)..]].concat();
+    swapped[entry(3)].copy_from_slice(&(start(2) as u32).to_le_bytes());
+    swapped[entry(2)].copy_from_slice(&((start(2) + start(4) - start(3)) as u32).to_le_bytes());
+    for offset in [262_144, 293_216, 393_216] {
+        assert!(read(&swapped, offset, &mut part).is_some());
+        assert_eq!(part, value[offset..][..100_000], "{offset}");
+    }
+    // What is wrong is told by decoding everything: a block that runs on into the next one, a start outside, a cut end.
+    let mut long = src.clone();
+    long[start(1)..][..4].copy_from_slice(&((start(3) - start(1) - 4) as u32).to_le_bytes());
+    let mut outside = src.clone();
+    outside[entry(1)].copy_from_slice(&(src.len() as u32).to_le_bytes());
+    for damaged in [&long[..], &outside, &src[..src.len() - 1], &[&src[..], &[0]].concat()] {
+        assert_eq!(read(damaged, 131_072, &mut part), None);
+    }
+    assert_eq!(read(&src, value.len() - 10, &mut part), None);
+    assert_eq!(read(&src, usize::MAX, &mut part), None);
+}
+
 /// Row 7: damage behind a good header. Every compressor, every filter, one block and several, split and not.
 #[test]
 fn random_damage_is_survived() {
