@@ -152,7 +152,7 @@ impl BytesToBytes for Blosc {
     }
 
     fn decode_fetched(&self, src: &mut [u8], decoded: usize, offset: usize, dst: &mut [u8], fetch: Fetch<'_>) -> bool {
-        let mut work = || {
+        let mut work = || -> Result<bool> {
             let head = src.len().min(HEAD);
             if !fetch(0, &mut src[..head])? {
                 return Ok(false);
@@ -176,7 +176,7 @@ impl BytesToBytes for Blosc {
             with_scratch(|scratch| block::decode_part(&header, &src[..span.end], offset, dst, scratch))?;
             Ok(true)
         };
-        work().unwrap_or_else(|_: Error| false)
+        work().unwrap_or(false)
     }
 
     /// Filters read each byte once, and the compressors but libdeflate check each step against the room that is left.
