@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -240,6 +241,32 @@ def test_options_are_checked() -> None:
         blizzarr.register_codec(Taken)
     with pytest.raises(MetadataError, match="a codec for elements of variable length"):
         blizzarr.create_array({}, data=["a"], filters="test.halves")
+
+
+def test_options_of_a_document_reach_any_dataclass() -> None:
+    """Also those that are keyword-only; a default may be made by a function, and lead to what is no option."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Multiple(ArrayArrayCodec):
+        name: ClassVar[str] = "test.multiple"
+        factor: int = 2
+        pair: Any = field(default_factory=lambda: (5, 7))
+
+        def encode(self, array: Any) -> Any:
+            return array * self.factor + self.pair[0]
+
+        def decode(self, array: Any) -> Any:
+            return (array - self.pair[0]) // self.factor
+
+    blizzarr.register_codec(Multiple)
+    store: dict[str, Any] = {}
+    array = blizzarr.create_array(store, data=[1, 2], filters=Multiple(factor=10), compressors=None)
+    assert np.frombuffer(store["c/0"], "<i8").tolist() == [15, 25]
+    assert array[:].tolist() == [1, 2]
+    document = json.loads(store["zarr.json"])
+    document["codecs"][0]["configuration"] = {"factor": 5}
+    store["zarr.json"] = json.dumps(document).encode()
+    assert blizzarr.open(store)[:].tolist() == [2, 4]
 
 
 def test_names_are_free() -> None:
