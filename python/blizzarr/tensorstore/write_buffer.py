@@ -105,8 +105,8 @@ class ChunkBuffer:
         self.dtype = dtype
         self.data: npt.NDArray[Any] | None = None
         """The chunk; elements that were not written are undefined."""
-        self.mask: npt.NDArray[np.bool_] | None = np.zeros(shape, np.bool_)
-        """The written elements; None for all of them."""
+        self.mask: npt.NDArray[np.bool_] | None = np.zeros((1,) * len(shape), np.bool_)
+        """The written elements, of length 1 along axes that were always written whole; None for all elements."""
 
     @property
     def is_whole(self) -> bool:
@@ -115,7 +115,7 @@ class ChunkBuffer:
 
     def covers(self, box: Sequence[tuple[int, int]]) -> bool:
         """Return whether every element in a box was written."""
-        return self.mask is None or bool(self.mask[tuple([slice(*ends) for ends in box])].all())
+        return bool(self.written_mask()[tuple([slice(*ends) for ends in box])].all())
 
     def put(self, where: Key, values: npt.NDArray[Any]) -> None:
         """Write some elements; of several for the same position the last counts."""
@@ -123,18 +123,34 @@ class ChunkBuffer:
             self.data, self.mask = copied(values), None
             return
         self.fill(where, copied(values) if self.dtype.hasobject else values)
-        if self.mask is not None:
-            self.mask[where] = True
+        self._mark(where, True)
+
+    def _mark(self, where: Key, written: bool) -> None:
+        """Put into the mask whether some elements were written."""
+        if self.mask is None:
+            if written:
+                return
+            self.mask = np.ones((1,) * len(self.shape), np.bool_)
+        axes = list(zip(where, self.shape, self.mask.shape, strict=True))
+        parts = [not isinstance(along, slice) or along != slice(0, length, 1) for along, length, _ in axes]
+        extent = tuple([length if part else kept for part, (_, length, kept) in zip(parts, axes, strict=True)])
+        if extent != self.mask.shape:
+            mask = np.zeros(extent, np.bool_)
+            # Of the rest, the system provides no memory yet.
+            np.copyto(mask, True, where=self.mask)
+            self.mask = mask
+        key: Any = tuple([along if part else slice(None) for part, along in zip(parts, where, strict=True)])
+        self.mask[key] = written
 
     def written_mask(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of all elements that were written."""
-        return np.ones(self.shape, np.bool_) if self.mask is None else self.mask
+        """Return a mask of all elements that were written; it cannot be changed."""
+        return np.broadcast_to(True if self.mask is None else self.mask, self.shape)
 
     def written(self, where: Key) -> npt.NDArray[np.bool_] | bool:
         """Return a mask of those of these elements that were written; True for all of them, False for none."""
         if self.mask is None:
             return True
-        mask: npt.NDArray[np.bool_] = self.mask[where]
+        mask: npt.NDArray[np.bool_] = self.written_mask()[where]
         return bool(mask.flat[0]) if mask.size and (mask.all() or not mask.any()) else mask
 
     def take(self, where: Key) -> npt.NDArray[Any]:
@@ -151,10 +167,12 @@ class ChunkBuffer:
 
     def cut(self, shape: Sequence[int]) -> bool:
         """Forget elements outside of a shape, and return whether any are left."""
-        self.mask = self.written_mask()
+        whole = [slice(0, length, 1) for length in self.shape]
         for axis, length in enumerate(shape):
-            self.mask[(slice(None),) * axis + (slice(max(length, 0), None),)] = False
-        return bool(self.mask.any())
+            if length < self.shape[axis]:
+                outside = slice(max(length, 0), self.shape[axis], 1)
+                self._mark((*whole[:axis], outside, *whole[axis + 1 :]), False)
+        return self.mask is None or bool(self.mask.any())
 
     def first_outside(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """Return the first written position outside of a shape, or None."""
@@ -170,10 +188,10 @@ class ChunkBuffer:
         """
         if self.mask is None or self.is_whole:
             return list(map(range, self.shape)), True
-        axes = range(self.mask.ndim)
-        lines = [np.flatnonzero(self.mask.any(axis=tuple(other for other in axes if other != axis))) for axis in axes]
-        if prod(map(len, lines)) != np.count_nonzero(self.mask):
-            return list(np.nonzero(self.mask)), False
+        mask, axes = self.written_mask(), range(len(self.shape))
+        lines = [np.flatnonzero(mask.any(axis=tuple(other for other in axes if other != axis))) for axis in axes]
+        if prod(map(len, lines)) != np.count_nonzero(mask):
+            return list(np.nonzero(mask)), False
         # Listing each element would take many times the memory of the chunk.
         return [
             range(int(line[0]), int(line[-1]) + 1) if len(line) and line[-1] - line[0] == len(line) - 1 else line

@@ -175,18 +175,21 @@ def test_objects_that_change_after_they_were_written() -> None:
 
 
 def test_a_chunk_buffer_knows_what_was_written() -> None:
-    """Until all of it is written at once, there is a mask."""
+    """Until all of it is written at once, there is a mask, which is no longer than it must be."""
     chunk = ChunkBuffer((6, 8), np.dtype("int16"))
     row = np.arange(8, dtype=np.int16)[None]
     for index in (2, 3, 1):
         chunk.put((slice(index, index + 1, 1), slice(0, 8, 1)), row)
     assert chunk.written_lines() == ([range(1, 4), range(8)], True)
+    assert chunk.mask is not None
+    assert chunk.mask.shape == (6, 1)
     assert chunk.written((slice(1, 3, 1), slice(2, 5, 1))) is True
     assert chunk.written((slice(4, 6, 1), slice(2, 5, 1))) is False
     assert chunk.written((slice(3, 5, 1), slice(2, 3, 1))).tolist() == [[True], [False]]  # type: ignore[union-attr]
     chunk.put((slice(5, 6, 1), slice(0, 8, 1)), row)
-    assert chunk.mask is not None
     assert chunk.mask.any(axis=1).tolist() == [False, True, True, True, False, True]
+    chunk.put((slice(0, 6, 5), slice(7, 8, 1)), row[:, :1])
+    assert chunk.mask.tolist() == [[False] * 7 + [True], *[[True] * 8] * 3, [False] * 8, [True] * 8]
     assert chunk.cut((5, 3))
     assert chunk.first_outside((4, 3)) is None
     assert chunk.first_outside((2, 3)) == (2, 0)
