@@ -28,9 +28,9 @@ StoreLike: TypeAlias = str | os.PathLike[str] | Store | MutableMapping[str, Any]
 
 MODES = ("r", "r+", "a", "w", "w-")
 
-# In Windows two letters at least: C: is a drive there. With one slash it is what pathlib makes of a URL; for files RFC
-# 8089 allows that.
-_SCHEME = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]{'+' if os.name == 'nt' else '*'})(?:::|://|(:)(?=/))")
+# In Windows two letters at least: C: is a drive there. a::b is a path everywhere. With one slash it is what pathlib
+# makes of a URL; for files RFC 8089 allows that.
+_SCHEME = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]{'+' if os.name == 'nt' else '*'})(?:(?<=..)::|://|(:)(?=/))")
 
 _RESERVED = re.compile(r"[?#|\0-\x1f\x7f]")
 """Characters that are no part of the path in a URL: they begin a query, a fragment or another URL, or are ignored."""
@@ -164,13 +164,13 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         # The rest is not shown here either.
         raise ValueError(
             f"found {name}:/, which is what pathlib leaves of a URL, or the name of a directory: "
-            f"pass URLs as text; write './{name}:' for the directory"
+            f"pass URLs as text; write './{scheme[1]}:' for the directory"
         )
     if len(name) == 1:
         # fsspec would take it for a drive.
         raise UnsupportedOperationError(
             f"no URLs begin with {name}://; blizzarr itself opens those of file, memory, s3, gs, az, http and https, "
-            f"and fsspec others; write './{name}:' for the directory"
+            f"and fsspec others; write './{scheme[1]}:' for the directory"
         )
     if name == "memory":
         host, _, inner = text[scheme.end() :].strip("/").partition("/")

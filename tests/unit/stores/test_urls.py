@@ -333,7 +333,11 @@ def test_a_letter_is_a_scheme_that_nobody_knows(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnsupportedOperationError, match=r"no URLs begin with x://; .* of file, memory, s3, gs"):
         blizzarr.save("x://y", np.arange(3))
+    with pytest.raises(ValueError, match=r"write '\./C:' for the directory"):
+        blizzarr.save("C:/y", np.arange(3))
     assert os.listdir(tmp_path) == []
+    blizzarr.save("a::b", np.arange(3))
+    assert os.listdir(tmp_path) == ["a::b"]
 
 
 @pytest.mark.parametrize(
