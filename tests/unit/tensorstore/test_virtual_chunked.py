@@ -87,7 +87,10 @@ def test_a_store_without_dimensions_has_one_array() -> None:
         store.write(7).result()
         return store.read().result().tolist(), calls
 
-    assert done(ours) == done(theirs) == (5, [(np.ndarray, 7), (np.ndarray, ())])
+    expected = (5, [(np.ndarray, 7), (np.ndarray, ())])
+    assert done(ours) == expected
+    # Once in some hundred times, TensorStore gives the functions something else.
+    assert any(done(theirs) == expected for _ in range(20))
 
 
 def test_what_must_be_given() -> None:
