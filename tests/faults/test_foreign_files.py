@@ -198,7 +198,16 @@ def test_row_074_nobody_goes_by_a_list_without_what_is_no_file(
 
 @pytest.mark.parametrize(
     ("name", "make"),
-    [("c", link_to_nothing), ("c/1", link_to_nothing), ("c/1", fifo), ("c/1/1", full_directory), ("c/1", loop)],
+    [
+        ("c", link_to_nothing),
+        ("c", Path.touch),
+        ("c", fifo),
+        ("c/1", link_to_nothing),
+        ("c/1", fifo),
+        ("c/1/1", full_directory),
+        ("c/1/1", directory),
+        ("c/1", loop),
+    ],
 )
 def test_row_074_chunks_behind_what_is_no_directory_are_not_missing(
     tmp_path: Path, name: str, make: Callable[[Path], None]
@@ -219,6 +228,7 @@ def test_row_074_chunks_behind_what_is_no_directory_are_not_missing(
     ):
         with pytest.raises(StoreError):
             work()
+    assert not blizzarr.check(array).ok
     if name != "c":
         assert array[:2].tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
         assert not blizzarr.diff(array, array).same

@@ -17,7 +17,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
 
     Chunks outside of the array's shape are included; an interrupted change of the shape may have left some. In
     directories, so is one of the chunks that cannot be read because a file is in the place of their directory, or a
-    directory in their place: they are not missing.
+    directory in their place, also an empty one: they are not missing.
     """
     prefix = chunk_prefix(path, metadata)
     keys, rank = metadata.chunk_keys, len(metadata.shape)
@@ -25,9 +25,14 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     below = prefix + keys.head if keys.head.endswith("/") and metadata.shape else prefix
     kept = confined_directory(store)
     # Elsewhere a key may begin with another one, and so may a key under which no chunk is stored.
-    in_directories = isinstance(unwrapped(store), LocalStore) and not metadata.storage_transformers
+    local = None if metadata.storage_transformers else unwrapped(store)
+    top = below.rstrip("/")
+    if isinstance(local, LocalStore) and top and local.native.kind(top) in ("file", "other"):
+        yield prefix + keys.key((0,) * rank), (0,) * rank  # nothing is listed below it
+        return
     obstructed = None
-    for key in chunk_store(store, path, metadata).list(below.rstrip("/")):
+    in_directories = isinstance(local, LocalStore)
+    for key in _keys_and_empty(store, top) if in_directories else chunk_store(store, path, metadata).list(top):
         name = key[len(prefix) :] if key.startswith(prefix) else None
         position = None if name is None else keys.position(name, rank)
         if position is not None:
@@ -39,6 +44,16 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
         if position is not None and position != obstructed:
             yield prefix + keys.key(position), position
             obstructed = position
+
+
+def _keys_and_empty(store: Store, prefix: str) -> Iterator[str]:
+    """Iterate over the keys below a directory, and the empty directories, with a final slash."""
+    listing = store.list_dir(prefix)
+    yield from listing.keys
+    for inner in listing.prefixes:
+        below = _keys_and_empty(store, inner.rstrip("/"))
+        yield next(below, inner)
+        yield from below
 
 
 def _obstructed(name: str, keys: ChunkKeys, rank: int) -> tuple[int, ...] | None:

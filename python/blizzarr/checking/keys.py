@@ -13,13 +13,13 @@ from typing import Final
 
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes, named
-from blizzarr.checking.survey import Survey
+from blizzarr.checking.survey import Survey, unwrapped
 from blizzarr.copying.progress import Record
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import Store
+from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
@@ -84,6 +84,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, findings: list[Findi
     find_owner = Owners(owners)
     made = Sorted(find_owner)
     strays: list[tuple[str, str | None]] = []
+    is_local = isinstance(unwrapped(store), LocalStore)
     for key in surveyed.keys:
         if key in nodes.keys or key in entries:
             continue
@@ -92,6 +93,8 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, findings: list[Findi
         if owned_by is None:
             if owner not in nodes.unreadable or key.rpartition("/")[2] in _RECORDS:
                 strays.append((key, owner))
+        elif is_local and owned_by.is_in_the_way(key):
+            findings.append(_in_the_way(key, owned_by, "a file"))
         elif not owned_by.meta.storage_transformers:
             owned_by.sort(key, made, findings)
     for path, array in arrays.items():
@@ -142,6 +145,11 @@ class _Array:
     def is_inside(self, position: Position) -> bool:
         return all(index < count for index, count in zip(position, self.grid, strict=True))
 
+    def is_in_the_way(self, key: str) -> bool:
+        """Return whether chunks would be in a directory with the name of this key."""
+        below = (self.position(key + "/0" * count) for count in range(1, len(self.grid) + 1))
+        return any(position is not None and self.is_inside(position) for position in below)
+
     def sort(self, key: str, made: Sorted, findings: list[Finding]) -> None:
         """Add a key of this array to `made`, or a finding about it."""
         position = self.position(key)
@@ -179,6 +187,11 @@ def _is_finished(store: Store, key: str) -> bool:
     """True if this is the record of a copy that is complete."""
     path, _, name = key.rpartition("/")
     return name == PROGRESS and Record(store, path).read() is None
+
+
+def _in_the_way(key: str, array: _Array, what: str) -> Finding:
+    """Return the finding for what is in the place of a directory of chunks, all of which are errors to read."""
+    return Finding("unreadable", named(array.path), f"expected a directory of chunks, found {what}", key=key)
 
 
 def _stray(key: str, path: str) -> Finding:
@@ -246,6 +259,8 @@ def _sort_others(
             findings.append(Finding("no-file", named(array.path), message, key=name, chunk=position))
         elif (node_path := _node_of(name, nodes)) is not None:
             findings.append(Finding("no-file", named(node_path), f"expected a document, found {what}", key=name))
+        elif name in surveyed.others and array is not None and array.is_in_the_way(name):
+            findings.append(_in_the_way(name, array, what))
         elif name in surveyed.others:
             # There may be chunks behind a link that leads out of the root; they cannot be checked.
             kind = "unreadable" if what == OUT else "foreign"

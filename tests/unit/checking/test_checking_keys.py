@@ -217,6 +217,25 @@ def test_what_is_no_file_in_the_place_of_a_chunk_or_a_document(tmp_path: Path) -
     ]
 
 
+def test_what_is_in_the_place_of_a_directory_of_chunks(tmp_path: Path) -> None:
+    """As where a disk is not mounted: every chunk in it is an error to read, and so it is one here."""
+    hierarchy(tmp_path)
+    (tmp_path / "g/b/c").rename(tmp_path.with_name("moved"))
+    (tmp_path / "g/b/c").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "a/c/1").rename(tmp_path.with_name("kept"))
+    (tmp_path / "a/c/1").write_bytes(b"")
+    (tmp_path / "a/c/7").write_bytes(b"")  # no chunk of the array would be in it
+    assert [(one.kind, one.path, one.key, one.message) for one in blizzarr.check(tmp_path).findings] == [
+        ("unreadable", "/a", "a/c/1", "expected a directory of chunks, found a file"),
+        ("unreadable", "/g/b", "g/b/c", "expected a directory of chunks, found a link that leads nowhere"),
+        ("foreign", "/a", "a/c/7", "neither a document nor a chunk"),
+    ]
+    # Where keys are no files, nothing is in the way.
+    array = blizzarr.create_array(memory := MemoryStore(), data=np.arange(4), chunks=2)
+    memory.set("c", b"")
+    assert (blizzarr.check(array).ok, array[...].tolist()) == (True, [0, 1, 2, 3])
+
+
 def test_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
     hierarchy(tmp_path / "d")
     (tmp_path / "d/g/b/c").rename(tmp_path / "elsewhere")
