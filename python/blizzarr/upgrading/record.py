@@ -24,6 +24,8 @@ class Record:
     """True once all new documents but the root's are stored."""
     copied: bool = False
     """True once all chunks that need other keys have them; a new document may be stored only then."""
+    gone: tuple[str, ...] = ()
+    """The old keys of these chunks, where they can go only after the old documents, which tell them."""
 
     @classmethod
     def read(cls, store: Store) -> Self | None:
@@ -33,7 +35,8 @@ class Record:
             return None
         try:
             value: Any = load(bytes(raw), Problems())
-            return cls(str(value["old"]), str(value["new"]), value["switching"] is True, value.get("copied") is True)
+            names, gone = (str(value["old"]), str(value["new"])), tuple(map(str, value.get("gone", ())))
+            return cls(*names, value["switching"] is True, value.get("copied") is True, gone)
         except (KeyError, TypeError):
             # Records are stored atomically, so this is not one.
             return None

@@ -4,7 +4,8 @@
 2. Chunks that need other keys get them in addition to the old ones: a second link to the same file, or a copy.
 3. The new documents are stored, those of members before their group's, so that no group hides members. Where a node has
    both documents, the new one counts. Once the root has it, the hierarchy has the new format.
-4. Old chunk keys and old documents are removed, inner nodes first, and then the record.
+4. Old chunk keys and old documents are removed, inner nodes first, and then the record. Where the old documents count
+   while both are there, because their format is the newer one, they go before the chunks, which the record then lists.
 
 Each step can be repeated, so running an interrupted upgrade again finishes it. What was written in between is kept: an
 array without its new document gets its chunks under the new keys again, and one that has it keeps those that are there.
@@ -20,7 +21,7 @@ from typing import Final, TypeVar
 from blizzarr.array.stored import stored_chunks
 from blizzarr.distributing import Workers, spread
 from blizzarr.durability import durable
-from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, find_many
+from blizzarr.formats import FORMATS, StoredNode, chunk_prefix, chunk_store, find_many
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
 from blizzarr.stores.requests import delete_many, duplicate_many, set_many
@@ -77,7 +78,10 @@ def run(
     stored = [_stages([list(node.documents.items()) for node in level]) for level in levels]
     inner = [stage for level, stages in zip(levels, stored, strict=True) if level[0].path for stage in stages]
     root = [stage for level, stages in zip(levels, stored, strict=True) if not level[0].path for stage in stages]
-    gone = [old for moves in moving.values() for old, _ in moves]
+    left = record.gone if record is not None else ()
+    gone = list(dict.fromkeys([*left, *(old for moves in moving.values() for old, _ in moves)]))
+    searched = list(FORMATS)
+    old_counts = upgrade.old.name in searched[: searched.index(upgrade.new.name)]
     before = 0 if switched else len(stale) + len(duplicates) + sum(map(len, inner + root))
     count = _Counter(before + len(gone) + sum(map(len, outdated)), advance)
 
@@ -103,8 +107,10 @@ def run(
             Record(upgrade.old.name, upgrade.new.name, copied=True, switching=True).write(store)
             for stage in root:
                 all_of(set_many, stage)
-    all_of(delete_many, gone)
-    for keys in outdated:
+    if old_counts:
+        with durable("full"):
+            Record(upgrade.old.name, upgrade.new.name, True, True, tuple(gone)).write(store)
+    for keys in [*outdated, gone] if old_counts else [gone, *outdated]:
         all_of(delete_many, keys)
     store.delete(KEY)
 

@@ -190,6 +190,33 @@ def test_interrupted_anywhere(old: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*in two formats")
+def test_interrupted_on_the_way_to_an_older_format() -> None:
+    """While both documents are there, the newer format counts: its chunks stay until its documents are gone."""
+    start: dict[str, Any] = {}
+    root = blizzarr.create_group(start)
+    for name in ("a", "b"):
+        root.create_array(name, data=VALUES, chunks=(2, 3))
+    finished = dict(start)
+    blizzarr.upgrade(finished, to="v2")
+    assert not [key for key in finished if "/c/" in key or key.endswith("zarr.json")]
+    stop, done = 0, False
+    while not done:
+        values = Dies(start)
+        values.left = stop
+        try:
+            done = blizzarr.upgrade(values, to="v2").done
+        except BaseException as error:
+            assert isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in repr(error)  # noqa: PT017
+        values.left = 1 << 30
+        for name in ("a", "b"):
+            assert np.array_equal(blizzarr.open_array(values, path=name, mode="r")[:], VALUES), stop
+        assert done or blizzarr.upgrade(values, to="v2").done
+        assert values == finished
+        stop += 1
+    assert stop >= 20
+
+
+@pytest.mark.filterwarnings("ignore:.*in two formats")
 @pytest.mark.parametrize("old", TREES)
 def test_what_is_written_after_an_interruption_is_kept(old: str) -> None:
     """Whichever document counts, going on neither brings old chunks back nor hides members meanwhile."""
