@@ -20,9 +20,10 @@ class ZarrPython(Library):
     name = "zarr-python"
     settings = "as it comes: BatchedCodecPipeline"
     pipeline = "zarr.core.codec_pipeline.BatchedCodecPipeline"
+    buffer = "zarr.buffer.cpu.NDBuffer"
 
     def activate(self) -> None:
-        zarr.config.set({"codec_pipeline.path": self.pipeline})
+        zarr.config.set({"codec_pipeline.path": self.pipeline, "ndbuffer": self.buffer})
 
     def version(self) -> str:
         return str(zarr.__version__)
@@ -80,14 +81,14 @@ class Zarrs(ZarrPython):
 
 class Ours(ZarrPython):
     name = "blizzarr in zarr-python"
-    settings = f"codec_pipeline.path = blizzarr.ZarrPipeline, {os.cpu_count()} threads"
+    settings = f"import blizzarr.for_zarr, {os.cpu_count()} threads"
     pipeline = "blizzarr.ZarrPipeline"
+    buffer = "blizzarr.zarr_pipeline.NDBuffer"
 
     def __init__(self) -> None:
-        import blizzarr
+        import blizzarr.for_zarr
 
         self._version = blizzarr.__version__
-        assert blizzarr.ZarrPipeline, "registers itself"
 
     def version(self) -> str:
         return f"{self._version} on zarr {zarr.__version__}"

@@ -1,11 +1,12 @@
 """The codec pipeline for zarr-python: its arrays are read and written by the engine.
 
 zarr-python hands a pipeline one piece for each chunk that a selection touches. `selection` puts them together again,
-`bound` has the array as the engine knows it, `pace` says in which thread something is done, and `pipeline` is what
-zarr-python calls. What the engine does not take goes to zarr-python's own pipeline.
+`bound` has the array as the engine knows it, `buffer` has memory for results, `pace` says in which thread something is
+done, and `pipeline` is what zarr-python calls. What the engine does not take goes to zarr-python's own pipeline.
 """
 
 try:
+    from blizzarr.zarr_pipeline.buffer import NDBuffer
     from blizzarr.zarr_pipeline.pipeline import ZarrPipeline
 except ImportError as error:
     if error.name is None or error.name.partition(".")[0] != "zarr":
@@ -15,4 +16,4 @@ except ImportError as error:
         "import blizzarr.zarr, which has zarr-python's interface"
     ) from error
 
-__all__ = ["ZarrPipeline"]
+__all__ = ["NDBuffer", "ZarrPipeline"]

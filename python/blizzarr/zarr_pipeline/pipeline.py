@@ -14,7 +14,6 @@ import numpy.typing as npt
 import zarr
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, CodecPipeline
 from zarr.core.array import create_codec_pipeline
-from zarr.core.buffer import cpu
 from zarr.registry import register_pipeline
 from zarr.storage import StorePath
 
@@ -22,6 +21,7 @@ from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.indexing.selection import Lowered
 from blizzarr.transfer import Binding, read
 from blizzarr.zarr_pipeline.bound import Bound, NotTakenError, bound, root_of
+from blizzarr.zarr_pipeline.buffer import is_numpy
 from blizzarr.zarr_pipeline.gathered import Gathered
 from blizzarr.zarr_pipeline.pace import Pace
 from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
@@ -180,7 +180,7 @@ class ZarrPipeline(CodecPipeline):
         store_path, spec = pieces[0][:2]
         if type(store_path) is not StorePath:
             raise NotTakenError(f"its chunks are in a {type(store_path).__qualname__}, not in a store")
-        if type(buffer) is not cpu.NDBuffer or spec.prototype != cpu.buffer_prototype:
+        if not is_numpy(buffer, spec.prototype):
             raise NotTakenError(f"elements are wanted in a {type(buffer).__qualname__} that is not NumPy's memory")
         array = self._bound
         store = store_path.store

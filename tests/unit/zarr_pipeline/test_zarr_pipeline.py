@@ -470,7 +470,8 @@ def test_import_is_enough() -> None:
     """The module sets it, and blizzarr alone does not import zarr-python."""
     script = (
         "import sys, blizzarr; assert 'zarr' not in sys.modules; import blizzarr.for_zarr, zarr; "
-        "assert zarr.registry.get_pipeline_class() is blizzarr.ZarrPipeline; print('done')"
+        "assert zarr.registry.get_pipeline_class() is blizzarr.ZarrPipeline; "
+        "assert zarr.registry.get_ndbuffer_class() is blizzarr.for_zarr.NDBuffer; print('done')"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "done\n"
