@@ -11,4 +11,5 @@ import blizzarr.for_zarr  # noqa: F401  registers the pipeline
 
 # A reset of the settings reads the environment again, not what was set.
 os.environ["ZARR_CODEC_PIPELINE__PATH"] = "blizzarr.ZarrPipeline"
+os.environ["ZARR_NDBUFFER"] = "blizzarr.zarr_pipeline.NDBuffer"
 zarr.config.refresh()
