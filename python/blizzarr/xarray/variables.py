@@ -39,8 +39,8 @@ class StoredArray(BackendArray):
             select = self.source.vindex.__getitem__
         elif isinstance(key, indexing.OuterIndexer):
             select = self.source.oindex.__getitem__
-        elements = select(key.tuple)
-        return np.asarray(elements, self.dtype) if self.dtype.kind == "T" else elements
+        # A lone element is a scalar, and one of text or bytes would have its own length.
+        return np.asarray(select(key.tuple), self.dtype)
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
         return await asyncio.to_thread(self.__getitem__, key)

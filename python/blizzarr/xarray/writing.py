@@ -158,6 +158,10 @@ def to_zarr(
             given = encodings.get(key, {})
             target._validate_encoding(given)
             content, attributes = encode_dataset_coordinates(dataset)
+            for variable in content.values():
+                if variable.size == 0:
+                    # As xarray does: chunks without elements stop its encoding and aligning.
+                    variable.load()
             for name, chosen in given.items():
                 content[name].encoding = chosen
             variables, attributes = target.encoded(content, attributes)

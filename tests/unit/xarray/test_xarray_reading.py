@@ -98,6 +98,15 @@ def test_vlen_text(tmp_path: Path) -> None:
     assert found.encoding["serializer"] == {"name": "vlen-utf8"}
 
 
+@pytest.mark.parametrize("values", [["a", "bcd"], [b"a", b"bcd"]], ids=["text", "bytes"])
+def test_a_lone_element_keeps_the_length_of_its_type(values: list[Any]) -> None:
+    group = blizzarr.create_group({})
+    group.create_array("s", data=np.array(values), dimension_names=["x"])
+    found = xr.open_dataset(group, engine=Engine).s
+    expected = np.array(values)
+    assert (found[0].values.dtype, found[0].item()) == (expected.dtype, expected[0])
+
+
 POINTS = xr.DataArray([0, 2, 1], dims="p")
 OTHERS = xr.DataArray([3, 1, 0], dims="p")
 FAR = xr.DataArray([[0], [5]], dims=("q", "r"))

@@ -290,9 +290,17 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     pairs = xr.Dataset(coords={"a": ("x", [1, 2]), "b": ("x", [3, 4])}).set_index(x=["a", "b"])
     with pytest.raises(NotImplementedError, match="MultiIndex"):
         to_zarr(pairs, tmp_path / "f.zarr")
-    empty = xr.Dataset({"t": (("y", "x"), np.zeros((2, 0)))}).chunk()
-    to_zarr(empty, tmp_path / "e.zarr")
-    assert opened(tmp_path / "e.zarr").sizes == {"y": 2, "x": 0}
+
+@pytest.mark.parametrize("options", [{}, {"align_chunks": True}], ids=["as they are", "aligned"])
+def test_chunks_of_dask_without_elements(tmp_path: Path, options: dict[str, Any]) -> None:
+    """What has no elements is written as xarray writes it: not by chunk, so no chunk can be wrong."""
+    dates = np.zeros((7, 0), "M8[s]")
+    empty = xr.Dataset({"t": (("y", "x"), dates, {}, {"units": "days since 2000-01-01"})}).chunk(y=(2, 3, 2))
+    to_zarr(empty, tmp_path / "e.zarr", **options)
+    found = opened(tmp_path / "e.zarr")
+    assert (found.sizes, found.t.dtype.kind) == ({"y": 7, "x": 0}, "M")
+    assert found.t.encoding["units"] == "days since 2000-01-01"
+    assert empty.t.chunks == ((2, 3, 2), (0,))
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
