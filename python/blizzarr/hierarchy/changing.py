@@ -99,5 +99,10 @@ def _withdraw(store: Store, group: str, node: StoredNode) -> None:
         if old is not None and unmarked(value) != old and not try_replace(store, key, old, unmarked(value)):
             return
     for key, value in node.documents.items():
-        if key not in kept:
+        if key in kept:
+            continue
+        if (unlist := getattr(store, "unlist", None)) is not None:
+            # A zip file, which deletes nothing and has a single writer.
+            unlist(key)
+        else:
             try_discard(store, key, value)

@@ -201,6 +201,21 @@ def test_zip_that_is_not_closed_yet(tmp_path: Path) -> None:
     assert ZipStore(place).get("a/zarr.json") is not None
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_zip_with_consolidated_metadata_can_change(tmp_path: Path, zarr_format: Any) -> None:
+    """Although nothing is deleted from a zip file, a document of its own leaves the directory."""
+    place = tmp_path / "x.zip"
+    with api.open_group(place, mode="w", zarr_format=zarr_format) as root:
+        root["a"] = np.arange(4)
+        api.consolidate_metadata(root.store)
+    with api.open_group(place, mode="a") as root:
+        root["b"] = np.arange(5)
+        root["a"].append([4])
+    with api.open_group(place, mode="r") as root:
+        assert root.metadata.consolidated is None
+        assert {name: z[:].tolist() for name, z in root.arrays()} == {"a": list(range(5)), "b": list(range(5))}
+
+
 def test_formats_that_there_are_not() -> None:
     """Another zarr_format is refused by name, before anything is stored."""
     values: dict[str, bytes] = {}
