@@ -291,6 +291,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="MultiIndex"):
         to_zarr(pairs, tmp_path / "f.zarr")
 
+
 @pytest.mark.parametrize("options", [{}, {"align_chunks": True}], ids=["as they are", "aligned"])
 def test_chunks_of_dask_without_elements(tmp_path: Path, options: dict[str, Any]) -> None:
     """What has no elements is written as xarray writes it: not by chunk, so no chunk can be wrong."""
