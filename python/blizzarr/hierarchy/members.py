@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import Child, below, format_of
@@ -11,7 +12,12 @@ from blizzarr.hierarchy.documents import Node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import Store
-from blizzarr.stores.listed_once import listed_once
+from blizzarr.stores.base import BaseStore
+from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.keys import check_prefix
+from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.protocol import Listing, Store
+from blizzarr.stores.wrapper import StoreWrapper
 
 
 def member_names(store: Store, path: str, meta: GroupMeta) -> list[str]:
@@ -75,3 +81,39 @@ def consolidated_below(consolidated: Mapping[str, Node], path: str) -> Mapping[s
         return consolidated.below(path)  # without decoding any of them
     start = path + "/"
     return {name[len(start) :]: node for name, node in consolidated.items() if name.startswith(start)}
+
+
+def listed_once(store: Store, prefix: str) -> Store:
+    """Return the store, or one that lists all keys under the prefix once and answers `list_dir` from that.
+
+    >>> from blizzarr.stores import LocalStore, MappingStore
+    >>> listed_once(MappingStore({"a/b/c": b""}), "a/").list_dir("a/b/").keys
+    ('a/b/c',)
+    >>> type(listed_once(LocalStore("/"), "")).__name__
+    'LocalStore'
+    """
+    behind = store
+    while isinstance(behind, StoreWrapper) and type(behind).list_dir is StoreWrapper.list_dir:
+        behind = behind.store
+    if isinstance(behind, ForeignStore):
+        through_all = not behind.has_list_dir
+    else:
+        through_all = getattr(type(behind), "list_dir", None) is BaseStore.list_dir
+    return _ListedOnce(store, prefix) if through_all else store
+
+
+class _ListedOnce(StoreWrapper):
+    def __init__(self, store: Store, prefix: str) -> None:
+        super().__init__(store)
+        self._prefix = prefix
+        self._keys: Sequence[str] | None = None
+        self._listing = Lock()
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        prefix = check_prefix(prefix)
+        if not prefix.startswith(self._prefix):
+            return super().list_dir(prefix)
+        with self._listing:
+            if self._keys is None:
+                self._keys = sorted(self.store.list(self._prefix))
+        return list_sorted_dir(self._keys, prefix)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.formats.v2_separator import sample_names
 from blizzarr.stores import ForeignStore, LocalStore, MemoryStore
-from blizzarr.stores.sample_names import sample_names
 
 Values: TypeAlias = dict[str, bytes]
 VALUES = np.arange(1, 61, dtype="<i4").reshape(3, 4, 5)
