@@ -15,7 +15,7 @@ from blizzarr.transformers.key_encoding import KEY_ENCODINGS, ChunkKeyEncoding, 
 from blizzarr.transformers.partial import KeyRange, KeyStartValue
 from blizzarr.transformers.registry import MAX_TRANSFORMERS, decode, decode_draft, register, transformers_of
 from blizzarr.transformers.renaming import RenamingStore, stored_key
-from blizzarr.transformers.sharding import ShardingTransformer
+from blizzarr.transformers.sharded import ShardingTransformer
 from blizzarr.transformers.store_interface import PartialAccessStore, StoreInterface
 
 __all__ = [

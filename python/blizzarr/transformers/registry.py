@@ -14,7 +14,7 @@ MAX_TRANSFORMERS: Final = 16
 """The most storage transformers of one array."""
 
 _HASHED: Final = "blizzarr.transformers.hashed:HashedTransformer"
-_SHARDING: Final = "blizzarr.transformers.sharding:ShardingTransformer"
+_SHARDING: Final = "blizzarr.transformers.sharded:ShardingTransformer"
 _REGISTRY: Final = OpenTable[type[StorageTransformer]](
     "blizzarr.storage_transformers",
     {
