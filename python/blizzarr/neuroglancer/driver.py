@@ -2,22 +2,180 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+import json
+from typing import Any, Final, NamedTuple
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import ConflictError, SpecError, UnsupportedOperationError
 from blizzarr.formats import Format
+from blizzarr.formats.document import load
+from blizzarr.hierarchy.documents import put
+from blizzarr.indexing.form import Form
+from blizzarr.indexing.layout import shifted
 from blizzarr.json_members import Members, as_integer
+from blizzarr.model import ArrayMeta
 from blizzarr.neuroglancer.constraints import ScaleConstraints, check_dtype, multiscale, scale
-from blizzarr.neuroglancer.format import Precomputed
+from blizzarr.neuroglancer.create import Existing
+from blizzarr.neuroglancer.format import Precomputed, read_volume
+from blizzarr.neuroglancer.info import Volume, volume_of
+from blizzarr.neuroglancer.scale_array import resolved
 from blizzarr.neuroglancer.volume_constraints import VolumeConstraints
-from blizzarr.neuroglancer.volume_driver import VolumeDriver
+from blizzarr.problems import Problems
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import StoredDriver
 from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.open_mode import OpenMode
+from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.through_view import layout_of_view
+from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.open_stored import open_stored
+from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
+from blizzarr.tensorstore.stored_place import StoredPlace
+from blizzarr.transactions import StagedStore
+from blizzarr.views import IndexDomain, form_of, transform_of
+
+_ATTEMPTS: Final = 100
+
+
+class _Made(NamedTuple):
+    before: bytes | None
+    raw: bytes
+    meta: ArrayMeta
+
+
+class VolumePlace(StoredPlace):
+    """A place whose document has several arrays: the scales of the volume."""
+
+    @property
+    def volume_constraints(self) -> VolumeConstraints:
+        """The constraints on the volume and the scale."""
+        constraints = self.constraints
+        assert isinstance(constraints, VolumeConstraints), "those of this driver"
+        return constraints
+
+    @property
+    def selection(self) -> tuple[str, ...]:
+        return (self.volume_constraints.selection(self.node.schema),)
+
+    @property
+    def shares_document(self) -> bool:
+        """True: the document has all scales."""
+        return True
+
+    def add(self, mode: OpenMode) -> ArrayMeta:
+        """Store the document with a new scale; `delete_existing` removes everything there first."""
+        store = self.store
+        if not isinstance(store, StagedStore):
+            return self._create(mode)
+        with prefixed(f"Error writing {self.key}"):
+            made = self._made(mode)
+
+        def apply(target: Store) -> None:
+            self._replace(store=target)._create(mode)
+
+        do_later(store.transaction, store.base, self.path, made.meta, apply, anew=mode.delete_existing)
+        return made.meta
+
+    def described(self) -> ArrayMeta:
+        return self._decoded(None, assumed=True).meta
+
+    @property
+    def _document(self) -> str:
+        return self.forms[0].node_keys(self.path)[0]
+
+    def _create(self, mode: OpenMode) -> ArrayMeta:
+        for _ in range(_ATTEMPTS):
+            with prefixed(f"Error writing {self.key}"):
+                made = self._made(mode)
+            if mode.delete_existing:
+                self._remove_volume()
+            before = {} if made.before is None or mode.delete_existing else {self._document: made.before}
+            if put(self.store, before, {self._document: made.raw}):
+                return made.meta
+        raise ConflictError(f"somebody else changed its metadata {_ATTEMPTS} times in a row", array=f"/{self.path}")
+
+    def _made(self, mode: OpenMode) -> _Made:
+        stored = self.store.get(self._document)
+        return self._decoded(None if stored is None or mode.delete_existing else bytes(stored))
+
+    def _decoded(self, before: bytes | None, assumed: bool = False) -> _Made:
+        existing = None
+        if before is not None:
+            stored, volume = read_volume(before, self._document)
+            existing = Existing(volume, stored)
+        document, number = self.volume_constraints.document(existing, self.node.schema, assumed)
+        raw = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        form = Precomputed(lambda volume: (number, volume.scales[number].chunk_sizes[0]))
+        meta = form.decode(self.path, {self._document: raw})
+        assert isinstance(meta, ArrayMeta), "as was just made"
+        return _Made(before, raw, meta)
+
+    def _remove_volume(self) -> None:
+        """Remove the document, after the chunks of all its scales, as far as it can be read."""
+        raw = self.store.get(self._document)
+        if raw is None:
+            return
+        for key in _scales(bytes(raw)):
+            prefix = resolved(self.path, key)
+            if prefix not in ("", self.path) and ".." not in prefix.split("/"):
+                _delete_below(self.store, prefix)
+        self.store.delete(self._document)
+
+
+def _delete_below(store: Store, prefix: str) -> None:
+    at_once = getattr(store, "delete_prefix", None)
+    if at_once is not None:
+        at_once(prefix)
+        return
+    for key in store.list(prefix):
+        store.delete(key)
+
+
+def _scales(raw: bytes) -> list[str]:
+    document: Any = load(raw, Problems(), marked=True) or {}
+    volume: Volume | None = volume_of(document, Problems())
+    return [] if volume is None else [scale.key for scale in volume.scales]
+
+
+class VolumeDriver(StoredArrayDriver):
+    """A scale, whose own indices begin at zero; those that users see begin at the offset of the volume."""
+
+    place = VolumePlace
+
+    @property
+    def outside(self) -> Form:
+        """The map from the indices of the volume to those of the array."""
+        domain = form_of(super().domain)
+        return domain._replace(maps=tuple((dim, -first, 1) for dim, first in enumerate(domain.lower)))
+
+    @property
+    def domain(self) -> IndexDomain:
+        """The domain: from zero to the shape, with explicit bounds."""
+        outside = self.outside
+        return IndexDomain(shape=outside.shape, labels=outside.labels)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the scale, whose layout begins at zero."""
+        schema = super().schema
+        back = tuple((dim, first, 1) for dim, first in enumerate(self.outside.lower))
+        layout = layout_of_view(schema.chunk_layout, form_of(self.domain)._replace(maps=back))
+        return schema_of(self.dtype, self.rank, None, layout, schema.dimension_units or (), schema.codec)
+
+    def storage_statistics(self, form: Form) -> tuple[bool, bool]:
+        """Return how much of a view is stored, by listing the chunks unless they are in shards."""
+        if self._array.metadata.chunk_keys.share_values:
+            raise UnsupportedOperationError("storage_statistics not supported for sharded format")
+        return super().storage_statistics(form)
+
+    def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
+        """Return the place and the metadata, in the indices of the volume."""
+        return super().spec_of(form, minimal).altered(transform=transform_of(shifted(form, self.outside.lower)))
+
 
 _LARGEST: Final = (1 << 64) - 1
 
