@@ -17,7 +17,7 @@ from blizzarr.distributing import Workers
 from blizzarr.errors import PathError
 from blizzarr.formats import chunk_prefix, node_of
 from blizzarr.model import ArrayMeta
-from blizzarr.recording.file import read_manifest, write_manifest
+from blizzarr.recording.manifest import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.place import is_inside, place_of

@@ -73,8 +73,7 @@ from blizzarr.errors.arrays import (
     UnsupportedOperationError,
     WorkerLostError,
 )
-from blizzarr.errors.base import BlizzarrError
-from blizzarr.errors.internal import InternalError
+from blizzarr.errors.base import BlizzarrError, InternalError
 from blizzarr.errors.metadata import MetadataError, Problem, UnknownExtensionError
 from blizzarr.errors.specs import (
     ArrayExistsError,

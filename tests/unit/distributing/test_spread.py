@@ -19,7 +19,7 @@ import blizzarr
 from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.distributing import Workers, spread, workers, workers_of
-from blizzarr.distributing.settings import Settings
+from blizzarr.distributing.workers import Settings
 from blizzarr.errors import ConflictError, UnsupportedOperationError, WorkerLostError
 from blizzarr.stores import LocalStore, MemoryStore, ZipStore
 from support.processes import processes
