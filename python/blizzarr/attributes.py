@@ -51,8 +51,8 @@ class Attributes(MutableMapping[str, Any]):
 
     Examples
     --------
-    >>> from blizzarr.group import create_root
-    >>> attributes = create_root({}).attrs
+    >>> import blizzarr
+    >>> attributes = blizzarr.create_group({}).attrs
     >>> attributes["title"] = "brain"
     >>> attributes.update(units="mm", scale=[0.5, 0.5])
     >>> attributes.asdict()

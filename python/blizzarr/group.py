@@ -29,7 +29,7 @@ from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
-from blizzarr.stores import Store, resolve
+from blizzarr.stores import Store
 
 if TYPE_CHECKING:
     from blizzarr.group_info import GroupInfo
@@ -46,7 +46,8 @@ class Group(GroupMembers):
 
     Examples
     --------
-    >>> root = create_root({})
+    >>> import blizzarr
+    >>> root = blizzarr.create_group({})
     >>> child = root.create_group("a", attributes={"kind": "test"})
     >>> root["a"].attrs["kind"], "a" in root, list(root), len(root)
     ('test', True, ['a'], 1)
@@ -146,7 +147,7 @@ class Group(GroupMembers):
         Examples
         --------
         >>> import blizzarr
-        >>> group = create_root({}).cached(blizzarr.CachePool(1 << 20), recheck=False)
+        >>> group = blizzarr.create_group({}).cached(blizzarr.CachePool(1 << 20), recheck=False)
         >>> z = group.create_array("z", data=[1, 2, 3])
         >>> z[1], z[2], z.store.pool.info().hits
         (np.int64(2), np.int64(3), 1)
@@ -270,7 +271,8 @@ class Group(GroupMembers):
 
         Examples
         --------
-        >>> root = create_root({})
+        >>> import blizzarr
+        >>> root = blizzarr.create_group({})
         >>> array = root.create_array("x", shape=(100, 100), dtype="uint8", chunks=(50, 50), fill_value=7)
         >>> array.shape, array.chunks
         ((100, 100), (50, 50))
@@ -420,16 +422,6 @@ class Group(GroupMembers):
 def node_of(store: Store, path: str, metadata: ArrayMeta | GroupMeta) -> Array | Group:
     """Return the array or group with this metadata."""
     return Array(store, path, metadata) if isinstance(metadata, ArrayMeta) else Group(store, path, metadata)
-
-
-def create_root(target: Any, attributes: dict[str, Any] | None = None) -> Group:
-    """Create a group at the root of a store, for examples and tests.
-
-    >>> create_root({}, {"title": "brain"}).attrs["title"]
-    'brain'
-    """
-    store, path = resolve(target, "a")
-    return Group(store, path, place_node(store, path, describe_group(attributes)))
 
 
 def _as_group(metadata: ArrayMeta | GroupMeta, path: str) -> GroupMeta:

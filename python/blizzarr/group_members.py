@@ -210,8 +210,8 @@ class GroupMembers(Node, ABC):
 
         Examples
         --------
-        >>> from blizzarr.group import create_root
-        >>> root = create_root({})
+        >>> import blizzarr
+        >>> root = blizzarr.create_group({})
         >>> a = root.create_array("a/x", shape=(2, 3), dtype="int16")
         >>> print(root.tree())
         /

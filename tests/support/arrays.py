@@ -1,4 +1,4 @@
-"""Arrays in memory, without the rest of the library."""
+"""Arrays in memory, and documents in any store, without the rest of the library."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 from blizzarr.array import Array
 from blizzarr.creation.describe import describe_array
+from blizzarr.formats import encode
 from blizzarr.hierarchy.place import place_node
 from blizzarr.stores import MemoryStore
 
-__all__ = ["make"]
+__all__ = ["make", "write_node"]
 
 
 def make(data: Any = None, *, store: Any = None, path: str = "a", **options: Any) -> Array:
@@ -23,3 +24,9 @@ def make(data: Any = None, *, store: Any = None, path: str = "a", **options: Any
     if data is not None:
         array[...] = data
     return array
+
+
+def write_node(store: Any, path: str, meta: Any) -> None:
+    """Store the documents of a node, whatever is there."""
+    for key, value in encode(meta, path).items():
+        store.set(key, value)

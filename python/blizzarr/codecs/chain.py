@@ -98,14 +98,12 @@ class CodecChain:
         *,
         dtype: Any,
         chunk_shape: Sequence[int],
-        shard_shape: Sequence[int] | None = None,
         endian: str = "little",
     ) -> CodecChain:
         """Return the chain for the three arguments that `create_array` takes.
 
         Each is a codec, a list of codecs, None for none or ``"auto"`` for the default: no filters, ``bytes``, ``zstd``.
         A codec is one of ours, a name, an object as in documents of any format, or a codec of zarr-python or numcodecs.
-        With `shard_shape`, the result is ``sharding_indexed`` with this chain for its inner chunks.
 
         Raises
         ------
@@ -116,13 +114,7 @@ class CodecChain:
 
         chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
         codecs = user.arrange(filters, serializer, compressors, endian, chunk.dtype)
-        chain = _checked(resolve(codecs, chunk), chunk)
-        if shard_shape is None:
-            return chain
-        from blizzarr.codecs.sharding import ShardingCodec
-
-        shard = Chunk(chunk.dtype, tuple(map(index, shard_shape)))
-        return _checked(resolve([ShardingCodec(tuple(map(index, chunk_shape)), chain)], shard), shard)
+        return _checked(resolve(codecs, chunk), chunk)
 
     @property
     def all(self) -> tuple[Codec, ...]:

@@ -123,23 +123,11 @@ class ArrayArrayCodec(OwnCodec):
     fixed_size: ClassVar[bool] = True
 
     def encode(self, array: Array) -> Array:
-        """Return the encoded array for a chunk, which is read-only.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the encoded array for a chunk, which is read-only."""
         raise NotImplementedError
 
     def decode(self, array: Array) -> Array:
-        """Return the chunk for its encoded array, which is read-only.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the chunk for its encoded array, which is read-only."""
         raise NotImplementedError
 
     def encoded_dtype(self, dtype: np.dtype[Any]) -> Any:
@@ -197,23 +185,11 @@ class ArrayBytesCodec(OwnCodec):
     stage: ClassVar[Stage] = Stage.SERIALIZER
 
     def encode(self, array: Array) -> Any:
-        """Return the bytes for a chunk, which is read-only.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the bytes for a chunk, which is read-only."""
         raise NotImplementedError
 
     def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """Return the chunk, which has this shape and data type, for its bytes.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the chunk, which has this shape and data type, for its bytes."""
         raise NotImplementedError
 
     def steps(self, chunk: Chunk) -> list[Step]:
@@ -250,23 +226,11 @@ class BytesBytesCodec(OwnCodec):
     stage: ClassVar[Stage] = Stage.COMPRESSOR
 
     def encode(self, decoded: bytes) -> Any:
-        """Return the encoded bytes.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the encoded bytes."""
         raise NotImplementedError
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
-        """Return the decoded bytes, never more than `max_size`.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the decoded bytes, never more than `max_size`."""
         raise NotImplementedError
 
     def step(self, chunk: Chunk) -> Step:

@@ -38,7 +38,6 @@ from blizzarr.formats.nodes import (
     node_of,
     node_prefixes,
     stored_document,
-    write_node,
 )
 from blizzarr.formats.ome import OmeChange, ome_changes
 from blizzarr.formats.table import FORMATS, format_named, format_of, forms_again, register_format, relatives

@@ -40,12 +40,6 @@ def made_of(documents: Mapping[str, bytes], meta: N, path: str) -> N:
     return cast("N", made)
 
 
-def write_node(store: Store, path: str, meta: Node) -> None:
-    """Store the documents of a node; the last of them replaces an old node at this path."""
-    for key, value in encode(meta, path).items():
-        store.set(key, value)
-
-
 def has_consolidated(form: Format) -> bool:
     """Return whether a format has consolidated metadata.
 

@@ -11,7 +11,6 @@ from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
-from blizzarr.stores import Store
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_prefix

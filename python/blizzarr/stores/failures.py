@@ -51,14 +51,3 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
 def mark_as_of_signal(raised: BaseException) -> None:
     """Mark an exception as that of the handler of a signal: it is no failure of the store whose call it ends."""
     setattr(raised, _MARK, True)
-
-
-def is_of_signal(raised: BaseException) -> bool:
-    """Return whether an exception is that of the handler of a signal.
-
-    >>> raised = RuntimeError("the time is up")
-    >>> mark_as_of_signal(raised)
-    >>> is_of_signal(raised), is_of_signal(RuntimeError())
-    (True, False)
-    """
-    return getattr(raised, _MARK, False) is True

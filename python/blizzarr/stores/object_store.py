@@ -142,7 +142,6 @@ class ObjectStore(BaseStore):
         return self._place
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         answer = self._get_with_version(key)
         return None if answer is None else answer[0]
 
@@ -155,7 +154,6 @@ class ObjectStore(BaseStore):
             return [*self._client.get_many([check_object_key(key) for key in keys])]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        """Return parts of one version of the value; None if there is none."""
         answer = self.get_ranges_of_version(key, ranges, None)
         return None if answer is None else answer[0]
 
@@ -232,7 +230,6 @@ class ObjectStore(BaseStore):
         return None if head is None else head[0]
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value."""
         self.set_with_version(key, value)
 
     def set_with_version(self, key: str, value: Value) -> str:
@@ -272,7 +269,6 @@ class ObjectStore(BaseStore):
         return is_done or (False if outcome == "refused" else None)
 
     def delete(self, key: str) -> None:
-        """Remove the value, if there is one."""
         self.delete_many([key])
 
     def delete_many(self, keys: Sequence[str]) -> None:
@@ -289,14 +285,12 @@ class ObjectStore(BaseStore):
                 value_changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
-        """Remove every key under the prefix."""
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         self.delete_many(self.list(prefix))
         prefix_changed(self, prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """Return all keys under the prefix, sorted."""
         return self.list_all(prefix)[0]
 
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
@@ -308,7 +302,6 @@ class ObjectStore(BaseStore):
         return (entry for entry in self._listed(prefix, direct=False)[0] if is_object_key(entry[0]))
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         objects, prefixes = self._listed(prefix, direct=True)
         inside = (name for name in sorted(prefixes) if is_object_key(name.removesuffix("/")))
         return Listing(tuple(filter(is_object_key, sorted(name for name, _ in objects))), tuple(inside))

@@ -50,7 +50,6 @@ class RegularChunkGrid(Metadata):
     chunk_shape: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the grid as in documents."""
         return {"name": "regular", "configuration": {"chunk_shape": tuple(self.chunk_shape)}}
 
 
@@ -61,7 +60,6 @@ class RectilinearChunkGridMetadata(Metadata):
     chunk_shapes: tuple[int | tuple[int, ...], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the grid as in documents."""
         shapes = tuple(list(axis) if isinstance(axis, tuple) else axis for axis in self.chunk_shapes)
         return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
 
@@ -74,7 +72,6 @@ class ChunkKeyEncoding(Metadata):
     name = "default"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the encoding as in documents."""
         return {"name": self.name, "configuration": {"separator": self.separator}}
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
@@ -243,7 +240,6 @@ class ArrayV3Metadata(ArrayMetadata):
         return dict(self.engine.extra)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is in the document."""
         attributes = self.document.get("attributes", {})
         document = {**_with_tuples(self.document), "attributes": attributes, "fill_value": self._fill_in_document}
         document.setdefault("storage_transformers", ())
@@ -305,7 +301,6 @@ class ConsolidatedMetadata(Metadata):
         return flattened
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is in the document."""
         nodes = {path: node.to_dict() for path, node in self.flattened_metadata.items()}
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": nodes}
 
@@ -358,7 +353,6 @@ class GroupMetadata(_NodeMetadata):
         return GroupMeta(self.attributes, below, format=format_named(self.zarr_format).name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is in the document."""
         document: dict[str, Any] = {"attributes": self.attributes, "zarr_format": self.zarr_format}
         document["node_type"] = self.node_type
         if self.consolidated_metadata is not None:

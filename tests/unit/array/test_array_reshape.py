@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array, binding, erase, facts, reshape
 from blizzarr.errors import ConflictError, StoreError
-from blizzarr.formats import read_node, write_node
+from blizzarr.formats import read_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.model import GroupMeta
 from blizzarr.stores import BaseStore, LocalStore, MappingStore, MemoryStore, ZipStore
-from support.arrays import make
+from support.arrays import make, write_node
 
 LAYOUTS: list[dict[str, Any]] = [
     {"chunks": (4, 3)},

@@ -32,6 +32,7 @@ from blizzarr.codecs.numcodecs import (
     ZlibCodec,
 )
 from blizzarr.codecs.user import codec_of
+from blizzarr.creation.describe import describe_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import LimitError, MetadataError, UnknownExtensionError
 
@@ -47,7 +48,7 @@ def test_default_chain() -> None:
 
 def test_default_sharded_chain() -> None:
     """K-39: with shards, the chain is that of the inner chunks; the index, at the end, has a checksum."""
-    chain = CodecChain.from_user(dtype="float32", chunk_shape=(2, 2), shard_shape=(4, 4))
+    chain = describe_array(shape=(4, 4), dtype="float32", chunks=(2, 2), shards=(4, 4)).codecs
     assert chain.to_json() == [
         {
             "name": "sharding_indexed",
@@ -280,7 +281,7 @@ def test_mistyped() -> None:
 def test_an_index_that_is_too_large() -> None:
     """row 38: known when the array is made, before anything is allocated."""
     with pytest.raises(LimitError, match="index of at most"):
-        CodecChain.from_user(dtype="int8", chunk_shape=(1, 1), shard_shape=(2**15, 2**15))
+        describe_array(shape=(2**15, 2**15), dtype="int8", chunks=1, shards=(2**15, 2**15))
 
 
 def test_true_is_not_one_when_remembered() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import chain_from_configs
+from blizzarr.creation.describe import describe_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, UnknownExtensionError
 from blizzarr.formats.v2 import V2
@@ -324,7 +325,7 @@ def test_what_v2_cannot_say() -> None:
         RegularGrid((2, 2)),
         ChunkKeys.default(),
         dtype.default_fill,
-        CodecChain.from_user(dtype=dtype, chunk_shape=(1, 1), shard_shape=(2, 2)),
+        describe_array(shape=(4, 4), dtype=dtype, chunks=1, shards=2).codecs,
         dimension_names=("x", None),
         storage_transformers=("t",),
         format="v2",

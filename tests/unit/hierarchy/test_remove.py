@@ -13,12 +13,11 @@ from blizzarr.api import consolidate_metadata
 from blizzarr.config import config
 from blizzarr.creation.describe import describe_array, describe_group
 from blizzarr.errors import NodeExistsError, ReadOnlyError, UnsupportedOperationError
-from blizzarr.formats import write_node
-from blizzarr.group import create_root
 from blizzarr.hierarchy.belongings import own_keys
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, StoreWrapper, ZipStore
+from support.arrays import write_node
 
 
 def tree(path: str) -> dict[str, bytes]:
@@ -72,7 +71,7 @@ def test_many_foreign_keys_are_counted() -> None:
 def test_names_that_are_no_keys_are_foreign(tmp_path: Path) -> None:
     """Row 77: no listing shows them, but removing the directory would remove them."""
     store = LocalStore(tmp_path)
-    group = create_root(store)
+    group = blizzarr.create_group(store)
     group["x"] = np.arange(3)
     mine = os.path.join(os.fsencode(tmp_path / "x"), b"caf\xe9")
     with open(mine, "wb") as file:
@@ -207,14 +206,14 @@ def test_what_is_being_removed_is_listed_nowhere(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     values = Dies()
-    group = create_root(values)
+    group = blizzarr.create_group(values)
     group["x"] = np.arange(3)
     consolidate_metadata(group)
     with pytest.raises(KeyboardInterrupt):
         del group["x"]
     assert "consolidated" not in values["zarr.json"].decode()
     with ZipStore(tmp_path / "a.zip", mode="w") as store:
-        group = create_root(store)
+        group = blizzarr.create_group(store)
         group["x"] = np.arange(3)
         consolidate_metadata(group)
         with pytest.raises(UnsupportedOperationError):

@@ -58,23 +58,11 @@ class ObjectCodec(NumcodecsCodec):
     """True if chunks are stored in the order (C or F) of the array; otherwise always in C order, with own axes."""
 
     def table(self, fill: Any) -> Table:
-        """Return a new table, for one operation on an array with this fill value.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return a new table, for one operation on an array with this fill value."""
         raise NotImplementedError
 
     def refuses(self, element: Any) -> Refusal | None:
-        """Return why an object cannot be encoded; None if it can.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return why an object cannot be encoded; None if it can."""
         raise NotImplementedError
 
     def refuses_fill(self, fill: Any) -> Refusal | None:

@@ -40,23 +40,11 @@ class PythonObjectCodec(ObjectCodec):
         return self.decode(self.encode([element], (1,)), (1,))[0]
 
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
-        """Return the bytes for the objects of a chunk of this shape, in C order.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the bytes for the objects of a chunk of this shape, in C order."""
         raise NotImplementedError
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
-        """Return the objects of a chunk; the caller checks their number.
-
-        Raises
-        ------
-        NotImplementedError
-            In this base class.
-        """
+        """Return the objects of a chunk; the caller checks their number."""
         raise NotImplementedError
 
 

@@ -53,7 +53,6 @@ class NamedCodec(Codec):
         self.configuration = dict(configuration)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
         return {"name": self.codec_name, "configuration": self.configuration}
 
     def __eq__(self, other: object) -> bool:

@@ -26,12 +26,10 @@ class _Numcodecs(Codec):
         CLASSES[cls.codec_name] = cls
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
         return {"name": self.codec_name, "configuration": dict(self.codec_config)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
-        """Return the codec for an object of a metadata document."""
         return cls(**(data.get("configuration") or {}))
 
     def __eq__(self, other: object) -> bool:

@@ -89,7 +89,6 @@ class BytesCodec(Named, ArrayBytesCodec, name="bytes"):
             object.__setattr__(self, "endian", _enum(self.endian, Endian))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
         return {"name": "bytes"} if self.endian is None else super().to_dict()
 
     @classmethod
@@ -212,7 +211,6 @@ class ShardingCodec(Named, ArrayBytesCodec, name="sharding_indexed"):
 
 class _VLen(Named, ArrayBytesCodec):
     def to_dict(self) -> dict[str, Any]:
-        """Return the codec as an object for a metadata document."""
         return {"name": self.codec_name, "configuration": {}}
 
 
