@@ -70,14 +70,11 @@ class Tree:
             indent = "".join("│   " if drawn else "    " for drawn in bar)
             text = (label or label_of)(child)
             room = None if width is None else max(_LEAST, width - len(indent) - 4)
-            first, *rest = [text] if room is None else _wrapped(text, room)
+            # What goes on is set apart from the names of neighbours.
+            wrapped = [] if room is None else wrap(text, room, subsequent_indent="  ", break_on_hyphens=False)
+            first, *rest = wrapped or [text]
             yield f"{indent}{'└── ' if is_last else '├── '}{first}"
             yield from (f"{indent}{'    ' if is_last else '│   '}{line}" for line in rest)
-
-
-def _wrapped(label: str, room: int) -> list[str]:
-    # What goes on is set apart from the names of neighbours.
-    return wrap(label, room, subsequent_indent="  ", break_on_hyphens=False) or [label]
 
 
 def label_of(child: Child) -> str:

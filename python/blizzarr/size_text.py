@@ -1,4 +1,4 @@
-"""Sizes in bytes, as people read them."""
+"""Sizes in bytes and other counts, as people read them."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ def bytes_text(count: int) -> str:
         return "1 byte" if count == 1 else f"{count} bytes"
     digits = 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:,.{digits}f} {unit}"
+
+
+def count_text(count: int, noun: str) -> str:
+    """Return a number of things, which have the noun with an ``s`` unless there is one.
+
+    >>> count_text(1, "chunk"), count_text(8_675, "chunk")
+    ('1 chunk', '8,675 chunks')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

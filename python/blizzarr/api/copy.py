@@ -298,17 +298,12 @@ def _plan_group(
 def _group_meta(group: Group | dict[str, Any], form: Format, change: OmeChange | None) -> GroupMeta:
     if not isinstance(group, Group):
         return GroupMeta(format=form.name)
-    meta = _own(group)
+    meta = group.metadata.with_consolidated(None)
     if meta.format == form.name:
         return replace(meta, source=None)
     made = translate(meta, form, ome=change)[0]
     assert isinstance(made, GroupMeta)
     return made
-
-
-def _own(group: Group) -> GroupMeta:
-    """Return the metadata of a group without copies of those of others."""
-    return group.metadata.with_consolidated(None)
 
 
 def _members(

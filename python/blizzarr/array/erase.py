@@ -69,7 +69,8 @@ def erase_outside(
     )
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
         if getattr(chunks, "native", None) is not None and confined_directory(store) is None:
-            cells_there = _present(chunks, dict(cells_there))
+            by_key = dict(cells_there)
+            cells_there = [(key, by_key[key]) for key in chunks.present(list(by_key))]  # type: ignore[attr-defined]
     elif getattr(chunks, "supports_list", True):
         cells_there = stored_chunks(store, path, metadata)
     elif may_stay:
@@ -95,11 +96,6 @@ def _delete(chunks: Store, binding: Binding, cells: list[tuple[str, tuple[int, .
     elif cells:
         binding.compare()
         each(chunks, chunks.delete, [key for key, _ in cells])
-
-
-def _present(chunks: Any, cells: dict[str, tuple[int, ...]]) -> Iterable[tuple[str, tuple[int, ...]]]:
-    """Return the keys and positions of the cells that are stored, found in one request."""
-    return [(key, cells[key]) for key in chunks.present(list(cells))]
 
 
 def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -134,8 +134,9 @@ def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
         raise error
     message = f"{error.codec}: {error.reason}" if error.codec else error.reason
     kind = _kind(meta, error)
-    repairable = KINDS[kind].repairable and (isinstance(error, ChecksumError) or _has_index(meta, error))
     inner = () if error.chunk is None else error.chunk[len(meta.shape) :]
+    # If the position has an inner chunk, the index of the shard could be read, and the other inner chunks be found.
+    repairable = KINDS[kind].repairable and (isinstance(error, ChecksumError) or bool(inner))
     return Finding(kind, named(path), message, error.key, error.chunk, error.codec, repairable, inner)
 
 
@@ -152,11 +153,6 @@ def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
     if meta.codecs.is_sharded:
         return "inner-chunk" if len(error.chunk or ()) > len(meta.shape) else "shard-index"
     return "checksum" if isinstance(error, ChecksumError) else "chunk"
-
-
-def _has_index(meta: ArrayMeta, error: BlizzarrError) -> bool:
-    """True if the index of the shard could be read, so that its other inner chunks can be found."""
-    return len(error.chunk or ()) > len(meta.shape)
 
 
 def _sharing(path: str, meta: ArrayMeta, chunk: tuple[int, ...], times: int) -> Finding:

@@ -158,7 +158,8 @@ class _Array:
                 made.chunks.setdefault(self.path, []).append(position)
                 return
             made.outside.setdefault(self.path, []).append(key)
-            message = f"the array of shape {self.meta.shape} has {_times(self.grid)} chunks"
+            counts = " x ".join(f"{count:,}" for count in self.grid)
+            message = f"the array of shape {self.meta.shape} has {counts} chunks"
             findings.append(Finding("outside", named(self.path), message, key=key, chunk=position, repairable=True))
             return
         name = key[len(self.prefix) :]
@@ -177,10 +178,6 @@ def _loose(meta: ArrayMeta) -> re.Pattern[str]:
     if not meta.shape:
         return re.compile(re.escape(keys.scalar))
     return re.compile(re.escape(keys.head) + re.escape(keys.separator).join(["[0-9]+"] * len(meta.shape)))
-
-
-def _times(grid: Iterable[int]) -> str:
-    return " x ".join(f"{count:,}" for count in grid)
 
 
 def _is_finished(store: Store, key: str) -> bool:

@@ -78,7 +78,8 @@ class Quarantine:
         if isinstance(local, LocalStore) and local.links == "follow":
             data = LocalStore(outermost(local.root))
         if self._where is not None:
-            target = resolve(_absolute(self._where), "a")[0]
+            where = self._where
+            target = resolve(os.path.abspath(os.fsdecode(where)) if isinstance(where, os.PathLike) else where, "a")[0]
         elif isinstance(local, LocalStore) and local.links == "follow" and (root := outermost(local.root)).name:
             target = LocalStore(root.with_name(f"{root.name}{_ENDING}"))
         else:
@@ -109,7 +110,3 @@ def outermost(directory: Path) -> Path:
     documents = {key for form in FORMATS.values() for key in (*form.node_keys(""), form.entry_key) if key is not None}
     above = [parent for parent in directory.parents if any((parent / key).is_file() for key in documents)]
     return above[-1] if above else directory
-
-
-def _absolute(where: StoreLike) -> StoreLike:
-    return os.path.abspath(os.fsdecode(where)) if isinstance(where, os.PathLike) else where

@@ -23,6 +23,7 @@ from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
+from blizzarr.size_text import count_text
 from blizzarr.stores import Store, check_writable
 from blizzarr.transformers import ArrayKeys
 
@@ -95,7 +96,8 @@ def _salvage(store: Store, path: str, key: str, meta: ArrayMeta, finding: Findin
     except BlizzarrError as error:
         return Repair(finding.kind, path, key, error.reason or str(error), False)
     message = {
-        "rebuilt": f"rebuilt from {_some(count, 'intact inner chunk')}, {_some(len(lost), 'inner chunk')} lost",
+        "rebuilt": f"rebuilt from {count_text(count, 'intact inner chunk')}, "
+        f"{count_text(len(lost), 'inner chunk')} lost",
         "removed": "moved away, as nothing of it can be saved; it reads as fill value",
         "hopeless": "nothing of it can be saved for certain, so it stays; --quarantine-damaged moves it away",
         "intact": "nothing is wrong with it by now",
@@ -196,7 +198,3 @@ def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
         gone = finding.key in removed
         message = "removed" if gone else "its writer may still be at work; it stays"
         yield Repair("leftover", finding.path, finding.key, message, gone)
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
 from blizzarr.printable import printable
+from blizzarr.size_text import count_text
 
 SCHEMA: Final = 1
 """The version of `Report.to_dict`: it increases when a member changes its meaning, not when one is added."""
@@ -70,7 +71,7 @@ class Checksums:
         file = printable(self.file)
         if self.done == "not recorded":
             return f"not recorded in {file}: something is damaged"
-        objects = f"{self.objects:,} checksum{'' if self.objects == 1 else 's'}"
+        objects = count_text(self.objects, "checksum")
         return (
             f"{objects} recorded in {file}"
             if self.done == "recorded"
@@ -153,22 +154,14 @@ class Report:
 
     def summary(self) -> str:
         """Return one line: what was examined, how long it took, and the number of findings of each severity."""
-        looked = ", ".join(
-            f"{count:,} {noun}{'' if count == 1 else 's'}"
-            for count, noun in (
-                (self.arrays, "array"),
-                (self.groups, "group"),
-                (self.objects, "object"),
-                (self.chunks, "chunk"),
-                (self.bytes, "byte"),
-            )
-        )
+        nouns = ("array", "group", "object", "chunk", "byte")
+        looked = ", ".join(count_text(getattr(self, f"{noun}s"), noun) for noun in nouns)
         return f"{looked} in {self.seconds:.1f} s: {self.verdict()}"
 
     def verdict(self) -> str:
         """Return the number of findings of each severity as text, or "nothing is wrong"."""
         counts = [(self.count(severity), str(severity)) for severity in Severity]
-        parts = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+        parts = [count_text(count, noun) for count, noun in counts if count]
         return ", ".join(parts) or "nothing is wrong"
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from blizzarr.cli.failing import as_options
 from blizzarr.cli.opened import open_node
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.terminal import columns, facts_lines
+from blizzarr.size_text import count_text
 
 if TYPE_CHECKING:
     from blizzarr.model import ArrayMeta, GroupMeta
@@ -50,7 +51,7 @@ def run(path: PathArgument, as_json: JsonOption = False) -> None:
         rows = facts.rows(node.metadata, size_stored)
     else:
         facts_of = node.info
-        rows = [("Members", f"{_count(facts_of.arrays, 'array')}, {_count(facts_of.groups, 'group')}")]
+        rows = [("Members", f"{count_text(facts_of.arrays, 'array')}, {count_text(facts_of.groups, 'group')}")]
         rows += [("Unreadable", as_options(f"{name}: {error}")) for name, error in node.unreadable().items()]
         rows += [("Format", f"Zarr {_format(meta)}")]
         rows += [("Consolidated", "yes")] if facts_of.consolidated else []
@@ -64,10 +65,6 @@ def _format(meta: ArrayMeta | GroupMeta) -> str:
     from blizzarr.formats import format_of, is_complete
 
     return format_of(meta).name + ("" if is_complete(meta) else ", as nodes are below it; no document says that")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _short(value: object) -> str:

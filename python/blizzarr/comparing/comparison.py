@@ -11,6 +11,7 @@ import numpy as np
 
 from blizzarr.dtypes.value_text import value_repr, value_text
 from blizzarr.printable import printable
+from blizzarr.size_text import count_text
 
 SCHEMA: Final = 1
 """The version of `Comparison.to_dict`: it increases when a member changes its meaning, not when one is added."""
@@ -84,7 +85,7 @@ class Elements:
             self.box = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in pairs)
 
     def __str__(self) -> str:
-        text = f"{self.different:,} of {self.compared:,} differ, in {_count(self.chunks, 'chunk')}"
+        text = f"{self.different:,} of {self.compared:,} differ, in {count_text(self.chunks, 'chunk')}"
         if self.box:
             text += f", within [{', '.join(f'{start}:{stop}' for start, stop in self.box)}]"
         if self.largest is not None:
@@ -186,13 +187,13 @@ class Comparison:
 
     def verdict(self) -> str:
         """Return the number of differences as text, or "the same"."""
-        parts = [_count(len(self.differences), "difference")] if self.differences else []
+        parts = [count_text(len(self.differences), "difference")] if self.differences else []
         parts += [f"{len(self.unreadable):,} could not be compared"] if self.unreadable else []
         return ", ".join(parts) or "the same"
 
     def summary(self) -> str:
         """Return one line: what was compared, how long it took, and the number of differences."""
-        looked = f"{_count(self.arrays, 'array')}, {_count(self.groups, 'group')}, {_count(self.elements, 'element')}"
+        looked = ", ".join(count_text(getattr(self, f"{noun}s"), noun) for noun in ("array", "group", "element"))
         return f"{looked} compared in {self.seconds:.1f} s: {self.verdict()}"
 
     def __str__(self) -> str:
@@ -219,10 +220,6 @@ class Comparison:
             "unreadable": [difference.to_dict() for difference in self.unreadable],
             "notes": [difference.to_dict() for difference in self.notes],
         }
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _text(value: Any) -> str:

@@ -34,7 +34,8 @@ def diff(
 ) -> Comparison:
     """Compare two nodes and everything below them; what cannot be read is reported, and the rest is compared."""
     began = time.monotonic()
-    made = Comparison(_name(a), _name(b))
+    names = [f"{node.store}/{node.path}" if node.path else str(node.store) for node in (a, b)]
+    made = Comparison(names[0], names[1])
     sides = _nodes(a), _nodes(b)
     known = [{name: node.metadata for name, node in side.items() if isinstance(node, Node)} for side in sides]
     metadata = comparable_metadata(*known)
@@ -91,10 +92,6 @@ def diff(
 def _add_metadata(made: Comparison, name: str, metadata: Sequence[Mapping[str, ArrayMeta | GroupMeta]]) -> None:
     for difference in metadata_differences(f"/{name}", *(side[name] for side in metadata)):
         made.add(difference)
-
-
-def _name(node: Node) -> str:
-    return f"{node.store}{'' if not node.path else '/' + node.path}"
 
 
 def _nodes(node: Node) -> dict[str, Node | BlizzarrError]:

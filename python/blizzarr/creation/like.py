@@ -72,7 +72,7 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("zarr_format") not in (None, meta.format):
         # Each format has its own chunk keys.
         del taken["chunk_key_encoding"], taken["storage_transformers"]
-    if "shape" in options and _rank(options["shape"]) != len(meta.shape):
+    if "shape" in options and len(lengths_of(options["shape"])) != len(meta.shape):
         del taken["dimension_names"]
         taken.pop("storage_transformers", None)
         return taken | dict(options)
@@ -122,7 +122,3 @@ def _with_index(meta: ArrayMeta, index_codecs: tuple[str, ...] | None) -> ArrayM
     if index_codecs is None or not meta.codecs.is_sharded:
         return meta
     return replace(meta, codecs=CodecChain.from_list(changed(meta.codecs).all, meta.dtype, meta.chunk_grid.divisors()))
-
-
-def _rank(shape: Any) -> int:
-    return len(lengths_of(shape))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from blizzarr.checking.finding import KINDS, Finding, Severity
 from blizzarr.checking.report import Repair, Report
 from blizzarr.printable import printable
-from blizzarr.size_text import bytes_text
+from blizzarr.size_text import bytes_text, count_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -94,7 +94,7 @@ def summary_text(report: Report) -> RenderableType:
     from rich.text import Text
 
     counts = [(report.arrays, "array"), (report.groups, "group"), (report.objects, "object"), (report.chunks, "chunk")]
-    looked = ", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    looked = ", ".join(count_text(count, noun) for count, noun in counts)
     speed = f", {bytes_text(int(report.bytes / report.seconds))}/s" if report.seconds > 0.1 and report.bytes else ""
     took = f"{bytes_text(report.bytes)} in {report.seconds:.1f} s{speed}"
     how = "sizes and indices only, " if report.fast else ""

@@ -17,6 +17,7 @@ from blizzarr.formats import Child, chunk_prefix
 from blizzarr.hierarchy.members import read_members
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
+from blizzarr.size_text import count_text
 from blizzarr.stores import Store
 
 _MOST_MEMBERS: Final = 200
@@ -85,7 +86,7 @@ def group_html(store: Store, path: str, meta: GroupMeta) -> str:
     members = read_members(store, path, meta, 3 if cheap else 0)
     arrays = sum(isinstance(child.meta, ArrayMeta) for child in members)
     groups = sum(isinstance(child.meta, GroupMeta) for child in members)
-    head = _head(path, store, "group", f"{_count(arrays, 'array')}, {_count(groups, 'group')}")
+    head = _head(path, store, "group", f"{count_text(arrays, 'array')}, {count_text(groups, 'group')}")
     tree = _tree(store, path, members[:_MOST_MEMBERS])
     if len(members) > _MOST_MEMBERS:
         tree += f'<div class="bzr-pale">and {len(members) - _MOST_MEMBERS:,} more</div>'
@@ -104,10 +105,6 @@ def _head(path: str, store: Store, kind: str, summary: str) -> str:
         f'<div class="bzr-head"><b>{escape("/" + path)}</b><span class="bzr-kind">{kind}</span>'
         f'<span class="bzr-mono">{escape(summary)}</span> <span class="bzr-pale">in {escape(str(store))}</span></div>'
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _facts(meta: ArrayMeta, size: Stored | None) -> str:

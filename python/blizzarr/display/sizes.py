@@ -91,7 +91,8 @@ def stored(
         sizes = _file_sizes(store.root / prefix)
     elif over_network and callable(getattr(store, "list_sizes", None)):
         try:
-            return _added_up(_listed_sizes(store, prefix), limit, min(seconds, _OVER_NETWORK))
+            listed = (size for key, size in store.list_sizes(prefix.rstrip("/")) if not _is_document(key))
+            return _added_up(listed, limit, min(seconds, _OVER_NETWORK))
         except (StoreError, UnsupportedOperationError):
             # A store that cannot list, or not now, is no reason to fail.
             return None
@@ -111,12 +112,6 @@ def _added_up(sizes: Iterator[int], limit: int, seconds: float) -> Stored:
         if time.monotonic() > until:
             break
     return Stored(objects, total, next(sizes, None) is None)
-
-
-def _listed_sizes(store: Any, prefix: str) -> Iterator[int]:
-    for key, size in store.list_sizes(prefix.rstrip("/")):
-        if not _is_document(key):
-            yield size
 
 
 def _is_document(key: str) -> bool:

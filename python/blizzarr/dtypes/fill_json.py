@@ -288,15 +288,11 @@ def encode(dtype: DataType, value: np.generic) -> Any:
     if kind is Kind.TEXT:
         return str(value)
     if kind is Kind.STRUCT:
-        parts = _encode_struct(dtype, value)
+        parts = {field.name: _encode_part(field.dtype, np.asarray(value)[field.name]) for field in dtype.fields}
         return parts if dtype.part is dtype else list(parts.values())
     if kind is Kind.OBJECT:
         return b64encode(value).decode() if isinstance(value, bytes) else value
     return int(value.view(np.int64))
-
-
-def _encode_struct(dtype: DataType, value: Any) -> dict[str, Any]:
-    return {field.name: _encode_part(field.dtype, np.asarray(value)[field.name]) for field in dtype.fields}
 
 
 def _encode_part(dtype: DataType, part: Any) -> Any:

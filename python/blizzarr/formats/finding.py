@@ -112,7 +112,12 @@ def find_many(
         if not open_:
             break
     _complete_separators(store, paths, results)
-    if searched and open_ and not any(isinstance(one, StoredNode) and _is_alone(one) for one in results):
+    if (
+        searched
+        and open_
+        # Where the format of a node has no entry document, the nodes around it have none either.
+        and not any(isinstance(one, StoredNode) and format_of(one.meta).entry_key is None for one in results)
+    ):
         for search in _SEARCHES:
             for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
                 results[number] = results[number] or other
@@ -127,11 +132,6 @@ def _complete_separators(store: Store, paths: Sequence[str], results: list[Store
         completed = v2_separator.with_separators(store, [(paths[number], meta) for number, meta in open_ones.items()])
         for number, meta in zip(open_ones, completed, strict=True):
             results[number] = results[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `StoredNode`
-
-
-def _is_alone(node: StoredNode) -> bool:
-    """Return whether the format of a node has no entry document, which the nodes around it then lack as well."""
-    return format_of(node.meta).entry_key is None
 
 
 def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:

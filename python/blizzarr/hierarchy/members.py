@@ -35,7 +35,7 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
     - `max_depth`: the number of levels to go below the members; None for all levels.
     """
     if meta.consolidated is not None:
-        members = _consolidated(meta, max_depth)
+        members = [child for child in _entries(meta) if max_depth is None or child.name.count("/") <= max_depth]
     else:
         if max_depth != 0:
             store = listed_once(store, format_of(meta).listing_prefix(path) or "")
@@ -53,10 +53,6 @@ def read_members(store: Store, path: str, meta: GroupMeta, max_depth: int | None
             level = [(child.name, child.meta) for child in children if isinstance(child.meta, GroupMeta)]
             depth += 1
     return sorted(members, key=lambda child: child.name.split("/"))
-
-
-def _consolidated(meta: GroupMeta, max_depth: int | None) -> list[Child]:
-    return [child for child in _entries(meta) if max_depth is None or child.name.count("/") <= max_depth]
 
 
 def _entries(meta: GroupMeta) -> Iterator[Child]:

@@ -13,7 +13,7 @@ from blizzarr.config import config
 from blizzarr.distributing import Workers, spread
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.formats import chunk_prefix, read_node
-from blizzarr.hierarchy.belongings import Belongings, belongings
+from blizzarr.hierarchy.belongings import belongings
 from blizzarr.recording.manifest import Manifest
 from blizzarr.stores import Store
 from blizzarr.stores.requests import at_once
@@ -119,12 +119,8 @@ def compare(
 def _keys(store: Store, path: str) -> tuple[list[str], str | None]:
     """Return the sorted keys of everything that belongs to a node, and their common prefix, or `None` without one."""
     things = belongings(store, path)
-    keys = sorted({*things.documents, *things.chunks, *_behind(store, things)})
+    # All keys below arrays count whose storage transformers do not tell the stored ones.
+    behind = (key for inner, meta in things.behind.items() for key in store.list(chunk_prefix(inner, meta)))
+    keys = sorted({*things.documents, *things.chunks, *behind})
     below = things.prefixes[0] if len(things.prefixes) == 1 else None
     return keys, below if below is not None and all(key.startswith(below) for key in keys) else None
-
-
-def _behind(store: Store, things: Belongings) -> Iterator[str]:
-    """Yield all keys below arrays whose storage transformers do not tell the stored keys: all of them count."""
-    for path, meta in things.behind.items():
-        yield from (key for key in store.list(chunk_prefix(path, meta)))

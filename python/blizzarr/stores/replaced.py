@@ -41,7 +41,9 @@ class _Classes:
         beside = [cls for name in modules for cls in vars(sys.modules[name]).values() if isinstance(cls, type)]
         helpers = [cls for cls in beside if cls.__module__ in modules]
         classes = dict.fromkeys(chain(*(kind.__mro__ for kind in kinds), helpers))
-        self._members = [vars(cls).values() for cls in classes if _package(cls) not in sys.stdlib_module_names]
+        self._members = [
+            vars(cls).values() for cls in classes if cls.__module__.partition(".")[0] not in sys.stdlib_module_names
+        ]
         self._own: list[Any] = []
         """What the classes had in them when nothing was replaced."""
 
@@ -68,7 +70,3 @@ def _is_foreign(member: Any) -> bool:
     else:
         return False
     return origin.partition(".")[0] not in _DEFINING and not origin.startswith(_MADE)
-
-
-def _package(cls: type) -> str:
-    return cls.__module__.partition(".")[0]

@@ -11,6 +11,7 @@ from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, NodeNotFoundError
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+from support.arrays import write_node
 
 
 class DictStore:
@@ -45,9 +46,9 @@ def an_array() -> ArrayMeta:
 
 def a_hierarchy() -> DictStore:
     store = DictStore()
-    formats.write_node(store, "", GroupMeta({"root": True}))
-    formats.write_node(store, "g", GroupMeta())
-    formats.write_node(store, "g/x", an_array())
+    write_node(store, "", GroupMeta({"root": True}))
+    write_node(store, "g", GroupMeta())
+    write_node(store, "g/x", an_array())
     store.set("g/x/c/0", b"data")
     store.set("readme/text", b"no node")
     return store

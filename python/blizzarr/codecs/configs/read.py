@@ -216,7 +216,8 @@ def _arranged(
 ) -> CodecChain:
     """Return a chain with the same effect; as few codecs as possible go into a `NumcodecsRun`."""
     assert first.dtype is not None
-    filters = [codec for codec in takewhile(_is_filter, codecs) if isinstance(codec, ArrayFilter)]
+    leading = takewhile(lambda codec: isinstance(codec, ArrayFilter), codecs)
+    filters = [codec for codec in leading if isinstance(codec, ArrayFilter)]
     others = codecs[len(filters) :]
     serializers = [codec for codec in others[:1] if codec.stage is Stage.SERIALIZER]
     compressors = others[len(serializers) :]
@@ -234,10 +235,6 @@ def _arranged(
     behind = tuple(takewhile(_is_compressor, reversed(codecs)))[::-1]
     run = NumcodecsRun(tuple(codecs[: len(codecs) - len(behind)]), "F" if order == "F" else "C", endian)
     return CodecChain(turned, run, _compressors(behind, _BYTES))
-
-
-def _is_filter(codec: Codec) -> bool:
-    return isinstance(codec, ArrayFilter)
 
 
 def _is_compressor(codec: Codec) -> bool:
