@@ -81,10 +81,7 @@ class CodecChain:
     def from_list(cls, codecs: Any, dtype: Any, chunk_shape: Sequence[int]) -> CodecChain:
         """Return the chain for a user's list of codecs, with open options chosen for chunks of this type and shape.
 
-        Raises
-        ------
-        MetadataError
-            If the codecs do not form a chain for such chunks.
+        Raise `MetadataError` if the codecs do not form a chain for such chunks.
         """
         chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
         return _checked(resolve(codecs, chunk), chunk)
@@ -105,10 +102,7 @@ class CodecChain:
         Each is a codec, a list of codecs, None for none or ``"auto"`` for the default: no filters, ``bytes``, ``zstd``.
         A codec is one of ours, a name, an object as in documents of any format, or a codec of zarr-python or numcodecs.
 
-        Raises
-        ------
-        MetadataError
-            If the codecs do not form a chain for such chunks.
+        Raise `MetadataError` if the codecs do not form a chain for such chunks.
         """
         from blizzarr.codecs import user
 

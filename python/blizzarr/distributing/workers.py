@@ -45,10 +45,7 @@ class Workers:
     A `ProcessPoolExecutor` of which a process has died does nothing any more; a new one like it takes its place until
     `close`. Other executors replace lost workers themselves.
 
-    Raises
-    ------
-    TypeError
-        If it is neither.
+    Raise `TypeError` if it is neither.
     """
 
     def __init__(self, executor: Any) -> None:
@@ -78,10 +75,8 @@ class Workers:
     def check(self, *stores: Store) -> None:
         """Raise an error if workers cannot open these stores.
 
-        Raises
-        ------
-        UnsupportedOperationError
-            If they are other processes, and a store is in the memory of this one, or cannot be pickled.
+        Raise `UnsupportedOperationError` if they are other processes, and a store is in the memory of this one, or
+        cannot be pickled.
         """
         for store in () if self.in_threads else stores:
             _pickled(store, store)
@@ -89,10 +84,7 @@ class Workers:
     def sender(self, work: Work[T, R]) -> Callable[[T], Future[tuple[R, int]]]:
         """Return a function that gives a piece out, for its result and the sum of its calls of `Advance`.
 
-        Raises
-        ------
-        UnsupportedOperationError
-            If the work cannot be pickled, as other processes need it.
+        Raise `UnsupportedOperationError` if the work cannot be pickled, as other processes need it.
         """
         if self.in_threads:
             return partial(self._submit, as_durable_as_here(summed), work)
@@ -124,10 +116,7 @@ class Workers:
     def renew(self) -> None:
         """Take a new executor in place of one that has lost a process, and cannot work any more.
 
-        Raises
-        ------
-        WorkerLostError
-            If it is of a kind that cannot be made anew here.
+        Raise `WorkerLostError` if it is of a kind that cannot be made anew here.
         """
         if type(self._executor) is not ProcessPoolExecutor:
             raise WorkerLostError(
@@ -159,12 +148,8 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 
     At its end, after an error or Ctrl-C too, nothing is left of what was given out.
 
-    Raises
-    ------
-    TypeError
-        If it is neither.
-    UnsupportedOperationError
-        If a store is in the memory of this process, and the workers are not.
+    Raise `TypeError` if it is neither. Raise `UnsupportedOperationError` if a store is in the memory of this process,
+    and the workers are not.
 
     Examples
     --------

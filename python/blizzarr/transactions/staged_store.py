@@ -20,16 +20,6 @@ class StagedStore(BaseStore):
 
     - `transaction`: the transaction, which must be open when something is asked for.
     - `base`: what is stored.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> base, transaction = MemoryStore(), Transaction()
-    >>> staged = StagedStore(transaction, base)
-    >>> staged.set("a", b"1")
-    >>> staged.list(), base.list()
-    (['a'], [])
-    >>> transaction.commit_sync()
-    >>> base.list()
-    ['a']
     """
 
     def __init__(self, transaction: Transaction, base: Store) -> None:

@@ -35,14 +35,6 @@ class Gathered:
     What comes while others are being written is gathered, and written together next.
 
     - `timed`: calls what it is given.
-
-    >>> import numpy as np
-    >>> from unittest.mock import Mock
-    >>> handle, gathered = Mock(), Gathered(lambda act: act())
-    >>> asyncio.run(gathered.write(handle, np.arange(3), ((0, 0, 1),), False))
-    True
-    >>> handle.write.call_count
-    1
     """
 
     def __init__(self, timed: Callable[[Callable[[], None]], None]) -> None:

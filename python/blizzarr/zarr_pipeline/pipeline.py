@@ -170,10 +170,7 @@ class ZarrPipeline(CodecPipeline):
     ) -> tuple[Bound, Lowered, npt.NDArray[Any]]:
         """Return the array, the selection and the memory.
 
-        Raises
-        ------
-        NotTakenError
-            If zarr-python's own pipeline is to take them.
+        Raise `NotTakenError` if zarr-python's own pipeline is to take them.
         """
         if not pieces:
             raise NotTakenError("nothing is selected")
