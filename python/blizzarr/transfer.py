@@ -16,9 +16,7 @@ import numpy.typing as npt
 
 from blizzarr import _native
 from blizzarr.config import config
-from blizzarr.dtypes.arrow_texts import texts_of
-from blizzarr.dtypes.elements import as_elements
-from blizzarr.dtypes.nulls import null_count, refuse
+from blizzarr.dtypes.elements import as_elements, null_count, refuse_nulls, texts_of
 from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.model import ChunkGrid
@@ -242,7 +240,7 @@ def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]
 def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """A value as an array of objects; which lists are sequences of elements and which are elements, the shape tells."""
     if isinstance(value, np.ma.MaskedArray) and (count := null_count(value)):
-        raise refuse(count)
+        raise refuse_nulls(count)
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     value = value if (texts := texts_of(value)) is None else texts

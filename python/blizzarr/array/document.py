@@ -9,7 +9,7 @@ from __future__ import annotations
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import StoredNode, find_again, find_many, forms_again, stored_document
-from blizzarr.formats.stored import Stored
+from blizzarr.formats.document import Stored
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of

@@ -17,9 +17,8 @@ from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.codecs import BytesCodec, Codec, CodecChain, ObjectCodec, ShardingCodec
 from blizzarr.codecs.codec import Chunk
-from blizzarr.dtypes import DataType, Kind, nulls
-from blizzarr.dtypes.arrow_texts import texts_of
-from blizzarr.dtypes.elements import as_elements, check_no_mapping
+from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.elements import as_elements, check_no_mapping, null_count, refuse_nulls, texts_of
 from blizzarr.errors import CodecError, MetadataError, Problem
 from blizzarr.formats.document import stored_value
 from blizzarr.transfer import as_source
@@ -37,8 +36,8 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
     """
     if isinstance(data, Array):
         return data
-    if dtype is None and (count := nulls.null_count(data)):
-        raise nulls.refuse(count)
+    if dtype is None and (count := null_count(data)):
+        raise refuse_nulls(count)
     if isinstance(data, np.ma.MaskedArray) and dtype is not None:
         return as_elements(data, DataType.parse(dtype).numpy)
     if (texts := texts_of(data)) is not None:

@@ -1,13 +1,18 @@
-"""A user's values as elements: nulls and masked elements, and complex numbers of two narrow parts."""
+"""A user's values as elements: texts of Arrow, nulls and masked elements, complex numbers of two narrow parts.
+
+Of elements that may be missing, of Arrow or masked, NumPy would make NaN or other numbers.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.dtypes import nulls, optional
+from blizzarr import _native
+from blizzarr.dtypes import optional
 
 
 def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -22,10 +27,10 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     [(1.0, 2.0), (3.0, 0.0)]
     """
     check_no_mapping(value)
-    if count := nulls.null_count(value):
+    if count := null_count(value):
         if dtype.names != optional.FIELDS:
-            raise nulls.refuse(count)
-        value = nulls.masked_of(value)
+            raise refuse_nulls(count)
+        value = masked_of(value)
     if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
         return optional.of_masked(value, dtype)
     if dtype.names != ("real", "imag"):
@@ -57,3 +62,67 @@ def check_no_mapping(value: object) -> None:
             f"expected an array or nested lists, found {type(value).__name__}, of which NumPy would take the names; "
             "pass one of its arrays"
         )
+
+
+def null_count(value: Any) -> int:
+    """Return how many elements of an array of Arrow are null, or of a masked one are masked; 0 for anything else.
+
+    >>> null_count([1, None]), null_count(np.ma.masked_equal([1, 2, 1], 1))
+    (0, 2)
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        # Fields are masked each by itself.
+        return int(np.count_nonzero(np.ma.getmaskarray(value).reshape(-1).view(bool)))
+    if isinstance(value, np.ndarray):
+        return 0
+    count = getattr(value, "null_count", 0)
+    number = count() if callable(count) else count
+    return number if isinstance(number, int) else 0
+
+
+def refuse_nulls(count: int) -> ValueError:
+    """Return the error about nulls, or masked elements, where there is no place for them.
+
+    >>> refuse_nulls(2)
+    ValueError('expected elements that are there, found 2 that are null or masked; fill them, or use zarrs.optional')
+    """
+    are = "is" if count == 1 else "are"
+    return ValueError(
+        f"expected elements that are there, found {count:,} that {are} null or masked; fill them, or use zarrs.optional"
+    )
+
+
+def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
+    """Return the masked array for an array of Arrow with nulls, or for a masked one."""
+    if isinstance(value, np.ma.MaskedArray):
+        return value
+    return np.ma.array(np.asarray(value.fill_null(0)), mask=np.asarray(value.is_null()))
+
+
+def texts_of(value: Any) -> npt.NDArray[Any] | None:
+    """Return the texts of an array of Arrow as an array of NumPy's `StringDType`.
+
+    Return None for what has no texts or has nulls among them, for NumPy before 2.0, and for polars without pyarrow.
+
+    >>> texts_of(["a", "b"])
+    """
+    if type(value).__module__.partition(".")[0] not in ("pyarrow", "polars") or not hasattr(np.dtypes, "StringDType"):
+        return None
+    try:
+        arrow: Any = import_module("pyarrow")
+    except ImportError:
+        return None
+    if null_count(value) or not (hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__")):
+        return None
+    texts = arrow.chunked_array(value if hasattr(value, "__arrow_c_stream__") else [value])
+    if texts.type not in (arrow.string(), arrow.large_string(), arrow.string_view()):
+        return None
+    made = np.empty(len(texts), np.dtypes.StringDType())
+    start = 0
+    for piece in texts.cast(arrow.large_string()).chunks:
+        _, offsets, joined = piece.buffers()
+        if len(piece):
+            places = np.frombuffer(offsets, np.int64)[piece.offset : piece.offset + len(piece) + 1]
+            _native.texts_put(places, joined or b"", made[start : start + len(piece)])
+        start += len(piece)
+    return made

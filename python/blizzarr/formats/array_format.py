@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from blizzarr.formats.document import dump, load
+from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.sibling_documents import WithoutGroups, only_keys
-from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 

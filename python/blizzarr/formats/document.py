@@ -266,3 +266,30 @@ def _culprit(document: Mapping[str, Any]) -> tuple[str, str]:
         elif not isinstance(item, str | int | float | bool | np.bool_ | np.integer | np.floating | np.ndarray | None):
             return path, f"{item!r} ({type(item).__name__})"
     return "", "a value that it has not"
+
+
+class Stored(dict[str, Any]):
+    """The parsed document that makes a node, with the bytes of all documents of that node.
+
+    A change to one of several documents must not touch the others, not even their white space.
+
+    - `document`: the parsed document.
+    - `raw`: the bytes of each document of the node, by the last part of its key.
+
+    >>> stored = Stored({"zarr_format": 2}, {".zgroup": b'{"zarr_format":2}'})
+    >>> stored["zarr_format"], stored.raw[".zgroup"]
+    (2, b'{"zarr_format":2}')
+    """
+
+    __slots__ = ("frame", "raw")
+
+    raw: Mapping[str, bytes]
+    frame: object
+    """The bytes around the shape, for `v3_resized`, if they are known."""
+
+    def __init__(self, document: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
+        super().__init__(document)
+        self.raw, self.frame = raw, None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Stored, (dict(self), dict(self.raw))

@@ -14,12 +14,11 @@ from typing import Any, Final
 
 from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
 from blizzarr.formats import draft, v2_separator
-from blizzarr.formats.document import MAX_BYTES
+from blizzarr.formats.document import MAX_BYTES, Stored
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
 from blizzarr.formats.n5 import N5
-from blizzarr.formats.stored import Stored
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v2 import V2
 from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT

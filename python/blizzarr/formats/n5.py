@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from blizzarr.formats.document import check_depth, dump, load
+from blizzarr.formats.document import Stored, check_depth, dump, load
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names, only_keys
-from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
 from blizzarr.errors import MetadataError
+from blizzarr.formats.document import Stored
 from blizzarr.formats.finding import below
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
-from blizzarr.formats.stored import Stored
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, GroupMeta

@@ -16,9 +16,8 @@ from typing import Any, ClassVar, Final
 from blizzarr.errors import Problem
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.dimension_names import names_in, with_names
-from blizzarr.formats.document import dump, load
+from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.sibling_documents import WithoutGroups, only_keys
-from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 

@@ -17,10 +17,9 @@ from blizzarr.formats import v2_consolidated, v2_node
 from blizzarr.formats.attributes import dump_attributes, load_attributes
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.consolidation_mark import is_outdated
-from blizzarr.formats.document import dump, load
+from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
-from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems

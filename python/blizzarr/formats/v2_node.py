@@ -13,9 +13,8 @@ from typing import Any
 
 from blizzarr.formats import v2_group
 from blizzarr.formats.dimension_names import names_in, with_names
-from blizzarr.formats.document import check_depth
+from blizzarr.formats.document import Stored, check_depth
 from blizzarr.formats.format import Node
-from blizzarr.formats.stored import Stored
 from blizzarr.formats.v2_consolidated import place
 from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
 from blizzarr.model import ArrayMeta

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from blizzarr.formats import v3_group
-from blizzarr.formats.document import dump, load
+from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
-from blizzarr.formats.stored import Stored
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.model.names import reserved

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from blizzarr.formats import v3_array
-from blizzarr.formats.document import dump
+from blizzarr.formats.document import Stored, dump
 from blizzarr.formats.shapes import array_shape
-from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.problems import Notice, Problems
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
 from blizzarr.formats import FORMATS, chunk_prefix, chunk_store
-from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings
+from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings, refuse, refuse_foreign_files
 from blizzarr.hierarchy.changing import changing, withdraw
 from blizzarr.hierarchy.documents import read_many
-from blizzarr.hierarchy.foreign_files import refuse, refuse_foreign_files
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store, StoreWrapper, check_writable

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Final
 
 from blizzarr.bounded_cache import BoundedCache
 from blizzarr.errors import MetadataError, Problem
-from blizzarr.formats.document import dump, load
+from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.sibling_documents import WithoutGroups
-from blizzarr.formats.stored import Stored
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.neuroglancer.chunk_keys import NAME
 from blizzarr.neuroglancer.info import Triple, Volume, volume_of
