@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Hashable
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Hashable, Iterator
+from contextlib import contextmanager
 
 from blizzarr.errors import ConflictError
 
@@ -118,9 +118,21 @@ class KeyLocks:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def held(self, name: Hashable) -> AbstractContextManager[None]:
+    @contextmanager
+    def held(self, name: Hashable) -> Iterator[None]:
         """Hold the lock of a name; the thread that holds it already does not wait for itself."""
-        return _Held(self, name)
+        with self._changing:
+            entry = self._entries.setdefault(name, _Entry())
+            entry.users += 1
+        try:
+            with entry.lock:
+                yield
+        finally:
+            with self._changing:
+                entry.users -= 1
+                # In a forked child there may be another entry by now.
+                if not entry.users and self._entries.get(name) is entry:
+                    del self._entries[name]
 
     def _renew(self) -> None:
         self._entries: dict[Hashable, _Entry] = {}
@@ -134,38 +146,3 @@ class _Entry:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.users = 0
-
-
-class _Held:
-    """A class, as that takes half as long as a generator."""
-
-    __slots__ = ("_entry", "_locks", "_name")
-
-    def __init__(self, locks: KeyLocks, name: Hashable) -> None:
-        self._locks, self._name = locks, name
-
-    def __enter__(self) -> None:
-        locks = self._locks
-        with locks._changing:
-            entry = locks._entries.get(self._name)
-            if entry is None:
-                entry = locks._entries[self._name] = _Entry()
-            entry.users += 1
-        self._entry = entry
-        try:
-            entry.lock.acquire()
-        except BaseException:
-            self._leave()
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        self._entry.lock.release()
-        self._leave()
-
-    def _leave(self) -> None:
-        locks, entry = self._locks, self._entry
-        with locks._changing:
-            entry.users -= 1
-            # In a forked child there may be another entry by now.
-            if not entry.users and locks._entries.get(self._name) is entry:
-                del locks._entries[self._name]
