@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import blizzarr
 from blizzarr.dtypes import DataType, optional
-from blizzarr.testing.strategies import edges
 from interop.elements import pack
 from interop.names import DATA_TYPES
 from support.keys import basic_keys
+from support.strategies import edges
 
 SLOW = list(HealthCheck)
 FILTERS: list[Any] = [

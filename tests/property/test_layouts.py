@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import blizzarr
-from blizzarr.testing.strategies import codec_chains, edges, elements, layouts
 from support.keys import basic_keys, orthogonal_keys
+from support.strategies import codec_chains, edges, elements, layouts
 
 thorough = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 import blizzarr
-from blizzarr.testing.strategies import codec_chains, dtypes, elements
+from support.strategies import codec_chains, dtypes, elements
 
 NAMES = st.sampled_from(["a", "b", "g/a", "g/h/a", "g/b", "x"])
 KINDS = ["local", "memory", "mapping"]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import blizzarr
 from blizzarr.codecs import Codec, VlenBytesCodec, VlenUtf8Codec
 from blizzarr.codecs.objects import CategorizeCodec, JsonCodec
-from blizzarr.testing.strategies import layouts
 from support.keys import basic_keys, numpy_keys, orthogonal_keys
+from support.strategies import layouts
 
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from blizzarr.errors import SelectionError
 from blizzarr.indexing import Form, Map, lower_basic, lower_form, numpy_style, orthogonal, selection_of, vectorised
-from blizzarr.testing.reference import apply, selection_of_axes
 from blizzarr.transfer import read, write
 from blizzarr.views.compose import compose
 from support.engines import ENGINES, bind, contents
 from support.keys import basic_keys, numpy_keys, orthogonal_keys, shapes, values
+from support.reference import apply, selection_of_axes
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 quick = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from blizzarr.indexing import Form, Lowered, lower_form
-from blizzarr.testing.reference import ReferenceHandle
 from blizzarr.transfer import Binding, read, write
+from support.reference import ReferenceHandle
 
 __all__ = ["ENGINES", "bind", "contents"]
 

@@ -1,1 +1,1 @@
-"""Help for your own tests: contracts for stores, Hypothesis strategies, and a reference model of the engine."""
+"""Help for your own tests: a contract for stores."""

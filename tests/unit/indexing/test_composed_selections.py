@@ -8,8 +8,8 @@ import pytest
 from blizzarr.errors import OutOfBoundsError, ViewOutOfBoundsError
 from blizzarr.indexing import ArrayMap, Form, Map, lower_form, selection_of
 from blizzarr.indexing.interval import Bounds
-from blizzarr.testing.reference import apply
 from blizzarr.views.compose import compose
+from support.reference import apply
 
 
 def selection(shape: tuple[int, ...], *maps: Map) -> Form:

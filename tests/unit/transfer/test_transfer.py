@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blizzarr.testing.reference import ReferenceHandle
 from blizzarr.transfer import Binding, as_source, read, write
 from support.arrays import make
+from support.reference import ReferenceHandle
 
 
 @pytest.mark.parametrize("value", [3, 2.9, True, "7", np.float32(1.5), [1, 2, 3], [[1], [2]], np.ones((1, 1, 3)), b"4"])
