@@ -100,6 +100,7 @@ impl BytesToBytes for Bitround {
             ($type:ty) => {
                 blocks::append(
                     NAME,
+                    blocks::LONG_BLOCK,
                     (src, size_of::<$type>()),
                     (dst, size_of::<$type>()),
                     #[inline(always)]

@@ -9,8 +9,11 @@ use super::number::put;
 use super::room;
 use crate::error::{Direction, Result};
 
-/// The elements of a block: at 8 bytes each, 16 KiB. To find the loop for two data types takes as long as 1,000 elements.
+/// The elements of a block: at 8 bytes each, 16 KiB.
 pub const BLOCK: usize = 2048;
+/// The elements of a block for loops that keep nothing between two passes over it: to find the loop for two data types takes
+/// as long as 1,000 elements.
+pub const LONG_BLOCK: usize = 8 * BLOCK;
 
 /// Calls `work`, compiled for AVX2 where the processor has that. `work` has to be `#[inline(always)]`, as have the functions
 /// with loops that it calls: only what becomes a part of the function for AVX2 is compiled for it.
@@ -32,9 +35,10 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `work` with the index of the first element of each block, the block, and the place of what becomes of it; an element
-/// of `taken` bytes becomes one of `made`.
+/// of `taken` bytes becomes one of `made`, and a block has at most so many elements.
 #[inline(always)]
 pub fn each(
+    most: usize,
     (src, taken): (&[u8], usize),
     (dst, made): (&mut [u8], usize),
     mut work: impl FnMut(usize, &[u8], &mut [u8]) -> Result<()>,
@@ -42,9 +46,9 @@ pub fn each(
     vectorised(
         #[inline(always)]
         || {
-            let blocks = src.chunks(BLOCK * taken).zip(dst.chunks_mut(BLOCK * made)).enumerate();
+            let blocks = src.chunks(most * taken).zip(dst.chunks_mut(most * made)).enumerate();
             for (number, (src, dst)) in blocks {
-                work(number * BLOCK, src, dst)?;
+                work(number * most, src, dst)?;
             }
             Ok(())
         },
@@ -56,18 +60,20 @@ pub fn each(
 #[inline(always)]
 pub fn append(
     codec: &'static str,
+    most: usize,
     (src, taken): (&[u8], usize),
     (dst, made): (&mut Vec<u8>, usize),
     mut work: impl FnMut(usize, &[u8], &mut [u8]) -> Result<()>,
 ) -> Result<()> {
     room::reserve(codec, Direction::Encode, dst, (src.len() / taken).saturating_mul(made))?;
     let mut block = [0; BLOCK * 8];
+    let most = most.min(block.len() / made);
     vectorised(
         #[inline(always)]
         || {
-            for (number, src) in src.chunks(BLOCK * taken).enumerate() {
+            for (number, src) in src.chunks(most * taken).enumerate() {
                 let block = &mut block[..src.len() / taken * made];
-                work(number * BLOCK, src, block)?;
+                work(number * most, src, block)?;
                 dst.extend_from_slice(block);
             }
             Ok(())

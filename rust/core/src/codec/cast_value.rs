@@ -2,8 +2,8 @@
 //!
 //! Specification: <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value>.
 
-use super::blocks::{self, ByteTable, BLOCK};
-use super::float_blocks::{self, by_integer, by_type, has_rounded, store_whole, Floats};
+use super::blocks::{self, ByteTable, BLOCK, LONG_BLOCK};
+use super::float_blocks::{self, by_integer, by_type, has_rounded, store_float32, Floats};
 use super::number::{bits, put, Format, Number, OutOfRange, Rounding, Stored, FLOAT32, FLOAT64};
 use super::{report, room, BytesToBytes, Value};
 use crate::error::{Direction, Error, Result};
@@ -98,21 +98,26 @@ impl Cast {
     /// Casts a block; `first` is the index of its first element.
     #[inline(always)]
     fn run(&self, first: usize, src: &[u8], dst: &mut [u8], block: &mut Floats) -> Result<()> {
-        let has_all = match (self.run_directly(src, dst), &self.bytes) {
-            (Some(has_all), _) => has_all,
-            (None, Some(bytes)) => bytes.run(src, (dst, self.to.bytes())),
-            (None, None) => self.run_by_float64(src, dst, &mut block[..src.len() / self.from.bytes()]),
-        };
-        match has_all {
-            true => Ok(()),
-            false => self.run_slowly(first, src, dst),
+        if self.run_directly(src, dst) {
+            return Ok(());
         }
+        let (taken, made) = (self.from.bytes(), self.to.bytes());
+        for (number, (src, dst)) in src.chunks(BLOCK * taken).zip(dst.chunks_mut(BLOCK * made)).enumerate() {
+            let has_all = match &self.bytes {
+                Some(bytes) => bytes.run(src, (dst, made)),
+                None => self.run_by_float64(src, dst, &mut block[..src.len() / taken]),
+            };
+            if !has_all {
+                self.run_slowly(first + number * BLOCK, src, dst)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Casts elements whose formats this machine has types for, one of which is the other's rule: `None` for others. Gives
-    /// whether the rules tell what becomes of each.
+    /// Casts elements whose formats this machine has types for, one of which is the other's rule; `false` for others, or when
+    /// this is not what the rules tell of each: then what is stored means nothing.
     #[inline(always)]
-    fn run_directly(&self, src: &[u8], dst: &mut [u8]) -> Option<bool> {
+    fn run_directly(&self, src: &[u8], dst: &mut [u8]) -> bool {
         let (from, to, rule) = (self.from, self.to, self.out_of_range);
         let mut has_all = true;
         macro_rules! cast {
@@ -124,7 +129,7 @@ impl Cast {
             };
         }
         if !self.map.is_empty() {
-            return None;
+            return false;
         }
         if from.is_integer() && to.is_integer() {
             macro_rules! from {
@@ -151,14 +156,14 @@ impl Cast {
                             }
                         }};
                     }
-                    by_integer!(to, to, return None)
+                    by_integer!(to, to, return false)
                 }};
             }
-            by_integer!(from, from, return None);
-            return Some(has_all | (rule == OutOfRange::Wrap));
+            by_integer!(from, from, return false);
+            return has_all | (rule == OutOfRange::Wrap);
         }
         if self.rounding != Rounding::NearestEven && !self.is_exact() {
-            return None;
+            return false;
         }
         macro_rules! to_float32 {
             ($from:ty) => {
@@ -172,19 +177,19 @@ impl Cast {
         }
         match (from, to) {
             (FLOAT32, to) if to.is_integer() => {
-                let numbers = src.as_chunks().0.iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes)));
-                return Some(store_whole(to, rule, numbers.map(f64::round_ties_even), dst));
+                let numbers = src.as_chunks().0.iter().map(|bytes| f32::from_ne_bytes(*bytes));
+                return store_float32(to, rule, numbers.map(f32::round_ties_even), dst);
             }
             (FLOAT64, FLOAT32) => cast!(f64, f32, |value| {
                 let made = value as f32;
                 has_all &= has_rounded(made, value);
                 made
             }),
-            (from, FLOAT32) => by_type!(from, to_float32, return None),
-            (from, FLOAT64) => by_type!(from, to_float64, return None),
-            _ => return None,
+            (from, FLOAT32) => by_type!(from, to_float32, return false),
+            (from, FLOAT64) => by_type!(from, to_float64, return false),
+            _ => return false,
         }
-        Some(has_all | (rule == OutOfRange::Clamp))
+        has_all | (rule == OutOfRange::Clamp)
     }
 
     /// Whether floating point has every value of the other format.
@@ -297,6 +302,7 @@ impl BytesToBytes for CastValue {
         let mut values = [0.0; BLOCK];
         let sizes = (self.decoding.from.bytes(), self.decoding.to.bytes());
         blocks::each(
+            LONG_BLOCK,
             (src, sizes.0),
             (dst, sizes.1),
             #[inline(always)]
@@ -321,6 +327,7 @@ impl BytesToBytes for CastValue {
         let mut values = [0.0; BLOCK];
         blocks::append(
             NAME,
+            LONG_BLOCK,
             (src, self.encoding.from.bytes()),
             (dst, self.encoding.to.bytes()),
             #[inline(always)]

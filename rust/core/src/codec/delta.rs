@@ -101,6 +101,7 @@ impl BytesToBytes for Delta {
         }
         blocks::append(
             NAME,
+            blocks::LONG_BLOCK,
             (src, size),
             (dst, self.differences.bytes()),
             #[inline(always)]

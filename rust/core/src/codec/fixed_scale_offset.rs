@@ -110,6 +110,7 @@ impl BytesToBytes for FixedScaleOffset {
         let mut block = [0.0; BLOCK];
         blocks::append(
             NAME,
+            BLOCK,
             (src, element),
             (dst, self.stored.bytes()),
             #[inline(always)]

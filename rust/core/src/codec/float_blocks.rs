@@ -10,6 +10,8 @@ pub type Floats = [f64; BLOCK];
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 /// Added to a smaller integer, it leaves the lowest bits of its two's complement as the lowest bits of the sum.
 const SIGNED: f64 = 1.5 * WHOLE;
+/// The same for float32, and integers of 16 bits or fewer.
+const SIGNED32: f32 = 12_582_912.0;
 
 /// Calls the macro `each` with the type of integers of this machine that has a format; `other` is for formats that none has.
 macro_rules! by_integer {
@@ -130,7 +132,7 @@ fn round(rounding: Rounding, values: &mut [f64]) {
 
 /// Stores whole numbers as integers; `false` as in `store`.
 #[inline(always)]
-pub fn store_whole(format: Format, rule: OutOfRange, values: impl Iterator<Item = f64>, dst: &mut [u8]) -> bool {
+fn store_whole(format: Format, rule: OutOfRange, values: impl Iterator<Item = f64> + Clone, dst: &mut [u8]) -> bool {
     let (least, most) = format.range();
     // Both are exact, as is the first number above the range.
     let (least, most, above) = (least as f64, most as f64, (most + 1) as f64);
@@ -143,6 +145,16 @@ pub fn store_whole(format: Format, rule: OutOfRange, values: impl Iterator<Item 
     };
     let mask = u64::MAX >> (64 - format.bits());
     let mut has_all = true;
+    if is_long {
+        // Few are so large that the sum does not have all of their bits; these go one by one.
+        for (value, bytes) in values.clone().zip(dst.as_chunks_mut().0) {
+            has_all &= (value >= least.max(-WHOLE / 2.0)) & (value < WHOLE / 2.0);
+            *bytes = (value + SIGNED).to_bits().wrapping_sub(SIGNED.to_bits()).to_ne_bytes();
+        }
+        if std::mem::replace(&mut has_all, true) {
+            return true;
+        }
+    }
     macro_rules! each {
         ($whole:expr) => {
             for (value, bytes) in values.zip(dst.as_chunks_mut().0) {
@@ -160,6 +172,45 @@ pub fn store_whole(format: Format, rule: OutOfRange, values: impl Iterator<Item 
         Format::Signed(64) => each!(|value: f64| value as i64),
         Format::Unsigned(64) => each!(|value: f64| value as u64),
         Format::Signed(32) | Format::Unsigned(32) => each!(|value| lowest_bits(value) as u32),
+        Format::Signed(16) | Format::Unsigned(16) => each!(|value| lowest_bits(value) as u16),
+        _ => each!(|value| (lowest_bits(value) & mask) as u8),
+    }
+    has_all
+}
+
+/// The same of whole numbers in float32, of which a vector has twice as many; it has all integers of 16 bits.
+#[inline(always)]
+pub fn store_float32(
+    format: Format,
+    rule: OutOfRange,
+    values: impl Iterator<Item = f32> + Clone,
+    dst: &mut [u8],
+) -> bool {
+    let (least, most) = format.range();
+    if rule == OutOfRange::Wrap || format.bits() > 16 {
+        return store_whole(format, rule, values.map(f64::from), dst);
+    }
+    let accepted = match rule {
+        OutOfRange::Clamp => (f32::MIN, f32::INFINITY),
+        _ => (least as f32, (most + 1) as f32),
+    };
+    let (least, most) = (least as f32, most as f32);
+    let mask = u32::MAX >> (32 - format.bits());
+    let mut has_all = true;
+    macro_rules! each {
+        ($whole:expr) => {
+            for (value, bytes) in values.zip(dst.as_chunks_mut().0) {
+                has_all &= (value >= accepted.0) & (value < accepted.1);
+                *bytes = $whole(value).to_ne_bytes();
+            }
+        };
+    }
+    let lowest_bits = |value: f32| {
+        let value = if value > least { value } else { least };
+        let value = if value < most { value } else { most };
+        (value + SIGNED32).to_bits()
+    };
+    match format {
         Format::Signed(16) | Format::Unsigned(16) => each!(|value| lowest_bits(value) as u16),
         _ => each!(|value| (lowest_bits(value) & mask) as u8),
     }

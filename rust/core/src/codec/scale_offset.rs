@@ -243,6 +243,7 @@ impl BytesToBytes for ScaleOffset {
         }
         let mut values = [0.0; BLOCK];
         blocks::each(
+            BLOCK,
             (src, size),
             (dst, size),
             #[inline(always)]
@@ -267,6 +268,7 @@ impl BytesToBytes for ScaleOffset {
         let mut values = [0.0; BLOCK];
         blocks::append(
             NAME,
+            BLOCK,
             (src, size),
             (dst, size),
             #[inline(always)]

@@ -34,11 +34,13 @@ impl Vlen {
 }
 
 /// The number at the start of `bytes`.
+#[inline]
 fn number(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk::<PREFIX>().map(|bytes| u32::from_le_bytes(*bytes) as usize)
 }
 
 /// The element whose length stands at `at`.
+#[inline]
 fn element(block: &[u8], at: usize) -> Option<&[u8]> {
     let rest = block.get(at..)?;
     rest[PREFIX.min(rest.len())..].get(..number(rest)?)

@@ -65,6 +65,7 @@ fn unknown() -> Error {
 
 impl Blocks<'_> {
     /// The element of a token.
+    #[inline]
     pub fn element(&self, token: u64) -> Result<&[u8]> {
         let (block, at) = self.place(token)?;
         element(block, at).ok_or_else(unknown)
@@ -85,6 +86,7 @@ impl Blocks<'_> {
     }
 
     /// The block of a token's element, and where in it its length stands.
+    #[inline]
     fn place(&self, token: u64) -> Result<(&[u8], usize)> {
         if token == 0 {
             return Ok((self.fill, 0));
