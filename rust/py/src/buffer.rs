@@ -157,22 +157,61 @@ pub fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> Result<Bound<'py, PyByte
     made.cast_into().map_err(|_| Error::new(Kind::Internal, "bytes are no bytes"))
 }
 
-/// A text of Python from UTF-8. `characters` is memory for the next text, too.
-pub fn text_of<'py>(py: Python<'py>, text: &[u8], characters: &mut Vec<char>) -> PyResult<Bound<'py, PyString>> {
+/// Memory for the characters of one text, and then of the next: those below 256, and any.
+#[derive(Default)]
+pub struct Characters(Vec<u8>, Vec<char>);
+
+/// A text of Python from UTF-8.
+#[inline]
+pub fn text_of<'py>(py: Python<'py>, text: &[u8], characters: &mut Characters) -> PyResult<Bound<'py, PyString>> {
     // Python decodes ASCII fast. From anything else it makes a text that grows with its widest character and is cut to its
-    // length in the end, which takes twice as long as decoding here. On Windows, its wide characters are of 16 bits.
-    let wide = if text.is_ascii() || cfg!(windows) { None } else { std::str::from_utf8(text).ok() };
-    let Some(wide) = wide else { return PyString::from_bytes(py, text) };
-    characters.clear();
-    characters.try_reserve(text.len()).map_err(|_| PyMemoryError::new_err("no memory for a text"))?;
-    characters.extend(wide.chars());
-    // SAFETY: the GIL is held, and so many characters of 32 bits are there, as many as this system's `wchar_t` has; the
-    // result is null, with an exception set, or a new reference to an object of type `str`.
-    let made = unsafe {
-        let made = ffi::PyUnicode_FromWideChar(characters.as_ptr().cast(), characters.len() as ffi::Py_ssize_t);
-        Bound::from_owned_ptr_or_err(py, made)
+    // length in the end, which takes twice as long as decoding here.
+    match text.is_ascii() {
+        true => PyString::from_bytes(py, text),
+        false => decoded(py, text, characters),
+    }
+}
+
+fn decoded<'py>(py: Python<'py>, text: &[u8], characters: &mut Characters) -> PyResult<Bound<'py, PyString>> {
+    let Characters(narrow, wide) = characters;
+    let no_memory = |_| PyMemoryError::new_err("no memory for a text");
+    narrow.clear();
+    narrow.try_reserve(text.len()).map_err(no_memory)?;
+    let made = if decode_narrow(text, narrow) {
+        // SAFETY: the GIL is held, and so many bytes are there; no name of a way to treat errors is given, as none happen.
+        unsafe {
+            ffi::PyUnicode_DecodeLatin1(narrow.as_ptr().cast(), narrow.len() as ffi::Py_ssize_t, std::ptr::null())
+        }
+    } else {
+        // On Windows, its wide characters are of 16 bits.
+        let text = match std::str::from_utf8(text) {
+            Ok(text) if !cfg!(windows) => text,
+            _ => return PyString::from_bytes(py, text),
+        };
+        wide.clear();
+        wide.try_reserve(text.len()).map_err(no_memory)?;
+        wide.extend(text.chars());
+        // SAFETY: the GIL is held, and so many characters of 32 bits are there, as many as this system's `wchar_t` has.
+        unsafe { ffi::PyUnicode_FromWideChar(wide.as_ptr().cast(), wide.len() as ffi::Py_ssize_t) }
     };
-    Ok(made?.cast_into()?)
+    // SAFETY: either function returns null, with an exception set, or a new reference to an object of type `str`.
+    Ok(unsafe { Bound::from_owned_ptr_or_err(py, made) }?.cast_into()?)
+}
+
+/// Puts the characters of UTF-8 into `narrow`, which is empty and has room for as many bytes; `false` if one is above 255.
+fn decode_narrow(text: &[u8], narrow: &mut Vec<u8>) -> bool {
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        narrow.push(match byte {
+            0..=0x7f => byte,
+            0xc2 | 0xc3 => match bytes.next() {
+                Some(&next @ 0x80..=0xbf) => byte << 6 | next & 0x3f,
+                _ => return false,
+            },
+            _ => return false,
+        });
+    }
+    true
 }
 
 /// The places of a contiguous array of Python objects, NumPy's `object` type.
@@ -207,6 +246,13 @@ impl<'py> Slots<'py> {
         self.count
     }
 
+    /// Whether a place has this object.
+    pub fn has(&self, index: usize, object: &Py<PyAny>) -> bool {
+        // SAFETY: as in `set`; nothing is done with the object but comparing where it is.
+        index < self.count
+            && unsafe { *self.buffer.view.buf.cast::<*mut ffi::PyObject>().add(index) } == object.as_ptr()
+    }
+
     /// The object in a place; NumPy means `None` where there is none.
     pub fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
         if index >= self.count {
@@ -222,6 +268,7 @@ impl<'py> Slots<'py> {
     }
 
     /// Puts an object in a place, instead of what was there.
+    #[inline]
     pub fn set(&mut self, index: usize, object: Py<PyAny>) -> PyResult<()> {
         if index >= self.count {
             return Err(PyValueError::new_err(format!("expected an array of more than {} objects", self.count)));

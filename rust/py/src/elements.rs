@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::buffer::{text_of, Buffer, Slots};
+use crate::buffer::{text_of, Buffer, Characters, Slots};
 use crate::errors::{entry, handed, raise};
 use crate::texts::Texts;
 
@@ -46,7 +46,7 @@ impl ElementTable {
         entry(py, "take elements in", None, || {
             let mut source = self.table.source();
             let tokens = if let Ok(list) = elements.cast::<PyList>() {
-                self.tokens(py, &mut source, list.len(), |index| list.get_item(index))
+                self.tokens(py, &mut source, list.len(), |index| list.get_item(index).map(Some))
             } else if let Some(texts) = self.texts_of(elements)? {
                 PyBytes::new_with(py, texts.count() * TOKEN, |tokens| {
                     let mut tokens = tokens.chunks_exact_mut(TOKEN);
@@ -60,7 +60,10 @@ impl ElementTable {
                 })
             } else {
                 let slots = Slots::reading(elements)?;
-                self.tokens(py, &mut source, slots.count(), |index| slots.get(index))
+                self.tokens(py, &mut source, slots.count(), |index| match slots.has(index, &self.fill) {
+                    true => Ok(None),
+                    false => slots.get(index).map(Some),
+                })
             }?;
             source.finish();
             Ok(tokens)
@@ -80,9 +83,13 @@ impl ElementTable {
                 }
                 return texts.fill(|index| blocks.element(token_at(bytes, index)));
             }
+            if (0..bytes.len() / TOKEN).all(|index| token_at(bytes, index) == 0) {
+                // NumPy, which counts references without calling Python for each, takes half as long.
+                return out.call_method1("fill", (&self.fill,)).map(drop);
+            }
             let mut slots = Slots::of(out)?;
             let mut recent = Recent::of(bytes.len() / TOKEN);
-            let mut characters = Vec::new();
+            let mut characters = Characters::default();
             for index in 0..bytes.len() / TOKEN {
                 let token = token_at(bytes, index);
                 let element = if token == 0 {
@@ -152,17 +159,20 @@ impl ElementTable {
         }
     }
 
+    /// The tokens of so many elements, of which `None` is the fill value.
     fn tokens<'py>(
         &self,
         py: Python<'py>,
         source: &mut Source<'_>,
         count: usize,
-        element: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
+        element: impl Fn(usize) -> PyResult<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         PyBytes::new_with(py, count * TOKEN, |tokens| {
             for (index, token) in tokens.chunks_exact_mut(TOKEN).enumerate() {
-                let pushed = with_bytes(&element(index)?, self.text, |bytes| source.push(bytes))?;
-                token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
+                if let Some(element) = element(index)? {
+                    let pushed = with_bytes(&element, self.text, |bytes| source.push(bytes))?;
+                    token.copy_from_slice(&pushed.map_err(|error| raise(py, error, None))?.to_ne_bytes());
+                }
             }
             Ok(())
         })
@@ -211,12 +221,16 @@ impl<'t> Recent<'t> {
         Recent { places, looked: 0, found: 0 }
     }
 
+    #[inline]
     fn get(
         &mut self,
         py: Python<'_>,
         element: &'t [u8],
         make: impl FnOnce() -> PyResult<Py<PyAny>>,
     ) -> PyResult<Py<PyAny>> {
+        if self.places.is_empty() {
+            return make();
+        }
         if self.looked == Self::PLACES {
             if self.found < Self::PLACES / 4 {
                 // Most are different, and looking for them takes longer than what it saves.

@@ -173,8 +173,18 @@ impl Locked {
         unsafe { self.elements.start.add(index * PACKED) }
     }
 
+    /// Whether an element is empty because nobody has set it since NumPy cleared the memory: NumPy means that by zeros.
+    #[inline]
+    fn is_clear(&self, index: usize) -> bool {
+        // SAFETY: so many bytes are there, and the lock is ours.
+        unsafe { self.place(index).cast::<[u8; PACKED]>().read() == [0; PACKED] }
+    }
+
     #[inline]
     fn get(&self, index: usize) -> Result<&[u8]> {
+        if self.is_clear(index) {
+            return Ok(&[]);
+        }
         let mut text = Unpacked { length: 0, bytes: std::ptr::null() };
         // SAFETY: the lock is ours, and a packed element is there.
         match unsafe { (self.elements.functions.load)(self.allocator, self.place(index).cast(), &mut text) } {
@@ -187,6 +197,9 @@ impl Locked {
     }
 
     fn set(&mut self, index: usize, text: &[u8]) -> Result<()> {
+        if text.is_empty() && self.is_clear(index) {
+            return Ok(());
+        }
         // SAFETY: the lock is ours, the array is writeable, and a packed element is there.
         match unsafe {
             (self.elements.functions.pack)(self.allocator, self.place(index).cast(), text.as_ptr().cast(), text.len())

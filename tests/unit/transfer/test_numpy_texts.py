@@ -51,6 +51,26 @@ def test_texts_go_both_ways(layout: dict[str, Any]) -> None:
     assert array[1:].tolist() == [["one"] * 4, ["two"] * 4]
 
 
+@pytest.mark.parametrize("fill", ["", "fill"])
+@pytest.mark.parametrize("dtype", [object, np.dtypes.StringDType()], ids=str)
+def test_empty_texts_and_fill_values(fill: str, dtype: Any) -> None:
+    """They replace what was there, and are written over it; nothing but the fill value is stored nowhere."""
+    store: dict[str, bytes] = {}
+    array = blizzarr.create_array(store, shape=7, chunks=3, dtype=str, fill_value=fill)
+    out = np.array(["", "a", "longer than fifteen bytes", "", "b", "c", ""], dtype)
+    clear = np.empty(7, dtype)
+    assert array.get_basic_selection(..., out=out).tolist() == [fill] * 7
+    assert array.get_basic_selection(..., out=clear).tolist() == [fill] * 7
+    for texts in (["a", fill, "", fill, fill, fill, ""], [fill, "", "b", "", "", "", fill], [fill] * 7):
+        array[...] = np.array(texts, dtype)
+        assert (
+            array.get_basic_selection(..., out=np.array(["another text, which is long"] * 7, dtype)).tolist() == texts
+        )
+        assert array.get_basic_selection(..., out=out).tolist() == texts
+        assert array.get_basic_selection(..., out=np.empty(7, dtype)).tolist() == texts
+    assert list(store) == ["zarr.json"]
+
+
 def test_equal_texts_are_one_object() -> None:
     """Where many of the texts are equal; the fill value is one object, too, and different texts stay different."""
     few = np.array([f"a{number % 50} ä" for number in range(20_000)], object)

@@ -186,7 +186,7 @@ def test_references_are_counted() -> None:
 def test_characters_of_every_width() -> None:
     """Texts are those that Python makes of UTF-8, and as small: one, two or four bytes for each character."""
     widest = ["", "a", "\x7f", "\x80", "\xff", "\u0100", "\uffff", "\U00010000", "\U0010ffff", "\0"]
-    texts = [one + other + "e" * 5 for one in widest for other in widest] + [one * 200 for one in widest]
+    texts = [one + other + "e" * 5 for one in widest for other in widest] + [one * 200 for one in widest] + widest
     array = blizzarr.create_array({}, data=np.array(texts, object), chunks=37)
     for one, expected in zip(array[...], texts, strict=True):
         assert (one, one.isascii(), one.encode()) == (expected, expected.isascii(), expected.encode())
