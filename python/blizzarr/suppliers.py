@@ -34,8 +34,6 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "zarrs.": _ZARRS.format(point="data type"),
     },
     "chunk grid": {
-        "rectangular": "chunks of different lengths, which was the name of rectilinear before it was registered; "
-        "zarrs reads it",
         "zarrs.": _ZARRS.format(point="chunk grid"),
     },
     "chunk key encoding": {

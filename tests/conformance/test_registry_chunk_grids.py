@@ -47,6 +47,14 @@ def test_lengths(length: int, declared: Any, sizes: list[int]) -> None:
     assert array[...].tolist() == list(range(1, length + 1))
 
 
+def test_rectangular() -> None:
+    """The name before the grid was registered, as zarrs has it; rectilinear is written."""
+    older = opened({}, (6, 6), data_type="uint16", chunk_grid=codec("rectangular", chunk_shape=[[1, 2, 3], 4]))
+    assert older.chunks == ((1, 2, 3), 4)
+    assert older.metadata.chunk_grid.to_configuration() == {"kind": "inline", "chunk_shapes": [[1, 2, 3], 4]}
+    assert older.metadata.chunk_grid.name == "rectilinear"
+
+
 def test_an_index_finds_its_chunk() -> None:
     store: dict[str, bytes] = {}
     array = opened(store, (26, 38), data_type="uint8", codecs=["bytes"], chunk_grid=grid([16, 10], [24, 14]))

@@ -72,7 +72,24 @@ GRIDS: Final[dict[str, Any]] = {
     "rectilinear": [[1, 3, 2], [2, 2]],
     "zarrs.regular_bounded": RegularBoundedGrid((4, 3)),
 }
-_TEXT: Final = ("categorize", "vlen-array", "vlen-utf8", "zarrs.vlen", "zarrs.vlen_v2")
+_ELEMENTS: Final[dict[str, Any]] = {
+    **dict.fromkeys(("categorize", "vlen-array", "vlen-utf8", "zarrs.vlen", "zarrs.vlen_v2"), "string"),
+    **dict.fromkeys(("numcodecs.packbits", "packbits"), "bool"),
+    **dict.fromkeys((f"numcodecs.{name}" for name in ("astype", "fixedscaleoffset", "quantize")), "float64"),
+    "numcodecs.delta": "int32",
+    "vlen-bytes": "bytes",
+    "zarrs.optional": DATA_TYPES[-1],
+}
+"""The data types that codecs need, but for float32."""
+_SIMPLER: Final[dict[str, dict[str, Any]]] = {
+    "cast_value": {"data_type": "int16"},
+    "categorize": {"labels": ["a", "bc"]},
+    # zarrita ignores the option astype.
+    "numcodecs.delta": {"dtype": "<i4"},
+    "numcodecs.fixedscaleoffset": {"offset": 0, "scale": 10, "dtype": "<f8", "astype": "|u1"},
+    "reshape": {"shape": [[0, 1]]},
+}
+"""Options that more peers know than those of `OPTIONS`, or that fit the array."""
 
 
 def arrays() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -80,36 +97,27 @@ def arrays() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for dtype in DATA_TYPES:
         yield "Data types", dtype if isinstance(dtype, str) else dtype["name"], {"dtype": dtype, "compressors": None}
     for name in CODECS:
-        codec: Any = {"name": name, "configuration": dict(OPTIONS[name])}
-        given: dict[str, Any] = {"dtype": "float32", "compressors": None}
-        if name in _TEXT or name == "vlen-bytes":
-            given["dtype"] = "bytes" if name == "vlen-bytes" else "string"
-        elif name == "zarrs.optional":
-            given["dtype"] = DATA_TYPES[-1]
-        elif name == "packbits":
-            given["dtype"], codec = "bool", "packbits"
-        elif name == "zarrs.squeeze":
-            given["chunks"] = (3, 1)
-        stage = CATALOGUE[name].stage
-        if name == "sharding_indexed":
-            given |= {"chunks": (3, 2), "shards": SHAPE}
-        elif name == "cast_value":
-            given["filters"] = {"name": name, "configuration": {"data_type": "int16"}}
-        elif name == "reshape":
-            given["filters"] = {"name": name, "configuration": {"shape": [[0, 1]]}}
-        elif name == "n5_default":
-            given["serializer"] = name
-        elif name == "categorize":
-            given["serializer"] = {"name": name, "configuration": {"labels": ["a", "bc"]}}
-        elif name == "bytes":
-            given["serializer"] = {"name": name, "configuration": {"endian": "big"}}
-        else:
-            given[("filters", "serializer", "compressors")[stage]] = codec
-        yield "Codecs", name, given
+        yield "Codecs", name, with_codec(name)
     for name, chunks in GRIDS.items():
         yield "Chunk grids", name, {"dtype": "uint16", "chunks": chunks, "compressors": None}
     for name, keys in KEYS.items():
         yield "Chunk key encodings", name, {"dtype": "uint16", "chunk_key_encoding": keys, "compressors": None}
+
+
+def with_codec(name: str) -> dict[str, Any]:
+    """The arguments of an array with a codec."""
+    given: dict[str, Any] = {"dtype": _ELEMENTS.get(name, "float32"), "compressors": None}
+    stage = CATALOGUE[name].stage
+    if name == "zarrs.squeeze":
+        given["chunks"] = (3, 1)
+    if name == "sharding_indexed":
+        given |= {"chunks": (3, 2), "shards": SHAPE}
+    elif name in ("n5_default", "packbits"):
+        given["serializer"] = name
+    else:
+        options = _SIMPLER.get(name) or dict(OPTIONS[name])
+        given[("filters", "serializer", "compressors")[stage]] = {"name": name, "configuration": options}
+    return given
 
 
 def data_of(array: blizzarr.Array) -> Any:
@@ -138,12 +146,12 @@ def results(place: Path) -> dict[str, dict[str, dict[str, str]]]:
         array[...] = data_of(array)
         for peer, column in readers:
             row[column] = "no"
-            if _reads(peer, place, path, array):
-                row[column] = "yes" if _writes(peer, place, path, array) else "reads"
+            if reads(peer, place, path, array):
+                row[column] = "yes" if writes(peer, place, path, array) else "reads"
     return found
 
 
-def _reads(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
+def reads(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
     """Whether a peer reads the elements of an array."""
     try:
         if peer.name == "zarrista":
@@ -155,7 +163,7 @@ def _reads(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
     return bool(answer["values"] == pack(array[...]))
 
 
-def _writes(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
+def writes(peer: Peer, place: Path, path: str, array: blizzarr.Array) -> bool:
     """Whether blizzarr reads what a peer writes in place of an array that it has read."""
     other = f"{path}-{peer.name}"
     (place / other).mkdir()

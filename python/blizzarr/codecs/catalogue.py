@@ -76,6 +76,35 @@ CATALOGUE: Final = OpenTable[type[Codec]](
 )
 """The codecs by name. Each is imported when it is first needed: most arrays have two or three of them."""
 
+ALIASES: Final = {
+    # zarrita's names of what has others in v3.
+    **{name: f"{PREFIX}{name}" for name in ("lz4", "zlib")},
+    "numcodecs.vlen-utf8": "vlen-utf8",
+    # The names of zarrs before theirs were registered, or began with "zarrs."; the second bitround is a slip of theirs.
+    "zarrs.zfp": "zfp",
+    **{
+        f"https://codec.zarrs.dev/{place}": name
+        for place, name in {
+            "array_to_array/bitround": "bitround",
+            "array_to_array/squeeze": "zarrs.squeeze",
+            "array_to_bytes/bitround": "bitround",
+            "array_to_bytes/optional": "zarrs.optional",
+            "array_to_bytes/pcodec": "numcodecs.pcodec",
+            "array_to_bytes/vlen": "zarrs.vlen",
+            "array_to_bytes/vlen_array": "vlen-array",
+            "array_to_bytes/vlen_bytes": "vlen-bytes",
+            "array_to_bytes/vlen_utf8": "vlen-utf8",
+            "array_to_bytes/vlen_v2": "zarrs.vlen_v2",
+            "array_to_bytes/zfp": "zfp",
+            "array_to_bytes/zfpy": "numcodecs.zfpy",
+            "bytes_to_bytes/bz2": "numcodecs.bz2",
+            "bytes_to_bytes/fletcher32": "numcodecs.fletcher32",
+            "bytes_to_bytes/gdeflate": "zarrs.gdeflate",
+        }.items()
+    },
+}
+"""Other names that documents of v3 have for codecs; these are written under the names of the catalogue."""
+
 EXPORTED: Final = {
     # `categorize` is also a codec of numcodecs.
     *(place for name, place in CATALOGUE.places.items() if not name.startswith(PREFIX) and name != "categorize"),

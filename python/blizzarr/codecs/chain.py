@@ -14,7 +14,7 @@ from operator import index
 from typing import Any, Final, Literal
 
 from blizzarr.codecs.bytes import BytesCodec
-from blizzarr.codecs.catalogue import CATALOGUE
+from blizzarr.codecs.catalogue import ALIASES, CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX, NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
@@ -302,7 +302,7 @@ def decode_name(
     named = extension(item, path, problems, "codec", optional=True)
     if named is None:
         return None
-    row = CATALOGUE.find(named[0])
+    row = CATALOGUE.find(ALIASES.get(named[0], named[0]))
     if row is None and stage is not None and named[0].startswith(f"{PREFIX}{IMAGES}"):
         from blizzarr.codecs.numcodecs.images import row_of
 

@@ -13,5 +13,6 @@ CHUNK_GRIDS: Final = OpenTable[type[ChunkGrid]](
         "regular": "blizzarr.model.chunk_grid:RegularGrid",
         "zarrs.regular_bounded": "blizzarr.model.chunk_grid:RegularBoundedGrid",
         "rectilinear": "blizzarr.model.rectilinear_grid:RectilinearGrid",
+        "rectangular": "blizzarr.model.rectilinear_grid:RectangularGrid",
     },
 )

@@ -89,6 +89,21 @@ class RectilinearGrid(ChunkGrid):
         return len(self.edges) == len(other.edges) and all(one.agrees(two) for one, two in pairs)
 
 
+class RectangularGrid(RectilinearGrid):
+    """`RectilinearGrid` as it was called before it was registered, with another option; it is written as that."""
+
+    __slots__ = ()
+    name: ClassVar[str] = "rectangular"
+
+    @classmethod
+    def from_configuration(
+        cls, configuration: Mapping[str, Any], shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
+    ) -> ChunkGrid | None:
+        members(configuration, "chunk_grid", problems, ("chunk_shape",))
+        renamed = {"kind": "inline", "chunk_shapes": configuration.get("chunk_shape", MISSING)}
+        return RectilinearGrid.from_configuration(renamed, shape, dtype, problems)
+
+
 def edges_of(value: Any, size: int | None, path: str, problems: Problems) -> Edges | None:
     """Decode the edge lengths of one axis of this size; `None` if a problem was added."""
     if type(value) is int:

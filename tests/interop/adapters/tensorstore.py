@@ -6,6 +6,7 @@ In version 2 it opens the fields of structs one by one, takes n bytes for an axi
 from __future__ import annotations
 
 import json
+import re
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,30 @@ CONTEXT = ts.Context({"file_io_sync": False})
 
 def version(message: Message) -> Message:
     return {"version": version_of("tensorstore")}
+
+
+def names(message: Message) -> Message:
+    """List the names that its errors list, by kind; of the codecs, those of the message that it knows."""
+
+    def refused(**metadata: Any) -> str:
+        spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"data_type": "uint8", "shape": [1], **metadata}}
+        try:
+            ts.open(spec, create=True).result()
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    listed = refused(data_type="none").partition("supported data types: ")[2].removesuffix(", r<N>").split(", ")
+    quoted = {member: refused(**{member: {"name": "none"}}) for member in ("chunk_grid", "chunk_key_encoding")}
+    codecs = [name for name in message["codecs"] if "not registered" not in refused(codecs=[{"name": name}])]
+    return {
+        "Codecs": codecs,
+        "Data types": listed,
+        "Chunk grids": re.findall('"([^"]+)"', quoted["chunk_grid"].partition("Expected")[2].partition("but")[0]),
+        "Chunk key encodings": re.findall(
+            '"([^"]+)"', quoted["chunk_key_encoding"].partition("Expected")[2].partition("but")[0]
+        ),
+    }
 
 
 def write(message: Message) -> Message:

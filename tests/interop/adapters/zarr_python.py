@@ -25,6 +25,17 @@ def version(message: Message) -> Message:
     return {"version": str(zarr.__version__)}
 
 
+def names(message: Message) -> Message:
+    """List the names that it knows, by kind."""
+    from zarr import registry
+
+    return {
+        "Codecs": sorted({*zarr.config.get("codecs"), *registry._codec_registries}),
+        "Data types": sorted(registry.data_type_registry.contents),
+        "Chunk key encodings": sorted(registry._chunk_key_encoding_registry),
+    }
+
+
 def write(message: Message) -> Message:
     with zarr.config.set(UNEVEN):
         array = _create(message["root"], message["path"], message["document"])

@@ -104,6 +104,10 @@ const verbs = {
   async version() {
     return { version: manifest("zarrita").version };
   },
+  // The names that it knows, by kind.
+  async names() {
+    return { Codecs: [...zarr.registry.keys()] };
+  },
   async write(message) {
     const array = await create(message, message.path, message.document);
     await fill(array, message.box, message.values);

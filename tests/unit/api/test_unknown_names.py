@@ -162,7 +162,7 @@ def test_once_it_is_registered() -> None:
         ("codec", "virtual_tiff.x", "virtual-tiff"),
         ("codec", "zip", "not in the registry"),
         ("data type", "object", "zarr_format=2"),
-        ("chunk grid", "rectangular", "zarrs"),
+        ("chunk grid", "zarrs.anything", "zarrista"),
     ],
 )
 def test_suppliers(point: str, name: str, words: str) -> None:

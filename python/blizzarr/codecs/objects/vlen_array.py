@@ -10,6 +10,7 @@ A chunk is laid down like one of byte strings (`vlen`), each of which is the ele
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr import _native
-from blizzarr.codecs.codec import Option
+from blizzarr.codecs.codec import Chunk, Option
 from blizzarr.codecs.numcodecs.element_type import element_type, type_option
 from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
+from blizzarr.problems import Problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,15 @@ class VlenArrayCodec(ObjectCodec):
     options: ClassVar[tuple[Option, ...]] = (type_option("dtype"),)
 
     dtype: str
+
+    @classmethod
+    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Any:
+        if chunk.dtype is None or chunk.dtype.name == cls.element_type:
+            return super(VlenArrayCodec, cls).from_json(configuration, path, problems, chunk)
+        # In v3, where no data type is for any objects, zarrs has this name for its `vlen-array`.
+        from blizzarr.codecs.objects.vlen_of_zarrs import VlenArrayOfZarrsCodec
+
+        return VlenArrayOfZarrsCodec.from_json(configuration, path, problems, chunk)
 
     @property
     def stored_type(self) -> np.dtype[Any]:
