@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Never, TypeAlias, TypeVar
 
 from blizzarr.errors import SpecError
 from blizzarr.fork import ForkedLock
 from blizzarr.json_members import as_object
-from blizzarr.json_values import dump, plain, quote
-from blizzarr.keywords import show_as, unknown_keywords
+from blizzarr.json_values import MISSING, dump, plain, quote
+from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.resources import (
     DEFAULT_RESOURCES,
@@ -174,11 +174,21 @@ class Context:
     Spec = ContextSpec
     Resource = ContextResource
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        spec, parent = _arguments(args, named) if args or named else (None, None)
-        self._spec = spec
+    def __init__(
+        self, spec: Any = MISSING, parent: Context | None = None, *, json: Any = MISSING, **unknown: Never
+    ) -> None:
+        if unknown:
+            raise unknown_keywords(Context.__init__, unknown)
+        given = json if spec is MISSING else spec
+        if (given is MISSING and parent is not None) or not (spec is MISSING or json is MISSING):
+            raise TypeError("Context() takes a spec or JSON and a parent")
+        if parent is not None and not isinstance(parent, Context):
+            raise TypeError(f"expected a Context as parent, found {type(parent).__name__}")
+        if given is not MISSING and not isinstance(given, ContextSpec):
+            given = ContextSpec(given)
+        self._spec: ContextSpec | None = None if given is MISSING else given
         self._parent = parent
-        self._resources: dict[str, BoundResource] = {} if args or named else _VALUES.copy()
+        self._resources: dict[str, BoundResource] = _VALUES.copy() if given is MISSING else {}
         self._making: list[tuple[Context, str, ResourceSpec]] = [] if parent is None else parent._making
 
     @property
@@ -285,27 +295,7 @@ def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
     return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
 
 
-def _arguments(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[ContextSpec | None, Context | None]:
-    """Return the spec and parent from the arguments of a call; the spec may be named `spec` or `json`."""
-    names = ("spec" if "spec" in named else "json", "parent")
-    given = dict(zip(names, args, strict=False))
-    extra = [name for name in named if name not in names or name in given]
-    if unknown := named.keys() - {"spec", "json", "parent"}:
-        raise unknown_keywords(Context.__init__, unknown)
-    if extra or len(args) > len(names) or names[0] not in {**given, **named}:
-        raise TypeError("Context() takes a spec or JSON and a parent")
-    given.update(named)
-    spec, parent = given[names[0]], given.get("parent")
-    if parent is not None and not isinstance(parent, Context):
-        raise TypeError(f"expected a Context as parent, found {type(parent).__name__}")
-    return spec if isinstance(spec, ContextSpec) else ContextSpec(spec), parent
-
-
-def _called(self: Context, spec: ContextSpec | Any = None, parent: Context | None = None, *, json: Any = None) -> None:
-    """The signature of `Context` that `help` shows: a spec, or JSON instead."""
-
-
-show_as(Context.__init__, _called)
+name_keywords(Context.__init__)
 
 
 # The way back from bound resources to specs: removed, or described so that they can be bound again. Unbinding names all

@@ -184,12 +184,8 @@ class Driver(ABC):
 
 def with_bounds_of(driver: Driver, form: Form) -> Form:
     """Return the form with the driver's bounds in place of its implicit ones."""
-    whole = driver.whole
-    if False not in form.implicit_upper and form._replace(upper=whole.upper) == whole:
-        # The whole array with implicit upper bounds: there is nothing to compose.
-        return whole
     try:
-        return compose(whole, form)
+        return compose(driver.whole, form)
     except SelectionError as error:
         # The index was valid for the view, but the stored array has changed.
         raise SpecError(str(error)) from error

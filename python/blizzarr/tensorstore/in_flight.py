@@ -8,7 +8,7 @@ read, so that each gets what was stored when it was asked for, or later.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from blizzarr.caching import CachePool
@@ -56,7 +56,7 @@ class InFlight:
         needed = self._needed
         if len(needed) >= _REMEMBERED:
             needed.clear()
-        chunks = _kept(self._driver, form)
+        chunks = kept_chunks(self._driver, form)
         is_shared = not chunks.isdisjoint(needed)
         needed |= chunks
         return is_shared
@@ -91,7 +91,7 @@ class InFlight:
         return {**shared, "since": _engine(shared["pool"]).now()}
 
 
-def _kept(driver: Driver, form: Form) -> set[Chunk]:
+def kept_chunks(driver: Driver, form: Form) -> set[Chunk]:
     """Return the chunks that a read decodes; none if they are too large to be kept."""
     chunks = driver.decoded(form)
     return chunks if sum([length for _, _, length in chunks]) <= KEPT_BYTES else set()
@@ -132,21 +132,3 @@ def in_flight(driver: Driver, form: Form, work: Callable[[Shared | None], T]) ->
         future = submit(lambda: work(later))
     keep_alive(future, reads)
     return future
-
-
-_WORTH = 1 << 16
-"""The number of bytes that must be decoded again for it to be worth keeping them."""
-
-
-def overlapping(views: Sequence[tuple[Driver, Form]]) -> set[int]:
-    """Return the numbers of the views that need the same chunk as another one."""
-    first: dict[Chunk, int] = {}
-    shared: set[int] = set()
-    again = 0
-    for number, (driver, form) in enumerate(views):
-        for chunk in _kept(driver, form):
-            owner = first.setdefault(chunk, number)
-            if owner != number:
-                shared |= {owner, number}
-                again += chunk[2]
-    return shared if again >= _WORTH else set()

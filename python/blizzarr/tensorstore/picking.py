@@ -30,9 +30,6 @@ def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
            [11,  7,  3]])
     """
     shape, axes, _ = lowered
-    simple = _simple(array, shape, axes)
-    if simple is not None:
-        return simple
     result = _along_each(array, shape, axes)
     if result is not None:
         return result
@@ -86,39 +83,21 @@ def _simple(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.
 
 
 def _along_each(array: npt.NDArray[Any], shape: tuple[int, ...], axes: Axes) -> npt.NDArray[Any] | None:
-    """Select along one axis after the other, which is faster than all at once; return None if axes depend on each
-    other.
+    """Select what slices select, then along one axis after the other, which is faster than all at once; return None if
+    axes depend on each other.
     """
-    used = [dim for axis in axes if not isinstance(axis, int) for dim in (axis[0] if len(axis) == 2 else axis[:1])]
-    if len(set(used)) < len(used):
-        return None
-    index: list[slice] = []
-    left: list[Axis] = []
-    lists: list[tuple[float, int, npt.NDArray[np.int64]]] = []
-    for number, (axis, size) in enumerate(zip(axes, array.shape, strict=True)):
-        if isinstance(axis, int):
-            index.append(slice(axis, axis + 1))
-            left.append(0)
-        elif len(axis) == 3:
-            dim, start, step = axis
-            if not step:
-                return None
-            index.append(_slice(start, step, shape[dim], size))
-            left.append((dim, 0, 1))
-        else:
-            dims, values = axis
-            if len(dims) != 1:
-                return None
-            index.append(slice(None))
-            left.append((dims[0], 0, 1))
-            lists.append((values.size / max(size, 1), number, values))
-    result: npt.NDArray[Any] = array[tuple(index)]
+    whole: list[Axis] = []
+    extent, lists = list(shape), {}
+    for axis, size in zip(axes, array.shape, strict=True):
+        if not isinstance(axis, int) and len(axis) == 2 and len(axis[0]) == 1:
+            ((dim,), lists[axis[0][0]]) = axis
+            extent[dim], axis = size, (dim, 0, 1)
+        whole.append(axis)
+    result = _simple(array, tuple(extent), tuple(whole))
     # First where the fewest are left.
-    for _, number, values in sorted(lists, key=lambda one: one[0]):
-        result = result.take(values, number)
-    if left == [(dim, 0, 1) for dim in range(len(shape))]:
-        return result
-    return _simple(result, shape, tuple(left))
+    for dim in sorted(lists, key=lambda dim: shape[dim] / max(extent[dim], 1)):
+        result = None if result is None else result.take(lists[dim], dim)
+    return result
 
 
 def _slice(start: int, step: int, count: int, size: int) -> slice:

@@ -37,7 +37,7 @@ from blizzarr.spec.through_view import units_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.in_flight import overlapping
+from blizzarr.tensorstore.in_flight import kept_chunks
 from blizzarr.tensorstore.opening import open_node
 from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
 from blizzarr.tensorstore.store import TensorStore
@@ -237,20 +237,20 @@ class StackDriver(Driver):
             ((part, driver, own),) = parts
             return _readable(part, driver).read(own, out, batch)
         result = empty_result(form.shape, element_dtype(self.dtype)) if out is None else out
-        # Shared chunks are dropped after this read, so that they cannot become stale.
-        shared_here: Shared = {}
-        sharing = overlapping([(driver, own) for _, driver, own in parts]) if batch is None else ()
+        needed = [kept_chunks(driver, own) for _, driver, own in parts]
+        if batch is None and len(set().union(*needed)) < sum(map(len, needed)):
+            # Layers share chunks, which are dropped after this read, so that they cannot become stale.
+            batch = {}
 
-        def read(part: Part, driver: Driver, own: Form, shared: Shared | None) -> None:
+        def read(part: Part, driver: Driver, own: Form) -> None:
             _readable(part, driver)
             if isinstance(part.where, Points):
-                part.put(result, driver.read(own, None, shared))
+                part.put(result, driver.read(own, None, batch))
             else:
-                driver.read(own, part.of(result), shared)
+                driver.read(own, part.of(result), batch)
 
         at_once = all(driver.is_quick(own) for _, driver, own in parts)
-        tasks = [partial(read, *part, shared_here if number in sharing else batch) for number, part in enumerate(parts)]
-        do_all(tasks, at_once)
+        do_all([partial(read, *part) for part in parts], at_once)
         return result
 
     def decoded(self, form: Form) -> set[Chunk]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import product
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from blizzarr.array.stored import stored_chunks
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.selection import Axes
+from blizzarr.tensorstore.picking import Pieces
 
 _FEW = 128
 """The most chunks that are looked up one by one on this machine; the time of listing depends on all other chunks."""
@@ -35,7 +35,7 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     ratio = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
     handle: Any = engine_handle(array.store, array.path, meta) if sharded else None
     result = 0
-    for _, position in _stored(array, _groups(shape, axes, meta.write_shape) if sharded else groups):
+    for _, position in _stored(array, lowered):
         if not sharded:
             result += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
         elif within := _within(groups, position, ratio):
@@ -63,46 +63,30 @@ def _within(
 
 def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:
     """Return position and key of a chunk that a selection needs but that is not stored."""
-    shape, axes, _ = lowered
-    if not prod(shape):
-        return None
     meta = array.metadata
-    groups = _groups(shape, axes, meta.write_shape)
     is_stored: Callable[[tuple[int, ...]], bool]
     if meta.chunk_keys.share_values:
         # Listings do not show chunks.
         handle = engine_handle(array.store, array.path, meta)
         is_stored = lambda position: 1 in handle.stored(position)  # noqa: E731
     else:
-        is_stored = {position for _, position in _stored(array, groups)}.__contains__
-    for position in _positions(groups):
+        is_stored = {position for _, position in _stored(array, lowered)}.__contains__
+    for position, _, _ in Pieces(lowered, meta.write_shape):
         if not is_stored(position):
             return position, chunk_prefix(array.path, meta) + meta.chunk_keys.key(position)
     return None
 
 
-def _stored(array: Array, groups: list[_Group]) -> Iterable[tuple[str, tuple[int, ...]]]:
+def _stored(array: Array, lowered: Lowered) -> Iterable[tuple[str, tuple[int, ...]]]:
     """Return the keys and positions of stored chunks; of only the wanted ones if they are few and the store is near."""
-    meta = array.metadata
+    meta, (shape, axes, _) = array.metadata, lowered
     store = chunk_store(array.store, array.path, meta)
     native = getattr(store, "native", None)
-    if native is None or prod(len(chunks) for _, chunks in groups) > _FEW:
+    if native is None or prod(len(chunks) for _, chunks in _groups(shape, axes, meta.write_shape)) > _FEW:
         return stored_chunks(array.store, array.path, meta)
     prefix = chunk_prefix(array.path, meta)
-    wanted = {prefix + meta.chunk_keys.key(position): position for position in _positions(groups)}
+    wanted = {prefix + meta.chunk_keys.key(position): position for position, _, _ in Pieces(lowered, meta.write_shape)}
     return [(key, wanted[key]) for key in native.present(list(wanted))]
-
-
-def _positions(groups: list[_Group]) -> Iterator[tuple[int, ...]]:
-    """Return the wanted chunks, in C order of the groups."""
-    rank = sum(len(members) for members, _ in groups)
-    for parts in product(*(sorted(chunks) for _, chunks in groups)):
-        of_axis = {
-            axis: index
-            for (members, _), part in zip(groups, parts, strict=True)
-            for axis, index in zip(members, part, strict=True)
-        }
-        yield tuple([of_axis[axis] for axis in range(rank)])
 
 
 def _groups(shape: tuple[int, ...], axes: Axes, chunks: tuple[int, ...]) -> list[_Group]:

@@ -156,7 +156,7 @@ def test_wrong_calls(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError):
         Context(*arguments)
     with pytest.raises(TypeError):
-        Context(parent=None)
+        Context(parent=Context())
 
 
 def test_named_arguments() -> None:

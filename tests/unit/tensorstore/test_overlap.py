@@ -100,9 +100,9 @@ def test_layers_that_are_opened_when_they_are_read(tmp_path: Any, pools: list[An
     assert _decoded(pools) == 2
 
 
-@pytest.mark.parametrize("case", ["plain", "distinct", "apart", "one", "small", "transaction"])
+@pytest.mark.parametrize("case", ["plain", "distinct", "apart", "one", "transaction"])
 def test_nothing_is_kept_for_nobody(case: str, pools: list[Any]) -> None:
-    """Where a chunk is needed once, or takes nothing to decode, reads are as they are without other layers."""
+    """Where a chunk is needed once, or is not packed, reads are as they are without other layers."""
     store = _stored(ours, ["bytes"] if case == "plain" else _GZIP)
     expected = _data()
     if case == "distinct":
@@ -112,11 +112,6 @@ def test_nothing_is_kept_for_nobody(case: str, pools: list[Any]) -> None:
         made = ours.concat([store[:, :, :96], store[:, :, 96:]], 2)
     elif case == "one":
         made = ours.stack([store])[0]
-    elif case == "small":
-        spec = {"driver": "zarr3", "kvstore": next(_names), "metadata": {"codecs": _GZIP}}
-        few = ours.open(spec, dtype="uint32", shape=[4, 4], create=True).result()
-        few.write(_data((4, 4))).result()
-        made, expected = ours.stack([few[at] for at in range(4)]), _data((4, 4))
     elif case == "transaction":
         within = store.with_transaction(ours.Transaction())
         within[0, 0, 0] = expected[0, 0, 0] = 5
