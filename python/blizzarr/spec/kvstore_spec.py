@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
 
 from blizzarr.spec.context import Context, bind, same, strip, unbind
 from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec_node import KvNode
 
-P = TypeVar("P", bound="KvPath")
+P = TypeVar("P", bound="KvPath | NodeSpec")
 
 
 class KvPath(Pretty):
@@ -56,7 +57,46 @@ class KvPath(Pretty):
         return self.copy()
 
 
-class KvStoreSpec(KvPath):
+class NodeSpec(Pretty):
+    """A spec, of an array or of a key-value store, that was parsed into a node."""
+
+    __slots__ = ()
+    _node: Any
+    _node_json: ClassVar[Callable[..., dict[str, Any]]]
+    """The function that returns the JSON of a node whose resources are not bound."""
+
+    def to_json(self, include_defaults: bool = False) -> Any:
+        """The spec as JSON.
+
+        Parameters
+        ----------
+        include_defaults
+            Include the members that have default values.
+        """
+        return self._node_json(unbind(self._node), include_defaults)
+
+    def copy(self) -> Self:
+        """Return an independent copy of the spec."""
+        return at_node(type(self), self._node)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return same(self._node, other._node, self._node_json)
+
+    def _json_shown(self) -> Any:
+        return self._node_json(unbind(self._node, record=True))
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return at_node, (type(self), self._node)
+
+
+class KvStoreSpec(NodeSpec, KvPath):
     """The spec of a key-value store: parsed JSON.
 
     Parameters
@@ -72,6 +112,7 @@ class KvStoreSpec(KvPath):
     """
 
     __slots__ = ()
+    _node_json = staticmethod(kvstore_json)
 
     def __init__(self, json: Any) -> None:
         self._node = kvstore_node(json)
@@ -102,32 +143,10 @@ class KvStoreSpec(KvPath):
         """
         self._node = changed_context(self._node, unbind_context, strip_context, context)
 
-    def to_json(self, include_defaults: bool = False) -> Any:
-        """The spec as JSON.
-
-        Parameters
-        ----------
-        include_defaults
-            Include the members that have default values.
-        """
-        return kvstore_json(unbind(self._node), include_defaults)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KvStoreSpec):
-            return NotImplemented
-        return same(self._node, other._node, kvstore_json)
-
-    def _json_shown(self) -> Any:
-        return kvstore_json(unbind(self._node, record=True))
-
-    def __deepcopy__(self, memo: Any) -> KvStoreSpec:
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return kvstore_spec_of, (self._node,)
-
 
 KvStoreSpec.__qualname__ = "KvStore.Spec"
+# Where pickles find that name.
+KvStoreSpec.__module__ = "blizzarr.spec.kvstore"
 
 
 def kvstore_spec_of(node: KvNode) -> KvStoreSpec:
@@ -135,7 +154,7 @@ def kvstore_spec_of(node: KvNode) -> KvStoreSpec:
     return at_node(KvStoreSpec, node)
 
 
-def at_node(kind: type[P], node: KvNode) -> P:
+def at_node(kind: type[P], node: Any) -> P:
     """Return a store or a spec, as `kind` says, of a node."""
     made = object.__new__(kind)
     made._node = node

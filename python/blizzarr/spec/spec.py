@@ -13,12 +13,11 @@ from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, instance_of
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
-from blizzarr.spec.context import Context, same, unbind
+from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.kvstore_spec import KvStoreSpec, changed_context, kvstore_node, kvstore_spec_of
+from blizzarr.spec.kvstore_spec import KvStoreSpec, NodeSpec, at_node, changed_context, kvstore_node, kvstore_spec_of
 from blizzarr.spec.open_mode import OpenMode, modes_on, recheck_argument
-from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
@@ -27,7 +26,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 
 
-class Spec(Pretty, Indexable):
+class Spec(NodeSpec, Indexable):
     """The spec of an array to open or create: parsed JSON.
 
     Indexing gives the spec of a view of the array.
@@ -47,6 +46,7 @@ class Spec(Pretty, Indexable):
 
     __slots__ = ("__weakref__", "_node")
     _node: SpecNode
+    _node_json = staticmethod(spec_json)
 
     def __init__(self, json: Any, **unknown: Never) -> None:
         if unknown:
@@ -170,36 +170,6 @@ class Spec(Pretty, Indexable):
         """The array as a URL."""
         return self._driver.url(self._node)
 
-    def to_json(self, include_defaults: bool = False) -> Any:
-        """The spec as JSON.
-
-        Parameters
-        ----------
-        include_defaults
-            Include the members that have default values.
-        """
-        return spec_json(unbind(self._node), include_defaults)
-
-    def copy(self) -> Spec:
-        """An independent copy of the spec."""
-        return spec_of(self._node)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Spec):
-            return NotImplemented
-        return same(self._node, other._node, spec_json)
-
-    def _json_shown(self) -> Any:
-        return spec_json(unbind(self._node, record=True))
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: Any) -> Spec:
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return spec_of, (self._node,)
-
     @property
     def _driver(self) -> Driver:
         return DRIVERS[self._node.driver]
@@ -218,9 +188,7 @@ class Spec(Pretty, Indexable):
 
 def spec_of(node: SpecNode) -> Spec:
     """Return the spec of a node."""
-    spec = object.__new__(Spec)
-    spec._node = node
-    return spec
+    return at_node(Spec, node)
 
 
 def node_of(json: Any) -> SpecNode:

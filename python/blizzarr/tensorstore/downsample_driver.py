@@ -19,7 +19,7 @@ from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import dump
-from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain
+from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain, firsts_of_blocks
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
@@ -29,7 +29,7 @@ from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, resolve
 from blizzarr.tensorstore.picking import indices_of, picked
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
-from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
+from blizzarr.views import IndexDomain, domain_of, transform_of
 from blizzarr.views.compose import compose
 from blizzarr.views.cutting import cut
 
@@ -89,16 +89,13 @@ class DownsampleDriver(Driver):
     @property
     def schema(self) -> Schema:
         """The schema of the original, as far as chunks consist of whole blocks and all elements have one fill value."""
-        base, rank = self._original.schema, self._view.rank
-        strided = tuple((dim, 0, factor) for dim, factor in enumerate(self._factors))
-        blocks = form_of(IndexDomain(rank))._replace(maps=strided)
-        layout = layout_of_view(layout_of_view(base.chunk_layout, self._view), blocks)
-        units = units_of_view(base.dimension_units or (), self._view)
-        units = tuple(None if unit is None else unit * by for unit, by in zip(units, self._factors, strict=True))
+        base, firsts = self._original.schema, firsts_of_blocks(self._factors)
+        layout = layout_of_view(layout_of_view(base.chunk_layout, self._view), firsts)
+        units = units_of_view(units_of_view(base.dimension_units or (), self._view), firsts)
         fill = base.fill_value
         fill = None if fill is None else fill_of_view(fill, self._view, self._original.domain)
         fill = None if fill is None or fill.ndim else fill
-        return schema_of(self.dtype, rank, None, layout, units, base.codec, fill)
+        return schema_of(self.dtype, self._view.rank, None, layout, units, base.codec, fill)
 
     @property
     def kvstore(self) -> KvStore | None:

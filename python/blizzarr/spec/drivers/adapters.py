@@ -155,10 +155,8 @@ class DownsampleSpec(_OfOne):
             return known
         if name == "domain":
             return downsampled_domain(known, factors, node.options["method"])
-        # As for a view that has the first element of each block.
-        strided = tuple((dim, 0, factor) for dim, factor in enumerate(factors))
-        blocks = form_of(IndexDomain(len(factors)))._replace(maps=strided)
-        return layout_of_view(known, blocks) if name == "chunk_layout" else units_of_view(known, blocks)
+        firsts = firsts_of_blocks(factors)
+        return layout_of_view(known, firsts) if name == "chunk_layout" else units_of_view(known, firsts)
 
 
 class StackSpec(Driver):
@@ -192,6 +190,12 @@ class StackSpec(Driver):
         hull = form_of(reduce(IndexDomain.hull, domains))  # type: ignore[arg-type]  # none is None
         explicit = (False,) * hull.rank
         return domain_of(hull._replace(implicit_lower=explicit, implicit_upper=explicit))
+
+
+def firsts_of_blocks(factors: tuple[int, ...]) -> Form:
+    """Return the view that has the first element of each block."""
+    maps = tuple((dim, 0, factor) for dim, factor in enumerate(factors))
+    return form_of(IndexDomain(len(factors)))._replace(maps=maps)
 
 
 def blocks_of_view(form: Form, whole: Form, factors: tuple[int, ...]) -> Form | None:
