@@ -23,7 +23,8 @@ from blizzarr.errors import (
     ViewOutOfBoundsError,
 )
 from blizzarr.errors.specs import StatusError
-from blizzarr.json_values import quote
+from blizzarr.json_members import Members
+from blizzarr.json_values import MISSING, plain, quote
 from blizzarr.keywords import unknown_keywords
 from blizzarr.views.values import opt_index
 
@@ -57,6 +58,22 @@ def apply_arguments(
             raise TypeError(f"Invalid {name}: {error}") from error
         with prefixed(f"Invalid {name}"):
             argument.apply(target, value)
+
+
+def apply_given(
+    target: Any,
+    json: Any,
+    read: Callable[[Members], None],
+    table: Mapping[str, Argument],
+    constraints: Mapping[str, Any],
+) -> None:
+    """Apply what `target` is made from: JSON, whose members `read` takes, or the keyword arguments of its class."""
+    if json is MISSING:
+        apply_arguments(type(target).__init__, target, table, constraints)
+    elif constraints:
+        raise TypeError("expected JSON or keyword arguments, found both")
+    else:
+        read(Members(plain(json)))
 
 
 class prefixed:  # noqa: N801  # as a function

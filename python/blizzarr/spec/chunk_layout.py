@@ -12,9 +12,9 @@ from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, UNBOUNDED, Interval, sized
 from blizzarr.json_members import Members, as_integer, as_list
-from blizzarr.json_values import MISSING, braces, plain
+from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integers, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, floats, instance_of, integers, prefixed
 from blizzarr.spec.grid import (
     ASPECT_RATIO,
     ORIGIN,
@@ -75,12 +75,7 @@ class ChunkLayout(Pretty):
         self._inner_hard = False
         self._origin = _NO_VECTOR
         self._grids = dict.fromkeys(USAGES, _NO_GRID)
-        if json is not MISSING:
-            if constraints:
-                raise TypeError("expected JSON or keyword arguments, found both")
-            self._read(Members(plain(json)))
-        elif constraints:
-            apply_arguments(ChunkLayout.__init__, self, _ARGUMENTS, constraints)
+        apply_given(self, json, self._read, _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.

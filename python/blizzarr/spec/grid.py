@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN
 from blizzarr.json_members import Members, as_float, as_integer, as_list, or_none
-from blizzarr.json_values import MISSING, braces, number_shown, plain
+from blizzarr.json_values import MISSING, braces, number_shown
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, floats, instance_of, integers
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, floats, instance_of, integers
 from blizzarr.views.values import MAX_RANK, to_index
 
 
@@ -228,11 +228,7 @@ class Grid:
     def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
         self._rank = -1
         self._constraints = GridConstraints()
-        if json is not MISSING:
-            if constraints:
-                raise TypeError("expected JSON or keyword arguments, found both")
-            grid_from_json(Members(plain(json)), self._set)
-        apply_arguments(Grid.__init__, self, _ARGUMENTS, constraints)
+        apply_given(self, json, lambda members: grid_from_json(members, self._set), _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints: ``rank``, ``shape``, ``aspect_ratio``, ``elements``, ``grid``.

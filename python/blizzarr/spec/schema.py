@@ -11,9 +11,9 @@ import numpy as np
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.json_members import Members, as_integer, as_list, or_none
-from blizzarr.json_values import MISSING, braces, expected, plain
+from blizzarr.json_values import MISSING, braces, expected
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, instance_of, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
@@ -68,12 +68,7 @@ class Schema(Pretty, Indexable):
         self._fill: np.ndarray[Any, Any] | None = None
         self._fill_dtype: DType | None = None
         self._units: DimensionUnits = ()
-        if json is not MISSING:
-            if constraints:
-                raise TypeError("expected JSON or keyword arguments, found both")
-            self._read(Members(plain(json)))
-        elif constraints:
-            apply_arguments(Schema.__init__, self, SCHEMA_ARGUMENTS, constraints)
+        apply_given(self, json, self._read, SCHEMA_ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.

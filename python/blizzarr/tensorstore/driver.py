@@ -128,10 +128,6 @@ class Driver(ABC):
         """True if looking at its metadata takes less time than handing the work to another thread."""
         return False
 
-    def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
-        """Return whether resizing takes less time than handing the work to another thread."""
-        return False
-
     def current(self, form: Form) -> Form:
         """Return the form with its implicit bounds as they are now."""
         if True not in form.implicit_upper and True not in form.implicit_lower:

@@ -17,7 +17,7 @@ from blizzarr.errors import (
     SpecError,
     TransactionError,
 )
-from blizzarr.futures import Batch, Future, Pace, add_work, at_once, failed, submit
+from blizzarr.futures import Batch, Future, add_work, at_once, failed, submit
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import raise_opening
@@ -105,11 +105,7 @@ def open(
             return failed(error)
     if batch is not None:
         return add_work(batch, work)
-    if _is_quick(node):
-        return at_once(work)
-    if node.kvstore is not None and node.kvstore.driver == "file":
-        return _CREATING.submit(work)
-    return submit(work)
+    return at_once(work) if _is_quick(node) else submit(work)
 
 
 def _change_of(changes: dict[str, Any]) -> Change | None:
@@ -122,9 +118,6 @@ def _change_of(changes: dict[str, Any]) -> Change | None:
 
 _OF_SPECS = ("unbind_context", "strip_context", "minimal_spec")
 name_keywords(open, [name for name in CHANGES if name not in _OF_SPECS])
-
-_CREATING = Pace()
-"""A running estimate of how long storing a document on this machine takes."""
 
 
 def _is_quick(node: SpecNode) -> bool:

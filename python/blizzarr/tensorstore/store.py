@@ -43,8 +43,8 @@ T = TypeVar("T")
 
 _DONE: Future[None] = resolved(None)
 _WRITTEN = write_futures(_DONE, _DONE)
-_WRITING, _RESIZING = Pace(), Pace()
-"""Running estimates of how long changing a few files on this machine takes."""
+_WRITING = Pace()
+"""A running estimate of how long changing a few files on this machine takes."""
 
 
 class TensorStore(Pretty, StoreFacts):
@@ -288,8 +288,7 @@ class TensorStore(Pretty, StoreFacts):
             driver = self._driver.resize(self._form, lower, upper, modes)
             return store_of(driver, with_bounds_of(driver, self._form))
 
-        quick = self._driver.is_quick_to_resize(self._form, upper)
-        return _RESIZING.submit(self._in_transaction(work)) if quick else submit(self._in_transaction(work))
+        return submit(self._in_transaction(work))
 
     def storage_statistics(
         self, *, query_not_stored: bool = False, query_fully_stored: bool = False

@@ -19,7 +19,7 @@ import numpy as np
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing import Lowered, lower_form
-from blizzarr.indexing.form import ArrayMap, Form, Map, identity_maps
+from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import INF
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.dtype import DType, element_dtype
@@ -41,9 +41,6 @@ from blizzarr.views import IndexDomain, domain_of, transform_of
 
 _SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
-
-_FEW_CHUNKS = 64
-"""The most chunks that a change of shape can erase without keeping the caller waiting."""
 
 _LISTED = 1 << 12
 """The most chunks of one read that are listed, to be compared with those of others."""
@@ -255,18 +252,6 @@ class StoredArrayDriver(Driver):
         if writes:
             is_near = self.transaction is not None or isinstance(unwrapped(self._outside.array.store), MemoryStore)
         return is_near and self._is_small(form)
-
-    def is_quick_to_resize(self, form: Form, exclusive_max: Bounds) -> bool:
-        """Return whether the store is on this machine, and few chunks lie outside, or will."""
-        shape = self._array.shape
-        if not self.is_near or exclusive_max is None or form.maps != identity_maps(len(shape)):
-            return False
-        inside = outside = 1
-        for old, new, length in zip(shape, exclusive_max, self._array.metadata.write_shape, strict=False):
-            wanted = old if new is None else new
-            inside *= min(old, wanted) // length
-            outside *= -(-max(old, wanted) // length)
-        return outside - inside <= _FEW_CHUNKS
 
     def _is_small(self, form: Form) -> bool:
         left = _QUICK_BYTES // self._chunk_bytes
