@@ -34,7 +34,7 @@ class Format(StrEnum):
 
 def run(
     path: ArrayArgument,
-    selection: Annotated[str | None, typer.Argument(metavar="[SELECTION]", help="Like 0:10,::2")] = None,
+    selection: Annotated[str | None, typer.Argument(metavar="SELECTION", help="Like 0:10,::2")] = None,
     form: Annotated[
         Format | None,
         typer.Option("--format", "-f", help="By default as the name of the output file says, otherwise text."),

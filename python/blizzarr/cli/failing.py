@@ -21,7 +21,9 @@ def failing(status: int) -> Iterator[None]:
     except (BlizzarrError, OSError, ValueError, TypeError, MemoryError) as error:
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
-        say("red", error)
+        # Python's own text begins with a number, as in "[Errno 2] No such file or directory: 'a/b'".
+        own = type(error).__module__ == "builtins" and isinstance(error, OSError) and error.filename is not None
+        say("red", f"{error.filename}: {error.strerror}" if own else error)
         sys.exit(status)
 
 

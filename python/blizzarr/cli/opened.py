@@ -36,7 +36,7 @@ def open_array(place: Place) -> Array:
     names = list(node)
     inside = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
     raise NodeTypeError(
-        f"expected an array, found a group with {inside or 'nothing'} in it; name one of its arrays behind it",
+        f"expected an array, found a group with {inside or 'nothing'} in it; add the path of an array in it",
         array=node.name,
         store=place.target,
     )

@@ -22,7 +22,7 @@ EXAMPLES = (
 
 def run(
     path: ArrayArgument,
-    selection: Annotated[str | None, typer.Argument(metavar="[SELECTION]", help="Like 0:10,::2")] = None,
+    selection: Annotated[str | None, typer.Argument(metavar="SELECTION", help="Like 0:10,::2")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The PNG file; by default a new one, named after the array.")
     ] = None,

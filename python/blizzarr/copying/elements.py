@@ -16,14 +16,11 @@ from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
 from blizzarr.distributing import Workers, spread
-from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
+from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError, LimitError, StoreError
 from blizzarr.model import ArrayMeta
 
 Lost: TypeAlias = Callable[[BlizzarrError], object]
 """Called with the error of each chunk that cannot be decoded."""
-
-DAMAGE: Final = (ChunkError, ArchiveError)
-"""Errors about stored bytes, which stay as they are however often they are read."""
 
 _MOST: Final = 1 << 20
 """The most cells that are listed."""
@@ -120,6 +117,13 @@ def _copy_region(
     return errors
 
 
+def _is_damage(error: BlizzarrError) -> bool:
+    """Return whether an error is about what is stored, which stays as it is however often it is read."""
+    # What is there instead of a file may be a directory, for instance.
+    no_file = isinstance(error, StoreError) and not isinstance(error, LimitError)
+    return isinstance(error, ChunkError | ArchiveError) or (no_file and error.reason.startswith("expected a file"))
+
+
 def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) -> npt.NDArray[Any]:
     """Return the elements of a region; the parts that cannot be decoded are added to `damaged`, and mean nothing.
 
@@ -127,7 +131,9 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
     """
     try:
         return np.asarray(source[region])
-    except DAMAGE as error:
+    except BlizzarrError as error:
+        if not _is_damage(error):
+            raise
         edges = source.metadata.read_grid.edges
         counts = [len(axis.touched(part.start, part.stop)) for part, axis in zip(region, edges, strict=True)]
         most = max(counts, default=1)

@@ -22,6 +22,8 @@ def codec_text(document: Any) -> str:
 
     >>> codec_text({"name": "zstd", "configuration": {"level": 3, "checksum": False}})
     'zstd(level 3)'
+    >>> codec_text({"name": "zstd", "configuration": {"level": 0, "checksum": False}})
+    'zstd(level 0: the default)'
     >>> codec_text("crc32c")
     'crc32c'
     """
@@ -42,6 +44,8 @@ def codec_text(document: Any) -> str:
             options.append(name)
         elif isinstance(value, str):
             options.append(value)
+        elif document["name"] == "zstd" and name == "level" and value == 0:
+            options.append("level 0: the default")
         else:
             options.append(f"{name} {json.dumps(value)}")
     return f"{document['name']}({', '.join(options)})" if options else str(document["name"])

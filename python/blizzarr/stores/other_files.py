@@ -79,5 +79,5 @@ def as_no_directory(path: str) -> str:
         return f"a file: {path} is a zip file; open it with blizzarr.stores.ZipStore, or give it a name like 'data.zip'"
     kind = what_it_is(beginning)
     if kind is None:
-        return f"a file: {path}" + ("" if beginning else " is empty")
+        return f"a file: {path} is " + ("neither Zarr nor a zip file" if beginning else "empty")
     return f"a file: {path} is {kind[0]}, not Zarr; {kind[1]}"

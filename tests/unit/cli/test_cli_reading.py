@@ -218,8 +218,21 @@ def test_cat_of_a_group_says_what_is_in_it(run: Run, data: Path) -> None:
     assert (code, out) == (1, "")
     assert err == (
         "blizzarr: data.zarr: expected an array, found a group with brain, series in it; "
-        "name one of its arrays behind it\n"
+        "add the path of an array in it\n"
     )
+
+
+def test_the_usage_has_brackets_around_what_may_be_left_out(run: Run) -> None:
+    """The argument was shown as [[SELECTION]]."""
+    for verb in ("cat", "show"):
+        usage = next(line for line in run(verb, "--help").out.splitlines() if "Usage:" in line)
+        assert usage.rstrip().endswith(" [SELECTION]")
+
+
+def test_an_output_that_cannot_be_made_is_named_first(run: Run, data: Path) -> None:
+    """The text was that of Python: [Errno 2] No such file or directory: 'none/x.npy'."""
+    code, out, err, _ = run("cat", f"{data}/brain/t1", "-o", "none/x.npy")
+    assert (code, out, err) == (1, "", "blizzarr: none/x.npy: No such file or directory\n")
 
 
 def test_show(run: Run, data: Path) -> None:

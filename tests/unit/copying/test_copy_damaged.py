@@ -91,6 +91,20 @@ def test_a_copy_that_has_failed_goes_on_without_what_is_damaged(new: dict[str, A
     assert not [key for key in made if "blizzarr" in key]
 
 
+@pytest.mark.parametrize("new", [{}, {"chunks": (7, 9)}])
+def test_a_directory_in_the_place_of_a_chunk_is_left_out(tmp_path: Path, new: dict[str, Any]) -> None:
+    """The copy ended there, although a check calls it an error like others."""
+    source = api.create_array(tmp_path / "a", data=DATA, chunks=10, fill_value=-1)
+    (tmp_path / "a/c/1/2").unlink()
+    (tmp_path / "a/c/1/2").mkdir()
+    lost: list[BlizzarrError] = []
+    made = api.copy(source, {}, skip_damaged=lost.append, **new)
+    expected = DATA.copy()
+    expected[10:20, 20:30] = -1
+    np.testing.assert_array_equal(made[...], expected)
+    assert [str(error) for error in lost] == [f"chunk c/1/2 of {tmp_path / 'a'}: expected a file, found a directory"]
+
+
 def test_inner_chunks_of_shards_one_by_one() -> None:
     """A damaged inner chunk costs itself, and a damaged index the shard."""
     values: dict[str, Any] = {}

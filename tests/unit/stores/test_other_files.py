@@ -22,7 +22,7 @@ from blizzarr.errors import StoreError
         (b'{"zarr_format": 3}', "x is a JSON document, not Zarr; open the directory that it is in$"),
         (b"PK\3\4", "x is a zip file; open it with "),
         (b"", "x is empty$"),
-        (b"something", "x$"),
+        (b"something", "x is neither Zarr nor a zip file$"),
     ],
 )
 def test_a_file_that_is_no_zarr_says_what_it_is(tmp_path: Path, content: bytes, said: str) -> None:
