@@ -22,8 +22,10 @@ def failing(status: int) -> Iterator[None]:
         if os.environ.get("BLIZZARR_TRACEBACK"):
             raise
         # Python's own text begins with a number, as in "[Errno 2] No such file or directory: 'a/b'".
-        own = type(error).__module__ == "builtins" and isinstance(error, OSError) and error.filename is not None
-        say("red", f"{error.filename}: {error.strerror}" if own else error)
+        if isinstance(error, OSError) and not isinstance(error, BlizzarrError) and error.filename is not None:
+            say("red", f"{error.filename}: {error.strerror}")
+        else:
+            say("red", error)
         sys.exit(status)
 
 
