@@ -114,7 +114,7 @@ def save_group(
 def load(
     store: StoreLike, *, path: str | None = "", zarr_format: ZarrFormat = None, **unknown: Never
 ) -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
-    """Read a whole array into memory, or all arrays directly in a group, by name.
+    """Read a whole array into memory, or all arrays below a group, by path.
 
     Parameters
     ----------
@@ -144,6 +144,9 @@ def load(
     >>> save(memory, [[1, 2], [3, 4]])
     >>> load(memory).tolist()
     [[1, 2], [3, 4]]
+    >>> save(memory, **{"left": 1, "right/inner": 2})
+    >>> load(memory)
+    {'left': array(1), 'right/inner': array(2)}
     """
     if unknown:
         raise unknown_keywords(load, unknown)
@@ -151,7 +154,7 @@ def load(
     try:
         if isinstance(node, Array):
             return np.asarray(node[...])
-        return {name: np.asarray(member[...]) for name, member in node.arrays()}
+        return {name: np.asarray(member[...]) for name, member in node.walk() if isinstance(member, Array)}
     finally:
         _finish(store, node.store)
 

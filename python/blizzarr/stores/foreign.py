@@ -59,7 +59,8 @@ class ForeignStore(BaseStore):
         kind = type(target).__name__
         if not callable(getattr(target, "get", None)):
             rest = "; elements go into create_array(store, data=...)" if hasattr(target, "__array__") else ""
-            raise TypeError(f"expected an object with the methods of a store, found {kind}, which has no get{rest}")
+            expected = "expected a path, a URL, a mapping, or an object with the methods of a store"
+            raise TypeError(f"{expected}, found {kind}, which has no get{rest}")
         if callable(getattr(target, "create_array", None)):
             # zarr-python's groups have get, but for members.
             raise TypeError(f"expected a store, found {kind}, which is a group; pass the path or mapping that holds it")

@@ -328,12 +328,12 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
 
 @translating()
 def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
-    """Read a whole array into memory."""
+    """Read a whole array into memory, or all arrays below a group, by path."""
     resolved, node_path = engine_place(store, path, "r")
     node = blizzarr.open(resolved, mode="r", path=node_path, zarr_format=given_format(zarr_format, zarr_version))
     if isinstance(node, blizzarr.Array):
         return Array(node)[...]
-    return {name: Array(member)[...] for name, member in node.arrays()}
+    return {name: Array(member)[...] for name, member in node.walk() if isinstance(member, blizzarr.Array)}
 
 
 def save(

@@ -235,10 +235,11 @@ def test_auto_chunks_and_shards() -> None:
 def test_save_and_load() -> None:
     """One array, several by position, several by name."""
     values: dict[str, bytes] = {}
-    api.save(values, [1, 2], [[3]], x=5)
+    expected = {"arr_0": [1, 2], "arr_1": [[3]], "x": 5, "y/inner": [4]}
+    api.save(values, [1, 2], [[3]], **{"x": 5, "y/inner": [4]})
     loaded = api.load(values)
     assert isinstance(loaded, dict)
-    assert {name: value.tolist() for name, value in loaded.items()} == {"arr_0": [1, 2], "arr_1": [[3]], "x": 5}
+    assert {name: value.tolist() for name, value in loaded.items()} == expected
     before = dict(values)
     with pytest.raises(TypeError, match="at least one array"):
         api.save(values)
