@@ -12,7 +12,15 @@ from errno import EACCES, EISDIR, ENOTDIR
 from functools import lru_cache
 from typing import Any, Final
 
-from blizzarr.errors import ArchiveError, BlizzarrError, LimitError, NodeNotFoundError, PathError, StoreError
+from blizzarr.errors import (
+    ArchiveError,
+    BlizzarrError,
+    LimitError,
+    MetadataError,
+    NodeNotFoundError,
+    PathError,
+    StoreError,
+)
 from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.document import MAX_BYTES, Stored
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
@@ -194,14 +202,18 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
 
     Raise `MetadataError` if the documents do not conform.
     """
-    near = getattr(store, "native", None) is not None
     known: Mapping[str, bytes] | None = None
-    if near:
-        node = find_one(store, path, FORMATS.values() if form is None else (form,))
-        if node is None and form is None:
-            node = _search(store, path)
-    else:
-        node, known = _find_far(store, path, form)
+    try:
+        if getattr(store, "native", None) is None:
+            node, known = _find_far(store, path, form)
+        else:
+            node = find_one(store, path, FORMATS.values() if form is None else (form,))
+            if node is None and form is None:
+                node = _search(store, path)
+    except MetadataError as error:
+        # The key of a document at the root does not tell which hierarchy it belongs to.
+        error.store = error.store or str(store)
+        raise
     if form is not None and node is None and form.entry_key is not None:
         node = find(store, path)
         return node if node is not None and format_of(node.meta) == form else None

@@ -103,7 +103,7 @@ def test_documents_that_are_no_json_raise_a_json_error() -> None:
     """spatialdata leaves such elements out, with a warning."""
     for text in (b"", b'"a": 1}'):
         root = zarr.open_group({"zarr.json": b'{"zarr_format": 3, "node_type": "group"}', "a/zarr.json": text})
-        with pytest.raises(json.JSONDecodeError, match=r"a/zarr\.json does not conform: ") as raised:
+        with pytest.raises(json.JSONDecodeError, match=r"a/zarr\.json in <Mapping.* does not conform: ") as raised:
             root["a"]
         assert isinstance(raised.value, blizzarr.errors.MetadataError)
         copied = pickle.loads(pickle.dumps(raised.value))
