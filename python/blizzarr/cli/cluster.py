@@ -14,8 +14,8 @@ SchedulerOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Give the work, in parts, to the Dask cluster with this scheduler, like tcp://host:8786. A "
-        "part uses one thread, or as many as a --threads of this command gives it.",
+        help="Let the Dask cluster with this scheduler, like tcp://host:8786, do the work part by part. Each part uses "
+        "one thread, or --threads, where the command has that.",
     ),
 ]
 

@@ -147,7 +147,10 @@ def parse_codec(text: str) -> Any:
     {'name': 'transpose', 'configuration': {'order': [2, 1, 0]}}
     """
     if text.lstrip().startswith("{"):
-        return parse_value(text)
+        try:
+            return json.loads(text, parse_constant=str)
+        except ValueError as error:
+            raise typer.BadParameter(f"expected valid JSON, found {text!r}: {error}", param_hint="--codec") from None
     name, _, options = text.partition(":")
     configuration: dict[str, Any] = {}
     for option in filter(None, options.split(",")):

@@ -23,5 +23,7 @@ def run(
     from blizzarr import api
 
     group = api.consolidate_metadata(place.target, path=place.path)
-    count = len(group.metadata.consolidated or ())
-    typer.echo(f"Consolidated the metadata of {count:,} arrays and groups in {place.text}.", err=True)
+    from blizzarr.size_text import count_text
+
+    members = count_text(len(group.metadata.consolidated or ()), "member")
+    typer.echo(f"Consolidated the metadata of {members} of {place.text}.", err=True)

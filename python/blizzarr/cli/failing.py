@@ -34,7 +34,9 @@ def say(colour: str, message: object) -> None:
     from blizzarr.printable import printable
 
     text = "\n".join(map(printable, as_options(str(message)).split("\n")))
-    typer.echo(f"{typer.style('blizzarr:', fg=colour, bold=True)} {text}", err=True)
+    # typer.echo leaves colours out of pipes, but knows nothing of https://no-color.org.
+    name = "blizzarr:" if os.environ.get("NO_COLOR") else typer.style("blizzarr:", fg=colour, bold=True)
+    typer.echo(f"{name} {text}", err=True)
 
 
 def as_options(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Annotated
 
 import typer
@@ -23,7 +24,10 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """List the arrays and groups that are directly in a group."""
-    node = open_node(Place.parse(path))
+    with warnings.catch_warnings():
+        # Whoever looks around comes through directories that are not meant to be groups; `info` says it.
+        warnings.filterwarnings("ignore", "no document says")
+        node = open_node(Place.parse(path))
     from blizzarr.array import Array
     from blizzarr.display import facts
     from blizzarr.display.sizes import Stored, grid_text, shape_text, stored

@@ -28,20 +28,26 @@ def run(
     from blizzarr.config import config
     from blizzarr.formats import is_complete
     from blizzarr.hierarchy.remove import remove_node
+    from blizzarr.size_text import count_text
+    from blizzarr.stores import LocalStore
 
     if not is_complete(node.metadata):
         raise typer.BadParameter(
-            f"expected an array or a group, found {place.text!r}, a directory with such below it; name one of them",
+            f"expected an array or a group, found {place.text!r}, a plain directory with some below it; name one of them",
             param_hint="PATH",
         )
     if isinstance(node, Array):
         what = f"the array {place.text} {node.shape}"
     else:
         count = node.nmembers(max_depth=None)
-        what = f"the group {place.text} and the {count} arrays and groups in it" if count else f"the group {place.text}"
+        what = f"the group {place.text}" + (f" and its {count_text(count, 'member')}" if count else "")
     if not yes and not typer.confirm(f"Remove {what}?"):
         typer.echo("Nothing was removed.", err=True)
         raise typer.Exit(1)
     with config.set(keep_foreign_files=keep_foreign):
         remove_node(node.store, node.path, implied=True)
+    if not node.path and isinstance(node.store, LocalStore):
+        root = node.store.root
+        if not root.is_symlink() and not any(root.iterdir()):
+            root.rmdir()
     typer.echo(f"Removed {what}.", err=True)

@@ -10,7 +10,8 @@ from textwrap import wrap
 
 def columns() -> int | None:
     """Return the width of the terminal; None if standard output is none, where programs read whole lines."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    # There is no sys.stdout if the shell has closed it: `>&-`.
+    return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else None
 
 
 def facts_lines(rows: Sequence[tuple[str, str]], width: int | None) -> Iterator[str]:

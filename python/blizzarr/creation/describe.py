@@ -26,6 +26,7 @@ from blizzarr.formats import Format, arranged, format_named
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.model import MAX_RANK, ArrayMeta, ChunkGrid, ChunkKeys, GroupMeta, RegularGrid
 from blizzarr.problems import Problems
+from blizzarr.size_text import count_text
 
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
@@ -318,7 +319,7 @@ def _names(given: Iterable[str | None] | None, rank: int) -> tuple[str | None, .
     if given is None:
         return None
     names = None if isinstance(given, str) else tuple(given)
-    expected = f"{rank} names, one for each dimension; None for one without a name"
+    expected = f"{count_text(rank, 'name')}, one for each dimension; None for one without a name"
     if names is None or len(names) != rank:
         raise MetadataError(problems=[Problem("dimension_names", expected, repr(given))])
     problems = [

@@ -10,7 +10,7 @@ BEGINNING: Final = 512
 
 _OTHERS: Final = (
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "open it with h5py"),
-    (0, b"CDF", "a netCDF file", "open it with netCDF4"),
+    (0, b"CDF", "a netCDF file", "open it with xarray"),
     (0, b"\x1f\x8b", "a gzip file", "decompress it first"),
     (0, b"\x28\xb5\x2f\xfd", "a Zstandard file", "decompress it first"),
     (0, b"BZh", "a bzip2 file", "decompress it first"),
@@ -18,8 +18,8 @@ _OTHERS: Final = (
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, and open the directory"),
     (0, b"Rar!\x1a\x07", "a RAR archive", "unpack it, and open the directory"),
     (257, b"ustar", "a tar archive", "unpack it, and open the directory"),
-    (0, b"II*\0", "a TIFF image", "open it as an image"),
-    (0, b"MM\0*", "a TIFF image", "open it as an image"),
+    (0, b"II*\0", "a TIFF image", "read it with tifffile"),
+    (0, b"MM\0*", "a TIFF image", "read it with tifffile"),
     (0, b"\x89PNG", "a PNG image", "open it as an image"),
     (0, b"\xff\xd8\xff", "a JPEG image", "open it as an image"),
     (0, b"GIF8", "a GIF image", "open it as an image"),

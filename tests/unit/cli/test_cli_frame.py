@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from blizzarr.cli import progress
+from blizzarr.cli.failing import say
 from blizzarr.cli.place import Place, complete_path
 
 Run = Callable[..., "tuple[int, str, str, bytes]"]
@@ -38,6 +39,24 @@ def test_help_of_each_verb_has_an_example(run: Run, verb: str) -> None:
 
 def test_version(run: Run) -> None:
     assert run("--version").out == f"blizzarr {version('blizzarr')}\n"
+
+
+@pytest.mark.parametrize(("no_colour", "name"), [("", "\x1b[31m\x1b[1mblizzarr:\x1b[0m"), ("1", "blizzarr:")])
+def test_errors_have_a_colour_unless_the_user_wants_none(
+    monkeypatch: pytest.MonkeyPatch, no_colour: str, name: str
+) -> None:
+    """NO_COLOR was heeded by everything but errors; see https://no-color.org."""
+    said: list[str] = []
+    monkeypatch.setattr("typer.echo", lambda text, err: said.append(text))
+    monkeypatch.setenv("NO_COLOR", no_colour)
+    say("red", "x")
+    assert said == [f"{name} x"]
+
+
+def test_info_without_standard_output(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell closes it by `>&-`."""
+    monkeypatch.setattr("sys.stdout", None)
+    assert run("info", data)[:3] == (0, "", "")
 
 
 @pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)

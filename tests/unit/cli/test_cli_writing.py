@@ -67,6 +67,8 @@ def test_a_new_path_below_a_name_in_zarr_makes_the_groups_above(run: Run, tmp_pa
         (["--shape", "3", "--dtype", "int8", "-a", "title"], 2, "expected NAME=VALUE, found 'title'"),
         (["--shape", "3", "--dtype", "int8", "-z", "crc32c:3"], 2, "expected NAME:OPTION=VALUE,... like zstd:level=5"),
         (["--shape", "3", "--dtype", "int8", "-z", "brotli"], 1, "brotli"),
+        (["--shape", "3", "--dtype", "int8", "-z", '{"name": "zstd"'], 2, 'expected valid JSON, found \'{"name": '),
+        (["--shape", "3", "--dtype", "int8", "--dimension-names", "y,x"], 1, "expected 1 name, one for each dimension"),
         (["--shape", "3", "--dtype", "int8", "-z", "ztsd:5"], 1, "did you mean zstd?"),
         (["--shape", "3", "--dtype", "int8", "-z", "gzip:level=77"], 1, "expected an integer in [0, 9], found 77"),
         (
@@ -208,9 +210,23 @@ def test_rm(run: Run, data: Path) -> None:
     assert list(blizzarr.open_group(data, mode="r")) == ["brain", "series"]
     code, _, err, _ = run("rm", f"{data}/brain", "--yes", "--keep-foreign")
     assert code == 0
-    assert err == "Removed the group data.zarr/brain and the 2 arrays and groups in it.\n"
+    assert err == "Removed the group data.zarr/brain and its 2 members.\n"
     assert list(blizzarr.open_group(data, mode="r")) == ["series"]
     assert notes.read_text() == "mine"
+
+
+def test_rm_of_everything_leaves_no_empty_directory(run: Run, data: Path) -> None:
+    notes = data / "notes.txt"
+    notes.write_text("mine")
+    code, _, err, _ = run("rm", f"{data}/brain", "-y")
+    assert (code, err) == (0, "Removed the group data.zarr/brain and its 2 members.\n")
+    code, _, err, _ = run("rm", data, "-y", "--keep-foreign")
+    assert (code, err) == (0, "Removed the group data.zarr and its 1 member.\n")
+    assert list(data.iterdir()) == [notes]
+    notes.unlink()
+    blizzarr.create_array(data, shape=3, dtype="int8")
+    assert run("rm", data, "-y").code == 0
+    assert not data.exists()
 
 
 def test_rm_asks(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +302,7 @@ def test_copy_what_is_intact(run: Run, data: Path, volume: np.ndarray) -> None:
 
 def test_consolidate(run: Run, data: Path) -> None:
     result = run("consolidate", f"{data}/brain")
-    assert (result.code, result.err) == (0, f"Consolidated the metadata of 2 arrays and groups in {data}/brain.\n")
+    assert (result.code, result.err) == (0, f"Consolidated the metadata of 2 members of {data}/brain.\n")
     assert sorted(blizzarr.open_group(data, path="brain", mode="r").metadata.consolidated) == ["mask", "t1"]
     assert run("consolidate", f"{data}/series").code == 1
     assert run("copy", f"{data}/brain", "out.zarr").code == 0
