@@ -33,7 +33,7 @@ def run(
 
     if not is_complete(node.metadata):
         raise typer.BadParameter(
-            f"expected an array or a group, found {place.text!r}, a plain directory with some below it; name one of them",
+            f"expected an array or a group, found {place.text!r}, a plain directory above some; name one of them",
             param_hint="PATH",
         )
     if isinstance(node, Array):

@@ -90,7 +90,7 @@ def test_a_directory_that_no_document_makes_a_group(run: Run, tmp_path: Path) ->
     assert run("ls", tmp_path)[:3] == (0, "a/\n", "")
     refused = run("rm", "-y", tmp_path)
     assert refused.code == 2
-    assert "a plain directory with some below it" in " ".join(refused.err.replace("\u2502", "").split())
+    assert "a plain directory above some" in " ".join(refused.err.replace("\u2502", "").split())
     assert (tmp_path / "a/b.zarr/zarr.json").is_file()
     assert blizzarr.open_group(tmp_path, mode="r").info.zarr_format == "v3"
 
