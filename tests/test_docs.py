@@ -89,6 +89,13 @@ def test_links_lead_somewhere(page: Path, name: str) -> None:
     assert name == "README.md" or re.search(rf"[:-] {name}$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
 
 
+def test_the_reference_has_modules_that_are_there() -> None:
+    """`make site` ended in a KeyError after one was removed."""
+    modules = re.findall(r'^    "(blizzarr[\w.]*)": "', (ROOT / "website/hooks.py").read_text(), re.MULTILINE)
+    assert "blizzarr.testing.stores" in modules
+    assert [name for name in modules if importlib.util.find_spec(name) is None] == []
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.stem for example in EXAMPLES])
 def test_example(example: Path, tmp_path: Path) -> None:
     """An example ends without an error; each asserts what it shows."""

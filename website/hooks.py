@@ -40,8 +40,6 @@ MODULES = {
     "blizzarr.zarr": "zarr-python's interface",
     "blizzarr.zarr_pipeline": "the pipeline for zarr-python",
     "blizzarr.testing.stores": "the contract of stores",
-    "blizzarr.testing.strategies": "strategies for Hypothesis",
-    "blizzarr.testing.reference": "a model of the engine",
 }
 ERRORS = "reference/blizzarr.errors.md"
 # What stands for the base classes that only share code.
