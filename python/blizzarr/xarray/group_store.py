@@ -107,6 +107,12 @@ class GroupStore(ZarrStore):
                 raise ValueError(
                     f"append_dim={self._append_dim!r} does not match any existing dataset dimensions {dimensions}"
                 )
+        short = [name for name in new if self._append_dim in variables[name].dims]
+        if short and (end := self._stored_end()):
+            raise ValueError(
+                f"expected variables that are there, found {short!r}, which would have no elements for the {end} that "
+                f"are stored along {self._append_dim!r}. Write them for the whole dimension first, without append_dim"
+            )
         encoded, attributes = self.encode({name: variables[name] for name in new}, attributes)
         encoded |= self._encoded_as_stored({name: variables[name] for name in there})
         for name in there:

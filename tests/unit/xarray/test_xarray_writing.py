@@ -434,6 +434,14 @@ def test_xarrays_own_way_into_a_store_appends_all_of_a_dataset(tmp_path: Path) -
     xr.testing.assert_identical(opened(tmp_path / "a.zarr"), counted(5))
 
 
+def test_append_of_a_variable_that_is_not_there(tmp_path: Path) -> None:
+    """A misspelled name left a dataset that nobody could open, as its variables had two lengths."""
+    counted().blizzarr.to_zarr(tmp_path / "a.zarr")
+    with pytest.raises(ValueError, match=r"found \['typo'\], which would have no elements for the 8 that are stored"):
+        counted(2, 8).rename(t="typo").blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "a.zarr", engine="blizzarr"), counted())
+
+
 def test_append_where_a_variable_is_shorter_than_the_coordinate(tmp_path: Path) -> None:
     """What is appended to both would be apart: nothing is written until the shorter one has caught up."""
 
