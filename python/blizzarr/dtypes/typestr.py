@@ -186,6 +186,9 @@ def _spelled(dtype: DataType, endian: str | None) -> Any:
         return _fields(dtype, endian)
     if dtype.numpy.kind not in "biufcSUVMm" or (dtype.numpy.kind == "V" and dtype.kind is not Kind.RAW):
         return None
+    if dtype.numpy.isbuiltin == 2:
+        # A type of a package: ml_dtypes says of float8_e5m2 that its kind is "f".
+        return None
     if not dtype.swap_unit:
         return dtype.numpy.str.replace("<", "|").replace(">", "|")
     if not dtype.numpy.isnative or endian is None:

@@ -286,7 +286,7 @@ def test_everything_that_cannot_be_said_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("dtype", ["M8[25s]", "M8", "string", "bytes"])
+@pytest.mark.parametrize("dtype", ["M8[25s]", "M8", "complex_float8_e5m2", "string", "bytes"])
 def test_data_types_that_cannot_be_said(dtype: str) -> None:
     """D-137 D-138: units are whole and named; elements have one size."""
     codecs = {"string": ["vlen-utf8"], "bytes": ["vlen-bytes"]}.get(dtype, ["bytes"])
