@@ -30,6 +30,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.stores import Store
+from blizzarr.stores.requests import abandon
 
 if TYPE_CHECKING:
     from blizzarr.group_info import GroupInfo
@@ -127,6 +128,8 @@ class Group(GroupMembers):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:
+            abandon(self._store)
         self.close()
 
     def close(self) -> None:

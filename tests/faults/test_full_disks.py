@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from soak import power_cuts
 from support.child import answer
 
 NOISE = np.random.default_rng(0).integers(0, 256, (8, 1 << 16), "uint8")
+MUCH = np.random.default_rng(1).integers(0, 256, (32, 1 << 16), "uint8")
 
 
 @pytest.fixture
@@ -126,6 +127,33 @@ def test_row_085_a_new_zip_file_that_gets_no_room(small: Path) -> None:
         copied = blizzarr.copy(noise[:number], small / "x.zip", chunks=(1, 1 << 16), compressors=None, overwrite=True)
         copied.store.close()
         assert (blizzarr.open_array(small / "x.zip", mode="r")[...] == noise[:number]).all()
+    assert [left.name for left in small.iterdir()] == ["x.zip"]
+
+
+def one(path: Path) -> None:
+    blizzarr.save(path, kept=NOISE[0], lost=MUCH)
+
+
+def member(path: Path) -> None:
+    blizzarr.open_group(path, mode="w").create_array("lost", data=MUCH)
+
+
+def elements(path: Path) -> None:
+    array = blizzarr.create_array(path, shape=(32, 1 << 16), dtype="uint8", overwrite=True)
+    array[...] = MUCH
+
+
+@pytest.mark.filterwarnings("ignore:.*the file that was there stays.*:UserWarning")
+@pytest.mark.parametrize("write", [one, member, elements])
+def test_row_085_a_zip_file_that_is_not_replaced(small: Path, write: Callable[[Path], None]) -> None:
+    """The old file stays when the new one has no room, also when nobody refers to the new one any more."""
+    blizzarr.save(small / "x.zip", np.arange(5))
+    with pytest.raises(StoreError) as raised:
+        write(small / "x.zip")
+    assert raised.value.errno == errno.ENOSPC
+    del raised
+    gc.collect()
+    assert blizzarr.load(small / "x.zip").tolist() == [0, 1, 2, 3, 4]  # type: ignore[union-attr]
     assert [left.name for left in small.iterdir()] == ["x.zip"]
 
 

@@ -33,7 +33,7 @@ from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
-from blizzarr.stores.requests import publish
+from blizzarr.stores.requests import complete, publish
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
@@ -172,7 +172,7 @@ def copy(
     meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
     record = Record(target, node_path)
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
-    with workers_of(executor, *stores, *([target] if stores else [])) as workers:
+    with complete(dest, target), workers_of(executor, *stores, *([target] if stores else [])) as workers:
         if groups:
             if not (resume or overwrite):
                 _refuse_interrupted(record, jobs)

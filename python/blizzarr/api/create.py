@@ -25,6 +25,7 @@ from blizzarr.keywords import exact_keywords, name_keywords, unknown_keywords
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import StoreLike, resolve
+from blizzarr.stores.requests import complete
 
 
 def create_array(
@@ -122,7 +123,8 @@ def create_array(
     """
     check_option_names(options)
     resolved, path = _place(store, name, overwrite)
-    return make_array(resolved, path, shape=shape, dtype=dtype, data=data, overwrite=overwrite, **options)
+    with complete(store, resolved):
+        return make_array(resolved, path, shape=shape, dtype=dtype, data=data, overwrite=overwrite, **options)
 
 
 name_keywords(create_array, DEFAULTS)

@@ -18,6 +18,7 @@ from blizzarr.hierarchy.place import place_node
 from blizzarr.keywords import exact_keywords, unknown_keywords
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
+from blizzarr.stores.requests import complete
 
 
 def save(store: StoreLike, *arrays: Any, path: str | None = "", zarr_format: ZarrFormat = None, **named: Any) -> None:
@@ -68,7 +69,8 @@ def save_array(store: StoreLike, data: Any, *, path: str | None = "", **options:
     shape = options.get("shape")
     values = as_data(data, options.get("dtype"), None if shape is None else lengths_of(shape))
     resolved, node_path = resolve(store, "w", path)
-    make_array(resolved, node_path, data=values, overwrite=True, **options)
+    with complete(store, resolved):
+        make_array(resolved, node_path, data=values, overwrite=True, **options)
     _finish(store, resolved)
 
 
@@ -104,9 +106,10 @@ def save_group(
         if isinstance(data, Array):
             refuse_to_lose(data, resolved, node_path)
     zarr_format = choose_format(resolved, node_path, zarr_format)
-    place_node(resolved, node_path, describe_group(zarr_format=zarr_format), overwrite=True)
-    for name, data in values.items():
-        make_array(resolved, join(node_path, name), data=data, zarr_format=zarr_format)
+    with complete(store, resolved):
+        place_node(resolved, node_path, describe_group(zarr_format=zarr_format), overwrite=True)
+        for name, data in values.items():
+            make_array(resolved, join(node_path, name), data=data, zarr_format=zarr_format)
     _finish(store, resolved)
 
 

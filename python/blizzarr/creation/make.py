@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from blizzarr.array import Array
 from blizzarr.array.lazy import LazyArray
 from blizzarr.array.objects import check_objects
+from blizzarr.array.stored import stored_chunks
 from blizzarr.config import config
 from blizzarr.creation.describe import (
     ArrayOptions,
@@ -20,7 +21,7 @@ from blizzarr.creation.describe import (
 from blizzarr.creation.elements import as_data, check_convertible, type_of
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.errors import BlizzarrError, ConflictError
-from blizzarr.formats import find_again, format_named
+from blizzarr.formats import document_keys, find_again, format_named
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.hierarchy.remove import remove_node
 from blizzarr.model import ArrayMeta
@@ -80,7 +81,7 @@ def make_array(
             # in the meantime stays.
             with suppress(BlizzarrError):
                 if _is_in_place(array):
-                    remove_node(store, path)
+                    _take_back(array)
             raise
         if not _is_in_place(array):
             raise ConflictError(
@@ -90,6 +91,18 @@ def make_array(
                 store=str(store),
             )
     return array
+
+
+def _take_back(array: Array) -> None:
+    """Remove a new array; a zip file, which deletes nothing, no longer lists it."""
+    store, path = array.store, array.path
+    unlist = getattr(store, "unlist", None)
+    if unlist is None:
+        remove_node(store, path)
+        return
+    chunks = (key for key, _ in stored_chunks(store, path, array.metadata))
+    for key in {*chunks, *document_keys(path, array.metadata)}.intersection(store.list()):
+        unlist(key)
 
 
 def _is_in_place(array: Array) -> bool:

@@ -18,6 +18,7 @@ from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import resolve
 from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.requests import complete
 from blizzarr.stores.shared_writes import keeps_all_parts
 
 
@@ -143,7 +144,8 @@ def to_zarr(
     if not keeps_all_parts(stored.store):
         array = array.rechunk(_aligned(array, stored, bounds))
     regions = None if region is None else tuple(slice(start, stop) for start, stop in bounds)
-    return da.store(array, stored, lock=False, regions=regions, compute=compute, return_stored=return_stored)
+    with complete(target, stored.store):
+        return da.store(array, stored, lock=False, regions=regions, compute=compute, return_stored=return_stored)
 
 
 def _given(**options: Any) -> dict[str, Any]:

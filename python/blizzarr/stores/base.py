@@ -14,7 +14,7 @@ from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.ranges import slice_ranges
-from blizzarr.stores.requests import each, is_remote
+from blizzarr.stores.requests import abandon, each, is_remote
 
 
 class BaseStore(Store, ABC):
@@ -99,6 +99,8 @@ class BaseStore(Store, ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:
+            abandon(self)
         self.close()
 
     def _allow_what(self, store: Store) -> None:

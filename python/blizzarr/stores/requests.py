@@ -5,7 +5,9 @@ The order of the changes is undefined; after an error some of them were made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from blizzarr.config import config
@@ -28,6 +30,24 @@ def publish(store: Store) -> None:
     flush: Callable[[], None] | None = getattr(store, "flush", None)
     if flush is not None and not getattr(store, "shows_at_once", False):
         flush()
+
+
+def abandon(store: Store) -> None:
+    """Leave the file that a store would replace, for stores that do so at once when they are closed."""
+    method: Callable[[], None] | None = getattr(store, "abandon", None)
+    if method is not None:
+        method()
+
+
+@contextmanager
+def complete(given: object, store: Store) -> Iterator[None]:
+    """A context that abandons a store after an error, if it was opened for this: if what was given is a path."""
+    try:
+        yield
+    except BaseException:
+        if isinstance(given, str | os.PathLike):
+            abandon(store)
+        raise
 
 
 def is_remote(store: object) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
-from blizzarr.stores.requests import each
+from blizzarr.stores.requests import abandon, each
 
 _OF_STORE: Final = ("native", "object_client", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
 """The attributes that a handle takes from its store, if the store has them."""
@@ -116,6 +116,10 @@ class StoreWrapper(BaseStore):
         close = getattr(self.store, "close", None)
         if close is not None:
             close()
+
+    def abandon(self) -> None:
+        """Leave the file that the store underneath would replace."""
+        abandon(self.store)
 
 
 class StoreHandle(StoreWrapper):

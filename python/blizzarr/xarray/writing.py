@@ -23,6 +23,7 @@ from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.requests import complete
 from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
@@ -136,7 +137,7 @@ def to_zarr(
     arrays = [array for variable in everything for array in unread(variable)]
     place = _place(store, mode, group, consolidated, storage_options, zarr_format, arrays, chunked)
     close = closing_of(store, place.store)
-    with closed_after(close, only_errors=not compute):
+    with closed_after(close, only_errors=not compute), complete(store, place.store):
         there = place.there
         form = choose_format(place.store, place.path, zarr_format) if there is None else there.metadata.format
         options: dict[str, Any] = {

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from blizzarr.errors import ArchiveError, ConflictError, StoreError
+from blizzarr.problems import warn
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.regular import open_file
 from blizzarr.stores.zip.directory import read_directory
@@ -38,6 +39,7 @@ class Archive:
         self._renamed = False  # to where it goes, which is not known to be on the device yet
         self._changed = False
         self._closed = False
+        self._lacking: set[str] = set()  # keys whose values could not be appended
         self._reads_only = file is not None  # as long as nothing is added, so that nobody else is kept from adding
         self._writer = os.getpid()  # what a forked child inherits is not its to finish: two would write one end
         self._files = [] if file is None else [file]
@@ -116,7 +118,9 @@ class Archive:
         data = plain if packed is None else packed
         method = STORED if packed is None else DEFLATED
         entry = new_entry(key, method=method, crc=crc, stored_size=len(data), size=len(plain), offset=file.size)
+        self._lacking.add(key)
         file.append(pack_local(entry), data)
+        self._lacking.discard(key)
         self.entries[key] = entry
         self._changed = True
 
@@ -124,7 +128,7 @@ class Archive:
         """Leave an entry out of the directories that are written from now on; its bytes stay in the file."""
         self._for_writing()
         del self.entries[key]
-        self._changed = True
+        self._changed = bool(self.entries) or self._new is None
 
     def flush(self) -> None:
         """Write the directory of all entries and publish the file. One caller at a time."""
@@ -148,9 +152,22 @@ class Archive:
         self.flush()
         self._release()
 
+    def abandon(self) -> bool:
+        """Close the file without publishing it, and return True, if it was to replace one that is there."""
+        if self._closed or not self._replaces or self._new is None or self._writer != os.getpid():
+            return False
+        if not os.path.lexists(self.path):
+            return False
+        self._release()
+        self._new.discard()
+        return True
+
     def finish(self) -> None:
-        """Close the file for good, also if it cannot be flushed."""
+        """Close the file for good, also if it cannot be flushed; abandon one that lacks a value."""
         try:
+            if self._lacking and self.abandon():
+                lacking = ", ".join(sorted(self._lacking)[:5])
+                warn(f"{self.path}: the file that was there stays, as {lacking} could not be stored in the new one")
             self.close()
         finally:
             self._release()

@@ -36,7 +36,7 @@ class ZipStore(BaseStore):
     - Others see new values after `flush` or `close`, which write the directory at the end of the file. If a writer is
       killed, the file has what the last `flush` listed; opening it again warns that there was more.
     - A new file gets its name with the first `flush` or `close`, not before; with mode ``"w"`` it then replaces an
-      existing one.
+      existing one, which stays if a ``with`` block over the store ends with an error.
     - Entries that could lead out of the store (``../x``, ``/x``) are skipped, and backslashes in names, which old
       programs for Windows wrote, are read as slashes, both with a warning.
       Entries that cannot be read (links, encrypted, another compression, wrong size or checksum) are an error, never
@@ -233,6 +233,11 @@ class ZipStore(BaseStore):
         """
         with failures("close", "", self), self._lock.held(store=self):
             self._archive.close()
+
+    def abandon(self) -> None:
+        """Close a new file that was to replace one that is there, and leave that one; do nothing in any other case."""
+        with self._lock.held(store=self):
+            self._archive.abandon()
 
     def __reduce__(self) -> tuple[object, ...]:
         if not self.read_only and self._archive.is_open:
