@@ -18,6 +18,7 @@ from blizzarr.formats import (
     OmeChange,
     detect,
     encode,
+    find_again,
     format_named,
     format_of,
     has_consolidated,
@@ -339,15 +340,16 @@ def _place_groups(record: Record, mark: str, groups: dict[str, GroupMeta], *, re
         record.write(mark, None, 0)
 
     for path, metadata in groups.items():
-        here = detect(store, path) if resume else None
-        if isinstance(here, ArrayMeta):
+        here = find_again(store, path) if resume else None
+        if here is not None and isinstance(here.meta, ArrayMeta):
             raise NodeExistsError("expected an interrupted copy of a group, found an array", array=f"/{path}")
         outermost = path == record.path
-        if here is None:
+        if outermost and here is not None:
+            record.done(mark, None, 0)
+        if here is None or not here.documents:  # a group without a document of its own lacks the attributes
             before = begin if outermost else None
             place_node(store, path, metadata, overwrite=overwrite and outermost, before=before, copied=True)
         elif outermost:
-            record.done(mark, None, 0)
             begin()
 
 

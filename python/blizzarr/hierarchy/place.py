@@ -189,7 +189,7 @@ def _taken(store: Store, path: str, meta: Node, here: StoredNode | BlizzarrError
         return None
     for keys, _ in listings.values():
         for key in keys:
-            if node_of(key, relatives(form, path) or (form,)) == path:
+            if node_of(key, relatives(form, path) or (form,)) == path and not _is_left(store, key, encode(meta, path)):
                 return key
             if key.rpartition("/")[2] == REMOVAL:
                 return _REMOVED.format(key)
@@ -214,6 +214,11 @@ def _taken(store: Store, path: str, meta: Node, here: StoredNode | BlizzarrError
     return None
 
 
+def _is_left(store: Store, key: str, documents: dict[str, bytes]) -> bool:
+    """Return whether this document, not the last, is one that an interrupted creation of the same node has left."""
+    return key in [*documents][:-1] and store.get(key) == documents[key]
+
+
 def _taken_by_implicit(store: Store, path: str, meta: Node, here: StoredNode) -> str | None:
     """Return the prefix of the nodes that imply a group here; None if the new node may take the place of the group."""
     form = format_of(here.meta)
@@ -235,6 +240,10 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
         for node_path, documents in new.items():
             if put(store, {}, documents):
                 done += documents
+            elif node_path == path and put(
+                store, {key: value for key, value in documents.items() if _is_left(store, key, documents)}, documents
+            ):
+                continue
             elif node_path == path and overwrite:
                 for key, value in documents.items():
                     store.set(key, value)

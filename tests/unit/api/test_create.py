@@ -267,3 +267,18 @@ def test_options_that_there_are_not() -> None:
     with pytest.raises(TypeError, match=r"unexpected keyword arguments: qqqq; there are shape, dtype, chunks,"):
         api.copy(np.arange(3), {}, qqqq=None)
     assert "x" not in root
+
+
+@pytest.mark.parametrize(("zarr_format", "first"), [(2, ".zattrs"), (1, "attrs")])
+def test_a_creation_that_was_interrupted_can_be_repeated(zarr_format: int, first: str) -> None:
+    """Attributes come first; alone, the same ones are what an earlier attempt has left, others somebody else's."""
+    whole: dict[str, bytes] = {}
+    options: Any = {"shape": 3, "dtype": "int16", "zarr_format": zarr_format}
+    api.create_array(whole, attributes={"a": 1}, **options)
+    left = {first: whole[first]}
+    with pytest.raises(NodeExistsError, match=first):
+        api.create_array(left, attributes={"a": 2}, **options)
+    api.create_array(left, attributes={"a": 1}, **options)
+    assert left == whole
+    with pytest.raises(NodeExistsError):
+        api.create_array(left, attributes={"a": 1}, **options)

@@ -113,3 +113,18 @@ def test_a_zip_file_does_not_list_the_record_in_the_end(tmp_path: Path, there: b
     assert not [name for name in names if "blizzarr" in name]
     assert list(kinds(tmp_path / "x.zip")) == (["foreign"] if there else [])
     assert blizzarr.diff(hierarchy(3), tmp_path / "x.zip").same
+
+
+@pytest.mark.parametrize("zarr_format", [2, "v3_draft"])
+def test_attributes_that_were_stored_before_their_node(zarr_format: Any) -> None:
+    """They are not somebody else's, and a group that is there without its attributes gets them."""
+    source: dict[str, Any] = {}
+    group = blizzarr.create_group(source, zarr_format=zarr_format, attributes={"first": 1})
+    group.create_group("g", attributes={"of": "group"})
+    group.create_array("g/a", data=np.arange(1, 7), chunks=3, attributes={"of": "array"})
+    dest = Kept({})
+    blizzarr.copy(source, dest)
+    for number, state in enumerate(dest.states):
+        blizzarr.copy(source, state, resume=True)
+        assert blizzarr.diff(source, state).same, number
+        assert list(kinds(state)) == [], number
