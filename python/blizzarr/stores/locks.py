@@ -122,17 +122,19 @@ class KeyLocks:
     def held(self, name: Hashable) -> Iterator[None]:
         """Hold the lock of a name; the thread that holds it already does not wait for itself."""
         with self._changing:
-            entry = self._entries.setdefault(name, _Entry())
+            # A signal handler that uses the name here may remove the entry, which is not counted yet: it is put back.
+            entry = self._entries.get(name) or _Entry()
             entry.users += 1
+            self._entries[name] = entry
         try:
             with entry.lock:
                 yield
         finally:
             with self._changing:
                 entry.users -= 1
-                # In a forked child there may be another entry by now.
+                # In a forked child there may be another entry by now; after a signal handler, none.
                 if not entry.users and self._entries.get(name) is entry:
-                    del self._entries[name]
+                    self._entries.pop(name, None)
 
     def _renew(self) -> None:
         self._entries: dict[Hashable, _Entry] = {}
