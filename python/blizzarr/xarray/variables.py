@@ -39,8 +39,8 @@ class StoredArray(BackendArray):
             select = self.source.vindex.__getitem__
         elif isinstance(key, indexing.OuterIndexer):
             select = self.source.oindex.__getitem__
-        # A lone element is a scalar, and one of text or bytes would have its own length.
-        return np.asarray(select(key.tuple), self.dtype)
+        # With an ellipsis, a lone element is an array without axes: it may be a list itself, or shorter than its type.
+        return np.asarray(select((*key.tuple, ...)), self.dtype)
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
         return await asyncio.to_thread(self.__getitem__, key)

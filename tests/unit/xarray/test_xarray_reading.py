@@ -107,6 +107,16 @@ def test_a_lone_element_keeps_the_length_of_its_type(values: list[Any]) -> None:
     assert (found[0].values.dtype, found[0].item()) == (expected.dtype, expected[0])
 
 
+def test_a_lone_element_that_is_a_list_stays_one_element() -> None:
+    group = blizzarr.create_group({}, zarr_format=2)
+    lists = group.create_array(
+        "s", shape=2, dtype=object, filters=[{"id": "json2"}], attributes={"_ARRAY_DIMENSIONS": ["x"]}
+    )
+    lists[1] = [1, "a"]
+    found = xr.open_dataset(group, engine=Engine).s[1].load()
+    assert (found.shape, found.values.shape, found.item()) == ((), (), [1, "a"])
+
+
 POINTS = xr.DataArray([0, 2, 1], dims="p")
 OTHERS = xr.DataArray([3, 1, 0], dims="p")
 FAR = xr.DataArray([[0], [5]], dims=("q", "r"))
