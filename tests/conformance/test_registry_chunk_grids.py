@@ -53,6 +53,8 @@ def test_rectangular() -> None:
     assert older.chunks == ((1, 2, 3), 4)
     assert older.metadata.chunk_grid.to_configuration() == {"kind": "inline", "chunk_shapes": [[1, 2, 3], 4]}
     assert older.metadata.chunk_grid.name == "rectilinear"
+    with pytest.raises(MetadataError, match=r"\.chunk_shape\[0\]: expected edge lengths that sum to at least 7"):
+        opened({}, (7, 6), data_type="uint16", chunk_grid=codec("rectangular", chunk_shape=[[1, 2, 3], 4]))
 
 
 def test_an_index_finds_its_chunk() -> None:

@@ -49,30 +49,11 @@ class RectilinearGrid(ChunkGrid):
     def from_configuration(
         cls, configuration: Mapping[str, Any], shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
     ) -> ChunkGrid | None:
-        before = len(problems.items)
         if configuration.keys() - set(_OPTIONS):
             members(configuration, "chunk_grid", problems, _OPTIONS)
         if (kind := configuration.get("kind", MISSING)) != "inline":
             problems.add(f"{PATH}.kind", '"inline"', kind)
-        path, value = f"{PATH}.chunk_shapes", configuration.get("chunk_shapes", MISSING)
-        if type(value) is not list:
-            problems.add(path, "a list of edge lengths, for each dimension", value)
-            return None
-        if not check_rank(value, path, None if shape is None else len(shape), problems):
-            return None
-        sizes: Sequence[int | None] = shape or [None] * len(value)
-        edges = [
-            edges_of(item, size, f"{path}[{axis}]", problems)
-            for axis, (item, size) in enumerate(zip(value, sizes, strict=True))
-        ]
-        axes = [axis for axis in edges if axis is not None]
-        if len(problems.items) > before:
-            return None
-        check_size([axis.longest(INT64_MAX) for axis in axes], path, dtype, problems)
-        if all(axis.is_even for axis in axes):
-            # The same chunks, as a grid that everything is quicker with; a document that has them keeps its spelling.
-            return RegularGrid(tuple(axis.length(0) for axis in axes))
-        return cls(tuple(axes))
+        return _grid(configuration, "chunk_shapes", shape, dtype, problems)
 
     def to_configuration(self) -> dict[str, Any]:
         return {"kind": "inline", "chunk_shapes": [axis.to_json() for axis in self.edges]}
@@ -100,8 +81,37 @@ class RectangularGrid(RectilinearGrid):
         cls, configuration: Mapping[str, Any], shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
     ) -> ChunkGrid | None:
         members(configuration, "chunk_grid", problems, ("chunk_shape",))
-        renamed = {"kind": "inline", "chunk_shapes": configuration.get("chunk_shape", MISSING)}
-        return RectilinearGrid.from_configuration(renamed, shape, dtype, problems)
+        return _grid(configuration, "chunk_shape", shape, dtype, problems)
+
+
+def _grid(
+    configuration: Mapping[str, Any],
+    option: str,
+    shape: tuple[int, ...] | None,
+    dtype: DataType | None,
+    problems: Problems,
+) -> ChunkGrid | None:
+    """Decode the option that has the edge lengths of each axis; `None` if a problem was added."""
+    before = len(problems.items)
+    path, value = f"{PATH}.{option}", configuration.get(option, MISSING)
+    if type(value) is not list:
+        problems.add(path, "a list of edge lengths, for each dimension", value)
+        return None
+    if not check_rank(value, path, None if shape is None else len(shape), problems):
+        return None
+    sizes: Sequence[int | None] = shape or [None] * len(value)
+    edges = [
+        edges_of(item, size, f"{path}[{axis}]", problems)
+        for axis, (item, size) in enumerate(zip(value, sizes, strict=True))
+    ]
+    axes = [axis for axis in edges if axis is not None]
+    if len(problems.items) > before:
+        return None
+    check_size([axis.longest(INT64_MAX) for axis in axes], path, dtype, problems)
+    if all(axis.is_even for axis in axes):
+        # The same chunks, as a grid that everything is quicker with; a document that has them keeps its spelling.
+        return RegularGrid(tuple(axis.length(0) for axis in axes))
+    return RectilinearGrid(tuple(axes))
 
 
 def edges_of(value: Any, size: int | None, path: str, problems: Problems) -> Edges | None:
