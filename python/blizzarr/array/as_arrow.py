@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import Any
 
@@ -29,7 +30,7 @@ def read_objects(binding: Binding, lowered: Lowered, dtype: DataType) -> Any:
     if not isinstance(table, NativeTable | ArrayTable):
         return as_arrow(read(binding, lowered), dtype)
     tokens = _with_axis(read(handle.tokens(table), lowered))
-    offsets, joined = table.join(np.ascontiguousarray(tokens))
+    offsets, joined = table.join(np.ascontiguousarray(tokens).reshape(-1))
     if isinstance(table, ArrayTable):
         made = arrow.LargeListArray.from_arrays(offsets, as_arrow(joined, dtype))
     else:
@@ -49,6 +50,8 @@ def as_arrow(elements: Any, dtype: DataType) -> Any:
     if dtype.name == optional.NAME:
         values, missing_ones = values["value"], ~values["is_valid"]
     flat = np.ascontiguousarray(values).reshape(-1)
+    if _has_inner_nul(flat):
+        flat = flat.astype(object)
     kind = {"string": arrow.large_string(), "bytes": arrow.large_binary()}.get(dtype.name)
     try:
         made = arrow.array(flat, type=kind, mask=None if missing_ones is None else missing_ones.reshape(-1))
@@ -66,9 +69,19 @@ def _with_axis(elements: Any) -> npt.NDArray[Any]:
 
 def _in_lists(made: Any, elements: npt.NDArray[Any]) -> Any:
     """Return an array of Arrow with the axes of these elements: those after the first are lists of a fixed size."""
-    for length in reversed(elements.shape[1:]):
-        made = _pyarrow().FixedSizeListArray.from_arrays(made, length)
+    arrow, shape = _pyarrow(), elements.shape
+    for axis in reversed(range(1, len(shape))):
+        kind = arrow.list_(made.type, shape[axis])
+        made = arrow.Array.from_buffers(kind, math.prod(shape[:axis]), [None], children=[made])
     return made
+
+
+def _has_inner_nul(flat: npt.NDArray[Any]) -> bool:
+    """Return whether a text or byte string of fixed length goes on behind a NUL, where pyarrow takes it to end."""
+    if flat.dtype.kind not in "SU" or flat.size == 0:
+        return False
+    units = flat.view(np.uint8 if flat.dtype.kind == "S" else np.uint32).reshape(flat.size, -1)
+    return bool(((units[:, :-1] == 0) & (units[:, 1:] != 0)).any())
 
 
 def _pyarrow() -> Any:

@@ -193,3 +193,22 @@ def test_a_group_is_no_data() -> None:
         with pytest.raises(TypeError, match=r"found Group, of which NumPy would take the names"):
             work()
     assert texts[...].tolist() == [""]
+
+
+@pytest.mark.parametrize(
+    "data", [np.array([[b"a\0b", b""], [b"\0c", b"abc"]]), np.array([["a\0b", ""], ["\0é", "abc"]])], ids=["S3", "U3"]
+)
+def test_what_is_behind_a_nul(data: Any) -> None:
+    """pyarrow alone takes an element of fixed length to end there."""
+    pytest.importorskip("pyarrow")
+    assert blizzarr.create_array({}, data=data, dtype=data.dtype).to_arrow().to_pylist() == data.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int16", "U3", str, bytes])
+@pytest.mark.parametrize("shape", [(3, 0), (2, 0, 3), (2, 3, 0), (0, 3)])
+def test_axes_without_elements(dtype: Any, shape: tuple[int, ...]) -> None:
+    """Lists of no elements are as many as there are along the axes before."""
+    pytest.importorskip("pyarrow")
+    made = blizzarr.create_array({}, shape=shape, dtype=dtype).to_arrow()
+    assert made.to_pylist() == np.empty(shape, object).tolist()
+    made.validate(full=True)
