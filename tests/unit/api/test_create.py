@@ -81,7 +81,7 @@ def test_a_whole_chain() -> None:
         ({"shape": (9,), "dtype": "u1", "chunks": 2, "shards": 3}, MetadataError, r"shards\[0\]: expected a multiple"),
         ({"shape": (4,), "dtype": "u1", "fill_value": 256}, MetadataError, r"fill_value: expected an integer in"),
         ({"shape": (4,), "dtype": "u1", "order": "K"}, MetadataError, "order: expected 'C' or 'F'"),
-        ({"shape": (4,), "dtype": "u1", "dimension_names": ["a", "b"]}, MetadataError, "expected 1 names"),
+        ({"shape": (4,), "dtype": "u1", "dimension_names": ["a", "b"]}, MetadataError, "expected 1 name,"),
         ({"shape": (4,), "dtype": "u1", "dimension_names": [3]}, MetadataError, r"dimension_names\[0\]"),
         ({"shape": (4,), "dtype": "u1", "attributes": {"a": np.zeros(2)}}, MetadataError, r"attributes\.a: .*tolist"),
         ({"shape": (4,), "dtype": "u1", "chunk_key_encoding": "v9"}, MetadataError, "chunk_key_encoding"),
