@@ -21,7 +21,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -341,8 +341,6 @@ fn spin_until(spin: Duration, done: impl Fn() -> bool) -> bool {
 #[derive(Default)]
 struct Pool {
     state: Mutex<State>,
-    /// Workers without work sleep here.
-    work: Condvar,
     /// Changes whenever a loop is listed: what a spinning worker looks at.
     listings: AtomicUsize,
     spinning: AtomicUsize,
@@ -355,15 +353,24 @@ struct State {
     /// The newest last.
     loops: Vec<Listed>,
     workers: usize,
-    sleeping: usize,
+    /// The workers that sleep. Who fell asleep last is woken first, because its buffers have their memory already.
+    sleepers: Vec<Thread>,
 }
 
 impl State {
     /// Counts the workers that are missing for so many seats, which are then to be started.
     fn hire(&mut self, seats: usize) -> Range<usize> {
         let missing = self.workers + 1..seats;
-        self.workers = self.workers.max(seats.saturating_sub(1));
+        // Each must be able to sleep.
+        if self.sleepers.try_reserve((self.workers + missing.len()).saturating_sub(self.sleepers.len())).is_err() {
+            return 0..0;
+        }
+        self.workers += missing.len();
         missing
+    }
+
+    fn wake(&mut self) {
+        self.sleepers.pop().iter().for_each(Thread::unpark);
     }
 }
 
@@ -391,12 +398,11 @@ impl Pool {
         self.listings.fetch_add(1, Ordering::Release);
         // A spinning worker needs no waking, and will wake others. One that stops spinning looks at the list again
         // under the mutex before it sleeps, so it cannot miss this loop.
-        let wake = state.sleeping > 0 && self.spinning.load(Ordering::Relaxed) == 0;
+        if self.spinning.load(Ordering::Relaxed) == 0 {
+            state.wake();
+        }
         let missing = state.hire(seats);
         drop(state);
-        if wake {
-            self.work.notify_one();
-        }
         self.start(missing);
     }
 
@@ -407,9 +413,7 @@ impl Pool {
         listed.seats = work.most;
         work.seats.store(work.most, Ordering::Relaxed);
         let missing = state.hire(work.most);
-        if state.sleeping > 0 {
-            self.work.notify_one();
-        }
+        state.wake();
         drop(state);
         self.start(missing);
     }
@@ -431,11 +435,7 @@ impl Pool {
     }
 
     fn unlist(&self, work: &Arc<Loop>) {
-        let mut state = self.state();
-        // From the end: the newest loop usually ends first.
-        if let Some(position) = state.loops.iter().rposition(|listed| Arc::ptr_eq(&listed.work, work)) {
-            state.loops.remove(position);
-        }
+        self.state().loops.retain(|listed| !Arc::ptr_eq(&listed.work, work));
     }
 
     /// What a worker does all its life.
@@ -470,9 +470,14 @@ impl Pool {
             if let Some(joined) = self.join(&mut state) {
                 return joined;
             }
-            state.sleeping += 1;
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.sleeping -= 1;
+            let (me, place) = (thread::current(), state.sleepers.len());
+            state.sleepers.push(me.clone());
+            // Whoever wakes it takes it out of the list.
+            while state.sleepers.get(place).is_some_and(|sleeper| sleeper.id() == me.id()) {
+                drop(state);
+                thread::park();
+                state = self.state();
+            }
         }
     }
 
@@ -485,8 +490,8 @@ impl Pool {
         // Both ordered by the mutex.
         work.running.fetch_add(1, Ordering::Relaxed);
         self.helping.fetch_add(1, Ordering::Relaxed);
-        if state.sleeping > 0 && state.loops.iter().any(Listed::wants_help) {
-            self.work.notify_one();
+        if state.loops.iter().any(Listed::wants_help) {
+            state.wake();
         }
         Some((work, seat))
     }

@@ -60,6 +60,36 @@ fn a_loop_that_waits_for_a_disk_has_more_threads() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes many threads")]
+fn whoever_fell_asleep_last_is_woken_first() {
+    let pool: &'static Pool = Box::leak(Box::default());
+    pool.grow(9);
+    let all_sleep = || {
+        while pool.state().sleepers.len() < 8 {
+            thread::yield_now();
+        }
+    };
+    let helpers = Mutex::new(HashSet::new());
+    for _ in 0..20 {
+        all_sleep();
+        let both = std::sync::Barrier::new(2);
+        let body = |_, seat| {
+            both.wait();
+            if seat > 0 {
+                helpers.lock().expect("no panic").insert(thread::current().id());
+            }
+            Ok(())
+        };
+        let work = Arc::new(Loop::new(&body, 2, 2, 2));
+        pool.list(&work, 2);
+        taking_part(&work, 0, &never);
+        pool.unlist(&work);
+        work.wait_for_helpers(SPIN, &never);
+    }
+    assert_eq!(helpers.into_inner().expect("no panic").len(), 1);
+}
+
+#[test]
 fn bodies_may_borrow_and_are_not_used_after_the_loop() {
     for round in 0..MANY {
         let sum = AtomicU64::new(0);
