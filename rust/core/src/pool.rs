@@ -454,16 +454,17 @@ impl Pool {
             work.leave();
             drop(work);
             self.helping.fetch_sub(1, Ordering::Release);
-            spin = spin_after(begun);
+            // More than there are processors have waited for requests or a disk: they would keep others from working.
+            spin = if seat < threads() { spin_after(begun) } else { Duration::ZERO };
             joined = self.join(&mut self.state());
         }
     }
 
     fn wait_for_work(&self, spin: Duration) -> (Arc<Loop>, usize) {
         let listings = self.listings.load(Ordering::Acquire);
-        // One is enough, who wakes the others; and those who waited for requests have not worked for so long.
+        // One is enough, who wakes the others.
         let is_first = self.spinning.fetch_add(1, Ordering::Relaxed) == 0;
-        spin_until(if is_first { spin } else { SPIN }, || self.listings.load(Ordering::Acquire) != listings);
+        spin_until(if is_first { spin } else { spin.min(SPIN) }, || self.listings.load(Ordering::Acquire) != listings);
         self.spinning.fetch_sub(1, Ordering::Relaxed);
         let mut state = self.state();
         loop {
