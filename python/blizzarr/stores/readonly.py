@@ -52,6 +52,10 @@ class ReadOnlyStore(StoreHandle):
     def delete_prefix(self, prefix: str) -> None:
         self._refuse(prefix)
 
+    def unlist(self, key: str) -> None:
+        """Raise `ReadOnlyError`."""
+        self._refuse(key)
+
     def flush(self) -> None:
         """Do nothing: nothing was set through this handle."""
 

@@ -11,7 +11,10 @@ from blizzarr.stores.conditional import try_discard, try_replace
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.requests import abandon, each
 
-_OF_STORE: Final = ("native", "object_client", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
+_OF_STORE: Final = (
+    *("native", "object_client", "unlist"),
+    *("version", "get_with_version", "get_ranges_of_version", "set_if_version"),
+)
 """The attributes that a handle takes from its store, if the store has them."""
 
 
@@ -125,8 +128,8 @@ class StoreWrapper(BaseStore):
 class StoreHandle(StoreWrapper):
     """Another handle of a store, which the engine bypasses: keys and values are those of the store.
 
-    So it has the native handle of the store, the client of one of objects, and the methods about versions, if the store
-    has them.
+    So it has the native handle of the store, the client of one of objects, the method of zip files that leaves keys out,
+    and the methods about versions, if the store has them.
     """
 
     def __getattr__(self, name: str) -> Any:

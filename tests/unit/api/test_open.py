@@ -11,6 +11,7 @@ import pytest
 
 from blizzarr import api
 from blizzarr.array import Array
+from blizzarr.caching import CachePool
 from blizzarr.config import config
 from blizzarr.errors import (
     MetadataError,
@@ -23,6 +24,7 @@ from blizzarr.errors import (
 )
 from blizzarr.group import Group
 from blizzarr.stores import LocalStore, MemoryStore, ZipStore
+from blizzarr.stores.readonly import read_only
 
 MODES: tuple[Any, ...] = ("r", "r+", "a", "w", "w-")
 
@@ -209,7 +211,9 @@ def test_zip_with_consolidated_metadata_can_change(tmp_path: Path, zarr_format: 
         root["a"] = np.arange(4)
         api.consolidate_metadata(root.store)
     with api.open_group(place, mode="a") as root:
-        root["b"] = np.arange(5)
+        with pytest.raises(ReadOnlyError):
+            read_only(root.store).unlist(".zmetadata")
+        root.cached(CachePool(1 << 20))["b"] = np.arange(5)
         root["a"].append([4])
     with api.open_group(place, mode="r") as root:
         assert root.metadata.consolidated is None
