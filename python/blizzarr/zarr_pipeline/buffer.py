@@ -28,9 +28,9 @@ class NDBuffer(cpu.NDBuffer):
     def empty(cls, shape: tuple[int, ...], dtype: npt.DTypeLike, order: Literal["C", "F"] = "C") -> Self:
         """Return a buffer whose elements are not set."""
         dtype = np.dtype(dtype)
-        # NumPy forgets the unit and the byte order of a generic date; a view has them.
-        elements: Any = empty_result(shape, dtype, order).view(dtype)
-        return cls(elements)
+        elements: Any = empty_result(shape, dtype, order)
+        # NumPy forgets the unit and the byte order of a generic date; a view, which owns no memory, has them.
+        return cls(elements if elements.dtype == dtype else elements.view(dtype))
 
 
 register_ndbuffer(NDBuffer, qualname="blizzarr.zarr_pipeline.NDBuffer")

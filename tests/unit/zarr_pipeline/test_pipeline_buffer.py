@@ -35,3 +35,14 @@ def test_memory_of_results_is_used_again(dtype: str, order: str, tmp_path: Path,
         memory = memory.base
     assert isinstance(memory, blizzarr._native.ResultMemory) == (dtype != "T")
     assert set(engine) == {"engine"}
+
+
+def test_small_results_own_their_memory() -> None:
+    """So they can be resized in place, as those of zarr-python."""
+    with zarr.config.set({"ndbuffer": "blizzarr.zarr_pipeline.NDBuffer"}):
+        array = zarr.create_array({}, shape=3, dtype="int32")
+        array[:] = [1, 2, 3]
+        result = array[:]
+    assert result.base is None
+    result.resize(2)
+    assert result.tolist() == [1, 2]
