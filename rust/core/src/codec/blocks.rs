@@ -34,8 +34,8 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Calls `work` with the index of the first element of each block, the block, and the place of what becomes of it; an element
-/// of `taken` bytes becomes one of `made`, and a block has at most so many elements.
+/// Calls `work` with the index of the first element of each block, the block, and the place of what becomes of it; a block
+/// has `most` elements at most, and an element of `taken` bytes becomes one of `made`.
 #[inline(always)]
 pub fn each(
     most: usize,

@@ -114,8 +114,8 @@ impl Cast {
         Ok(())
     }
 
-    /// Casts elements whose formats this machine has types for, one of which is the other's rule; `false` for others, or when
-    /// this is not what the rules tell of each: then what is stored means nothing.
+    /// Casts elements as this machine casts its own types, if the rules tell the same of each element; `false` if they do not,
+    /// or if there are no such types: then what is stored means nothing.
     #[inline(always)]
     fn run_directly(&self, src: &[u8], dst: &mut [u8]) -> bool {
         let (from, to, rule) = (self.from, self.to, self.out_of_range);

@@ -178,7 +178,7 @@ fn store_whole(format: Format, rule: OutOfRange, values: impl Iterator<Item = f6
     has_all
 }
 
-/// The same of whole numbers in float32, of which a vector has twice as many; it has all integers of 16 bits.
+/// The same for float32, which has all integers of 16 bits; a vector has twice as many of these numbers.
 #[inline(always)]
 pub fn store_float32(
     format: Format,
