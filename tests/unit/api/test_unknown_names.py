@@ -10,7 +10,7 @@ import pytest
 
 import blizzarr
 from blizzarr.array import ArrayWithoutData
-from blizzarr.errors import MetadataError, NodeTypeError, ReadOnlyError, UnknownExtensionError
+from blizzarr.errors import CodecError, MetadataError, NodeTypeError, ReadOnlyError, UnknownExtensionError
 from blizzarr.suppliers import SUPPLIERS, supplier
 
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -133,25 +133,26 @@ def test_what_may_be_ignored_is_ignored() -> None:
     assert blizzarr.open(store_with(change), path="a")[:].tolist() == [0, 1, 2, 3]
 
 
-def test_once_it_is_registered() -> None:
-    """The data are there when the array is opened again after its codec was registered."""
-    store = store_with({"codecs": ["bytes", "test.late"]})
+@pytest.mark.parametrize(("codec", "before"), [("test.late", UnknownExtensionError), ("lz4", CodecError)])
+def test_once_it_is_registered(codec: str, before: type[Exception]) -> None:
+    """The data are there when the array is opened again after its codec was registered; an alias gives way."""
+    store = store_with({"codecs": ["bytes", codec]})
+    store["a/c/0"] = b"anything"
     array = blizzarr.open(store, path="a")
-    with pytest.raises(UnknownExtensionError):
+    with pytest.raises(before):
         array[:]
 
     class Late(blizzarr.codecs.BytesBytesCodec):
-        name = "test.late"
+        name = codec
 
         def decode(self, encoded: bytes, max_size: int) -> bytes:
             return bytes(range(10, 14))
 
     try:
         blizzarr.register_codec(Late)
-        store["a/c/0"] = b"anything"
         assert blizzarr.open(store, path="a")[:].tolist() == [10, 11, 12, 13]
     finally:
-        del blizzarr.codecs.CATALOGUE.places["test.late"], blizzarr.codecs.CATALOGUE._here["test.late"]
+        del blizzarr.codecs.CATALOGUE.places[codec], blizzarr.codecs.CATALOGUE._here[codec]
 
 
 @pytest.mark.parametrize(
