@@ -303,9 +303,7 @@ def decode_name(
     if named is None:
         return None
     # A codec that is registered under its own name comes before an alias.
-    row = CATALOGUE.find(named[0])
-    if row is None and named[0] in ALIASES:
-        row = CATALOGUE.find(ALIASES[named[0]])
+    row = CATALOGUE.find(named[0]) or CATALOGUE.find(ALIASES.get(named[0], named[0]))
     if row is None and stage is not None and named[0].startswith(f"{PREFIX}{IMAGES}"):
         from blizzarr.codecs.numcodecs.images import row_of
 

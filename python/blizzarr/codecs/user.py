@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blizzarr.codecs.bytes import BytesCodec
-from blizzarr.codecs.catalogue import CATALOGUE
+from blizzarr.codecs.catalogue import ALIASES, CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
 from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec, UserCodec
@@ -111,7 +111,7 @@ def codec_of(value: Any) -> Codec:
     problems.raise_any()
     assert named is not None
     name, configuration = named
-    row = CATALOGUE.get(name) or CATALOGUE.get(PREFIX + name)
+    row = CATALOGUE.get(name) or CATALOGUE.get(ALIASES.get(name, PREFIX + name))
     if row is None:
         _refuse_options_behind_colon(name, problems)
         known = sorted({row_name.removeprefix(PREFIX) for row_name in CATALOGUE})

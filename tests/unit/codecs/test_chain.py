@@ -261,6 +261,11 @@ def test_unknown_codec() -> None:
     assert caught.value.extensions == ("zarrs.newer",)
 
 
+def test_alias() -> None:
+    """Users may give a codec as it is in a document, under its older name, too."""
+    assert codec_of({"name": "numcodecs.vlen-utf8"}) == codec_of("vlen-utf8")
+
+
 def test_mistyped() -> None:
     """Who mistypes is told what there is."""
     with pytest.raises(UnknownExtensionError, match=r"did you mean zstd\?$"):
