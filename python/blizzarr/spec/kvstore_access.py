@@ -5,12 +5,12 @@ A *generation* tells one value of a key from the next; see `blizzarr.stores.gene
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 from blizzarr.errors import GenerationMismatchError, PathError, SpecError
 from blizzarr.json_values import quote
@@ -24,8 +24,6 @@ from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.naming import place_in
 
 State: TypeAlias = Literal["unspecified", "missing", "value"]
-Read = TypeVar("Read")
-Assigned = TypeVar("Assigned")
 
 
 def bytes_of(value: Any) -> bytes:
@@ -33,32 +31,19 @@ def bytes_of(value: Any) -> bytes:
     return value if isinstance(value, bytes) else text_of(value).encode("utf-8", "surrogateescape")
 
 
-class Converted(Generic[Read, Assigned]):
-    """An attribute of a dataclass which converts what is assigned, and gives out copies."""
+class Record:
+    """Something whose attributes are converted when they are assigned."""
 
-    def __init__(self, convert: Callable[[Any], Read], default: Any, doc: str) -> None:
-        self._convert = convert
-        self._default = default
-        self.__doc__ = doc
+    __slots__ = ()
+    _converters: ClassVar[Mapping[str, Callable[[Any], Any]]]
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._slot = f"_{name}"
-
-    def __get__(self, instance: object | None, owner: type) -> Read:
-        # Of the class it is itself, for `help`; so that is what dataclasses take for the default.
-        value: Any = self if instance is None else copy(getattr(instance, self._slot))
-        return value  # type: ignore[no-any-return]
-
-    def __set__(self, instance: object, value: Assigned) -> None:
-        given: Any = value
-        setattr(instance, self._slot, self._convert(self._default if given is self else given))
-
-    def __repr__(self) -> str:
-        return repr(self._default)
+    def __setattr__(self, name: str, value: Any) -> None:
+        convert = self._converters.get(name)
+        object.__setattr__(self, name, value if convert is None else convert(value))
 
 
-@dataclass(repr=False)
-class KeyRange:
+@dataclass(repr=False, slots=True)
+class KeyRange(Record):
     """A range of keys in the order of their bytes: from the first, up to but without the second.
 
     Parameters
@@ -74,11 +59,12 @@ class KeyRange:
     (KvStore.KeyRange(b'a', b'b'), True)
     """
 
-    __slots__ = ("_exclusive_max", "_inclusive_min")
-    inclusive_min: Converted[bytes, str | bytes] = Converted(bytes_of, b"", "The first key; empty for no bound.")
-    exclusive_max: Converted[bytes, str | bytes] = Converted(
-        bytes_of, b"", "The first key that is not in it; empty for no bound."
-    )
+    _converters: ClassVar = {"inclusive_min": bytes_of, "exclusive_max": bytes_of}
+    inclusive_min: bytes
+    exclusive_max: bytes
+
+    def __init__(self, inclusive_min: str | bytes = b"", exclusive_max: str | bytes = b"") -> None:
+        self.inclusive_min, self.exclusive_max = bytes_of(inclusive_min), bytes_of(exclusive_max)
 
     @property
     def empty(self) -> bool:
@@ -93,8 +79,8 @@ class KeyRange:
         return f"KvStore.KeyRange({self.inclusive_min!r}, {self.exclusive_max!r})"
 
 
-@dataclass(repr=False)
-class TimestampedStorageGeneration:
+@dataclass(repr=False, slots=True)
+class TimestampedStorageGeneration(Record):
     """The version of a value, and when it was looked up.
 
     Parameters
@@ -110,9 +96,9 @@ class TimestampedStorageGeneration:
     KvStore.TimestampedStorageGeneration(b'a', 1.500000)
     """
 
-    __slots__ = ("_generation", "_time")
-    generation: Converted[bytes, str | bytes] = Converted(bytes_of, b"", "The version; empty for any.")
-    time: Converted[float, float] = Converted(float, -inf, "Seconds since 1970.")
+    _converters: ClassVar = {"generation": bytes_of, "time": float}
+    generation: bytes = b""
+    time: float = -inf
 
     def __repr__(self) -> str:
         return f"KvStore.TimestampedStorageGeneration({self.generation!r}, {self.time:f})"
@@ -130,8 +116,8 @@ def _stamp(value: Any) -> TimestampedStorageGeneration:
     return copy(value)
 
 
-@dataclass(repr=False)
-class ReadResult:
+@dataclass(repr=False, slots=True)
+class ReadResult(Record):
     """The result of reading a key.
 
     Parameters
@@ -149,14 +135,10 @@ class ReadResult:
     b'x'
     """
 
-    __slots__ = ("_stamp", "_state", "_value")
-    state: Converted[State, State] = Converted(
-        _state, "unspecified", 'The kind of result: ``"value"``, ``"missing"``, or ``"unspecified"``.'
-    )
-    value: Converted[bytes, str | bytes] = Converted(bytes_of, b"", "The value; empty if there is no value.")
-    stamp: Converted[TimestampedStorageGeneration, TimestampedStorageGeneration] = Converted(
-        _stamp, TimestampedStorageGeneration(), "The version of the value, and when it was read."
-    )
+    _converters: ClassVar = {"state": _state, "value": bytes_of, "stamp": _stamp}
+    state: State = "unspecified"
+    value: bytes = b""
+    stamp: TimestampedStorageGeneration = field(default_factory=TimestampedStorageGeneration)
 
     def __repr__(self) -> str:
         return f"KvStore.ReadResult(state={self.state!r}, value={self.value!r}, stamp={self.stamp!r})"
