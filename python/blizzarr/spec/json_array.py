@@ -34,23 +34,15 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
 
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     """The array as nested lists."""
-    return _lists(array.tolist() if array.dtype.kind != "O" else array, array.ndim, dtype)
+    if _is_without_json(dtype):
+        raise SpecError(f"Conversion from {dtype.name} to JSON is not implemented")
+    if dtype.name == "string":
+        array = np.array([element.decode() for element in array.flat], object).reshape(array.shape)
+    return plain(array.tolist())
 
 
-def _lists(values: Any, depth: int, dtype: DType) -> Any:
-    if depth:
-        return [_lists(part, depth - 1, dtype) for part in values]
-    if isinstance(values, np.ndarray):
-        values = values[()]
-    name = dtype.name
-    if name == "string" and isinstance(values, bytes):
-        return values.decode("utf-8")
-    if name in ("string", "ustring", "json"):
-        return plain(values)
-    for begin, kind in (("bool", bool), ("int", int), ("uint", int), ("float", float), ("bfloat", float)):
-        if name.startswith(begin):
-            return kind(values)
-    raise SpecError(f"Conversion from {name} to JSON is not implemented")
+def _is_without_json(dtype: DType) -> bool:
+    return dtype.name.startswith("complex") or dtype.name in _BYTES
 
 
 # Elements: numbers and booleans may also be texts.
@@ -70,21 +62,11 @@ def as_element(dtype: DType) -> Callable[[Any], Any]:
     if name == "string":
         return lambda value: as_text(value).encode()
     if name.startswith(("int", "uint")):
-        return _integer_of(as_integer_of(dtype))
+        exact = as_integer_of(dtype)
+        return lambda value: exact(number_in(value, integer_of_text))
     if name.startswith(("float", "bfloat")):
         return lambda value: _rounded(as_float(number_in(value, float_of_text)), dtype)
     raise SpecError(f"Conversion from JSON to {name} is not implemented")
-
-
-def _integer_of(exact: Callable[[Any], int]) -> Callable[[Any], int]:
-    def integer(value: Any) -> int:
-        try:
-            return exact(number_in(value, integer_of_text))
-        except SpecError:
-            # The error shows the text.
-            return exact(value)
-
-    return integer
 
 
 def _rounded(value: float, dtype: DType) -> Any:
@@ -200,6 +182,6 @@ def fill_json(array: Array) -> Any:
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     """Parse an array from JSON; without a data type, one of JSON values."""
     dtype = dtype or DType("json")
-    if dtype.name.startswith("complex") or dtype.name in _BYTES:
+    if _is_without_json(dtype):
         raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
     return unbroadcast(array_from_json(value, dtype)), dtype

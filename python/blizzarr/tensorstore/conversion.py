@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from blizzarr.config import config
 from blizzarr.errors import NotReadableError, SpecError
 from blizzarr.indexing.form import Form, Map
-from blizzarr.json_values import expected, plain
+from blizzarr.json_members import as_text
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.json_array import as_element, as_objects, integer_range
@@ -159,54 +159,38 @@ def _narrow(elements: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
 def _element_of(source: DType, target: DType) -> Callable[[Any], Any] | None:
     """Return a function that converts a single element, for texts and JSON; None for types that NumPy converts."""
     if _kind(target) == "text":
-        return _text_of(source, target)
+        text = _AS_TEXT[_kind(source)]
+        return (lambda value: text(value).encode()) if target.name == "string" else text
     if target.name == "json":
-        return _to_json(source)
-    if source.name == "json":
-        return as_element(target)
-    return None
+        return _AS_JSON[_kind(source)]
+    return as_element(target) if source.name == "json" else None
 
 
-def _text_of(source: DType, target: DType) -> Callable[[Any], Any]:
-    as_target = (lambda text: text.encode()) if target.name == "string" else str
-    kind = _kind(source)
-    if kind == "text":
-        return as_target if target.name == "string" else _decoded
-    if kind == "json":
-        return lambda value: as_target(_json_text(value))
-    if kind == "complex":
-        return lambda value: as_target(f"({_shown(value.real)},{_shown(value.imag)})")
-    if kind == "float":
-        return lambda value: as_target(_shown(value))
-    return lambda value: as_target(str(int(value)))
+def _decoded(value: Any) -> str:
+    try:
+        return value.decode() if isinstance(value, bytes) else str(value)
+    except UnicodeDecodeError as error:
+        raise SpecError("Invalid UTF-8 sequence encountered") from error
 
 
 def _shown(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
-def _decoded(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        raise SpecError("Invalid UTF-8 sequence encountered") from error
-
-
-def _json_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise expected(value, "string")
-    return value
-
-
-def _to_json(source: DType) -> Callable[[Any], Any]:
-    kind = _kind(source)
-    if source.name == "string":
-        return _decoded
-    if kind == "complex":
-        return lambda value: [float(value.real), float(value.imag)]
-    if kind == "float":
-        return float
-    return {"int": int, "bool": bool}.get(kind, plain)
+_AS_TEXT: Final[dict[str, Callable[[Any], str]]] = {
+    "text": _decoded,
+    "json": as_text,
+    "complex": lambda value: f"({_shown(value.real)},{_shown(value.imag)})",
+    "float": _shown,
+    "int": lambda value: str(int(value)),
+}
+_AS_JSON: Final[dict[str, Callable[[Any], Any]]] = {
+    "text": _decoded,
+    "complex": lambda value: [float(value.real), float(value.imag)],
+    "float": float,
+    "int": int,
+    "bool": bool,
+}
 
 
 @lru_cache(64)
