@@ -35,7 +35,6 @@ class VolumeConstraints(MetadataConstraints):
     """
 
     codec_class = PrecomputedCodec
-    title = "volume"
 
     def __init__(
         self,

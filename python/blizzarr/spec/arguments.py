@@ -14,7 +14,6 @@ from blizzarr.errors import (
     ArrayNotFoundError,
     BlizzarrError,
     ConstraintError,
-    InvalidArgumentError,
     PlaceError,
     SelectionError,
     SpecError,
@@ -22,7 +21,6 @@ from blizzarr.errors import (
     TransactionError,
     ViewOutOfBoundsError,
 )
-from blizzarr.errors.specs import StatusError
 from blizzarr.json_members import Members
 from blizzarr.json_values import MISSING, plain, quote
 from blizzarr.keywords import unknown_keywords
@@ -46,12 +44,9 @@ def apply_arguments(
         return
     if unknown := given.keys() - table.keys():
         raise unknown_keywords(function, unknown)
-    names = given if len(given) == 1 else [name for name in table if name in given]
-    for name in names:
-        value = given[name]
-        if value is None:
+    for name, argument in table.items():
+        if (value := given.get(name)) is None:
             continue
-        argument = table[name]
         try:
             value = argument.convert(value)
         except (TypeError, OverflowError) as error:
@@ -170,11 +165,6 @@ def raised_as(kind: type[SpecError]) -> Iterator[None]:
     try:
         yield
     except SpecError as error:
-        raise_as(kind, error)
-        raise
-
-
-def raise_as(kind: type[SpecError], error: SpecError) -> None:
-    """Raise an error again, as one of this class, unless it has a class of its own."""
-    if not isinstance(error, StatusError | InvalidArgumentError):
+        if type(error) is not SpecError:
+            raise
         raise kind(error.reason) from error

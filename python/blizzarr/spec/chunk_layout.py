@@ -214,10 +214,9 @@ class ChunkLayout(Pretty):
 
     def _read(self, members: Members) -> None:
         members.take("rank", lambda value: self._set_rank(as_integer(0, MAX_RANK)(value)), None)
-        for end, hard in _BOTH:
-            members.take(f"inner_order{end}", partial(self._read_order, hard), None)
-        for end, hard in _BOTH:
-            members.take(f"grid_origin{end}", partial(self._read_origin, hard), None)
+        for name, read in (("inner_order", self._read_order), ("grid_origin", self._read_origin)):
+            for end, hard in _BOTH:
+                members.take(f"{name}{end}", partial(read, hard), None)
         for name in _MEMBERS:
             members.take(name, partial(self._read_grid, name), None)
         members.end()
@@ -390,14 +389,12 @@ def _usages(member: str, name: str) -> tuple[str, ...]:
 
 def _apply_order(hard: bool, layout: ChunkLayout, order: tuple[int, ...]) -> None:
     if order:
-        with prefixed("Error setting inner_order"):
-            layout._set_inner_order(order, hard)
+        layout._set_inner_order(order, hard)
 
 
 def _apply_origin(hard: bool, layout: ChunkLayout, origin: tuple[int | None, ...]) -> None:
     if origin:
-        with prefixed("Error setting grid_origin"):
-            layout._set_origin(origin, hard)
+        layout._set_origin(origin, hard)
 
 
 def _apply_grid(member: str, layout: ChunkLayout, grid: GridClass) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, Option, as_text
 from blizzarr.json_values import dump, plain, quote
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.pretty import Pretty
 
@@ -112,11 +113,7 @@ def merged_codec(codec: CodecSpec, other: CodecSpec | None) -> CodecSpec:
     """Return the codec with the constraints of both."""
     if other is None:
         return codec
-    try:
+    with prefixed(lambda: f"Cannot merge codec spec {dump(codec.to_json())} with {dump(other.to_json())}"):
         if codec._driver != other._driver:
-            raise SpecError("")
+            raise SpecError("the drivers differ")
         return driver_codec(codec._driver, codec._value.merged(other._value))
-    except SpecError as error:
-        reason = f": {error.reason}" if error.reason else ""
-        both = f"{dump(codec.to_json())} with {dump(other.to_json())}"
-        raise SpecError(f"Cannot merge codec spec {both}{reason}") from error

@@ -23,7 +23,6 @@ from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.resources import (
     DEFAULT_RESOURCES,
     DEFAULT_SPECS,
-    RESOURCES,
     ResourceKind,
     ResourceSpec,
     kind_of,
@@ -53,8 +52,6 @@ class ContextSpec(Pretty):
     def __init__(self, json: Any) -> None:
         self._resources: dict[str, ResourceSpec] = {}
         for key, value in sorted(as_object(plain(json)).items()):
-            if key.partition("#")[0] not in RESOURCES:
-                raise SpecError(f"Invalid context resource identifier: {quote(key)}")
             self._resources[key] = resource_spec(kind_of(key), value, key)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:

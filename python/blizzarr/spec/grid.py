@@ -89,32 +89,24 @@ _UNSET: Final = [Vector((None,) * rank) for rank in range(MAX_RANK + 1)]
 """No constraints on so many dimensions."""
 
 
-def _exact(value: int, doing: str, least: int, most: int) -> int:
+def _exact(value: int, least: int = 1 - INF, most: int = INF - 1) -> int:
     if not least <= value <= most:
-        raise SelectionError(f"Integer overflow {doing}")
+        raise SelectionError("Integer overflow")
     return value
 
 
-def _origin_to_output(value: int, offset: int, stride: int) -> int:
-    doing = f"transforming input origin {value} by offset {offset} and stride {stride}"
-    edge = value if stride > 0 else value - 1
-    return _exact(stride * edge + offset, doing, 1 - INF, INF - 1)
-
-
-def _origin_to_input(value: int, offset: int, stride: int) -> int:
-    doing = f"transforming output origin {value} by offset {offset} and stride {stride}"
-    distance = _exact(value - offset, doing, 1 - INF, INF - 1)
-    return -(-(distance if stride > 0 else distance - 1) // stride)
-
-
 ORIGIN: Final = Rule(
-    INT64_MIN, lambda value: value == INT64_MIN or -INF < value < INF, None, _origin_to_output, _origin_to_input
+    INT64_MIN,
+    lambda value: value == INT64_MIN or -INF < value < INF,
+    None,
+    lambda value, offset, stride: _exact(stride * (value - (stride < 0)) + offset),
+    lambda value, offset, stride: -(-(_exact(value - offset) - (stride < 0)) // stride),
 )
 SHAPE: Final = Rule(
     0,
     lambda value: -1 <= value < INF,
     -1,
-    lambda value, offset, stride: _exact(abs(stride) * value, f"computing abs({stride}) * {value}", 0, INT64_MAX),
+    lambda value, offset, stride: _exact(abs(stride) * value, 0, INT64_MAX),
     lambda value, offset, stride: value // gcd(stride, value),
 )
 ASPECT_RATIO: Final = Rule(

@@ -97,19 +97,13 @@ def _given(shape: Vector, domain: Sequence[Bounds]) -> tuple[list[int], frozense
 
 
 def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds], adjust: Adjust | None) -> list[int]:
+    """Return all sides: those that are 0 follow from the aspect ratio and the wanted number of elements."""
     if all(sides):
         return sides
-    ratio = grid.aspect_ratio.values or (None,) * len(sides)
+    ratio = [float(part or 1) for part in grid.aspect_ratio.values or (None,) * len(sides)]
     if len(ratio) != len(sides):
         raise _rank_error(len(ratio), len(sides))
     wanted = DEFAULT_ELEMENTS if grid.elements is None else grid.elements
-    return _scaled(sides, [float(part or 1) for part in ratio], wanted, domain, adjust)
-
-
-def _scaled(
-    sides: list[int], ratio: list[float], wanted: int, domain: Sequence[Bounds], adjust: Adjust | None
-) -> list[int]:
-    """Return all sides: those that are 0 follow from the aspect ratio, so that there are about `wanted` elements."""
     open_sides = [dim for dim, side in enumerate(sides) if not side]
     greatest = max(ratio[dim] for dim in open_sides)
     ratio = [part / greatest or float_info.min for part in ratio]

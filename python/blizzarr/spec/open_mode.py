@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, Never, TypeAlias
@@ -123,19 +122,20 @@ def recheck_from_json(value: Any) -> Recheck:
     raise expected(value, 'boolean, number, or "open"')
 
 
-def recheck_argument(name: str, value: Any) -> Recheck:
-    """Convert a bound that a user passed under this name."""
-    if isinstance(value, bool | int | float) or value == "open":
+def recheck_argument(value: Any) -> Recheck:
+    """Convert a bound that a user passed."""
+    try:
         return recheck_from_json(value)
-    raise TypeError(f"Invalid {name}")
+    except SpecError as error:
+        raise TypeError(error.reason) from None
 
 
-def bound_at_open(bound: Recheck, now: float | None = None) -> float:
+def bound_at_open(bound: Recheck, now: float) -> float:
     """Return the moment since which something must have been checked to be used without another check."""
     if bound is True:
         return math.inf
     if bound is False:
         return -math.inf
     if bound == "open":
-        return time.time() if now is None else now
+        return now
     return float(bound)

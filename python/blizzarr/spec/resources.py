@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias
 
@@ -12,6 +12,7 @@ from blizzarr.caching import CachePool
 from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, Option, as_bool, as_float, as_integer, as_text, one_of, options_json
 from blizzarr.json_values import expected, quote
+from blizzarr.spec.arguments import prefixed
 from blizzarr.stores.memory import MemoryStore
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -108,21 +109,8 @@ def _pool(config: dict[str, Any]) -> CachePool:
     return CachePool(min(limit, _LARGEST_CACHE)) if limit else _NO_CACHE
 
 
-def _credentials(value: Any) -> dict[str, Any]:
-    left = Members(value)
-    kind, kinds = (
-        left.take("type", as_text, "default"),
-        ("default", "anonymous", "environment", "imds", "profile", "ecs"),
-    )
-    if kind not in kinds:
-        raise SpecError(
-            f"Failed to parse AWS credentials spec: Failed to parse tag name, expected one of: {', '.join(kinds)}, "
-            f"but received: {kind}"
-        )
-    names = ("profile", "config_file", "credentials_file", "endpoint", "auth_token_file")
-    config = {name: left.take(name, as_text) for name in names if name in left.left}
-    left.end()
-    return {"type": kind, **config}
+def _without_none(config: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in config.items() if value is not None}
 
 
 _LIMIT: Final = {
@@ -137,6 +125,13 @@ _RATES: Final = {
 _LOCKING: Final = {
     "mode": Option(one_of("os", "lockfile", "none", "non_atomic"), "os", optional=True),
     "acquire_timeout": _duration(60, optional=True),
+}
+_CREDENTIALS: Final = {
+    "type": Option(one_of("default", "anonymous", "environment", "imds", "profile", "ecs"), "default"),
+    **{
+        name: Option(as_text, None, optional=True)
+        for name in ("profile", "config_file", "credentials_file", "endpoint", "auth_token_file")
+    },
 }
 _MODE: Final = {"mode": Option(one_of("default", "memmap", "direct"), "default", optional=True)}
 
@@ -154,9 +149,8 @@ _KINDS: Final = [
     _kind("file_io_mode", _MODE, config_only=True),
     _kind("gcs_user_project", {"project_id": Option(as_text, None, optional=True)}, config_only=True),
     ResourceKind("file_io_sync", as_bool, lambda config, _: config, True, config_only=True),
-    ResourceKind(
-        "aws_credentials", _credentials, lambda config, _: dict(config), {"type": "default"}, config_only=True
-    ),
+    # The type is shown even where it is the default.
+    replace(_kind("aws_credentials", _CREDENTIALS, config_only=True), show=lambda config, _: _without_none(config)),
 ]
 
 RESOURCES: dict[str, ResourceKind] = {kind.name: kind for kind in _KINDS}
@@ -184,11 +178,6 @@ class ResourceSpec:
         return self.kind.show(self.config, include_defaults)
 
     @property
-    def is_usual(self) -> bool:
-        """True if it is a reference to the default resource of its kind."""
-        return self.referent == self.kind.name
-
-    @property
     def spec(self) -> ResourceSpec:
         """The spec itself, as of a resource that is bound."""
         return self
@@ -203,7 +192,7 @@ def kind_of(key: str) -> ResourceKind:
     """Return the kind of a key, ``kind`` or ``kind#tag``."""
     name = key.partition("#")[0]
     if name not in RESOURCES:
-        raise SpecError(f"Invalid context resource identifier: {quote(name)}")
+        raise SpecError(f"Invalid context resource identifier: {quote(key)}")
     return RESOURCES[name]
 
 
@@ -219,16 +208,10 @@ def resource_spec(kind: ResourceKind, value: Any, key: str = "") -> ResourceSpec
     """Parse the JSON of a resource: null for that of the parent context, a key, or members."""
     if value is None:
         return ResourceSpec(kind, referent="", key=key)
-    if isinstance(value, str):
-        if value.partition("#")[0] == kind.name:
-            return ResourceSpec(kind, referent=value, key=key)
-        try:
-            return ResourceSpec(kind, config=kind.parse(value), key=key)
-        except SpecError as error:
-            raise SpecError(
-                f"Invalid spec or reference to {quote(kind.name)} resource: {quote(value)} ({error.reason})"
-            ) from error
-    return ResourceSpec(kind, config=kind.parse(value), key=key)
+    if isinstance(value, str) and value.partition("#")[0] == kind.name:
+        return ResourceSpec(kind, referent=value, key=key)
+    with prefixed(f"Invalid spec of, or reference to, {quote(kind.name)}"):
+        return ResourceSpec(kind, config=kind.parse(value), key=key)
 
 
 Resources: TypeAlias = dict[str, Any]
@@ -239,7 +222,7 @@ def resources_json(resources: Resources, include_defaults: bool) -> dict[str, An
     """Return the JSON of resources that are not bound."""
     members = {}
     for name, resource in resources.items():
-        if include_defaults or resource.immediate or not resource.is_usual:
+        if include_defaults or resource.immediate or resource.referent != resource.kind.name:
             json = resource.to_json(include_defaults)
             members[name] = [json] if resource.immediate else json
     return members

@@ -10,8 +10,8 @@ import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.json_members import Members, as_integer, as_list, or_none
-from blizzarr.json_values import MISSING, braces, expected
+from blizzarr.json_members import Members, as_integer, as_list, as_object, or_none
+from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
@@ -88,9 +88,8 @@ class Schema(Pretty, Indexable):
     def copy(self) -> Self:
         """Return an independent copy."""
         schema = type(self).__new__(type(self))
-        schema._rank, schema._dtype, schema._domain, schema._codec = self._rank, self._dtype, self._domain, self._codec
-        schema._layout, schema._units = self._layout, self._units
-        schema._fill, schema._fill_dtype = self._fill, self._fill_dtype
+        for name in Schema.__slots__:
+            setattr(schema, name, getattr(self, name))
         return schema
 
     __copy__ = copy
@@ -242,7 +241,7 @@ class Schema(Pretty, Indexable):
     def _read(self, members: Members) -> None:
         self._rank = members.take("rank", as_integer(0, MAX_RANK), -1)
         self._dtype = members.take("dtype", dtype_json, None)
-        members.take("domain", lambda value: self._set_domain(_domain_json(value)), None)
+        members.take("domain", lambda value: self._set_domain(IndexDomain(json=as_object(value))), None)
         members.take("chunk_layout", lambda value: self._set_layout(ChunkLayout(value)), None)
         members.take("codec", lambda value: self._set_codec(CodecSpec(value)), None)
         members.take("fill_value", lambda value: self._set_fill_array(*fill_from_json(value, self._dtype)), None)
@@ -292,13 +291,6 @@ def _same(mine: Any, theirs: Any) -> bool:
     if isinstance(mine, tuple):
         return len(mine) == len(theirs) and all(map(_same, mine, theirs))
     return same_fill(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
-
-
-def _domain_json(value: Any) -> IndexDomain:
-    if value is None:
-        with prefixed("Error parsing index domain from JSON"):
-            raise expected(value, "object")
-    return IndexDomain(json=value)
 
 
 def _units(values: Iterable[Any]) -> DimensionUnits:

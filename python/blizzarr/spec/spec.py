@@ -229,7 +229,7 @@ CHANGES: Final[dict[str, Argument]] = {
     "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),
     "minimal_spec": _set(bool, "minimal_spec"),
     **{
-        name: _set(partial(recheck_argument, name), *names)
+        name: _set(recheck_argument, *names)
         for name, *names in (
             ("recheck_cached_metadata", "recheck_cached_metadata"),
             ("recheck_cached_data", "recheck_cached_data"),

@@ -108,7 +108,3 @@ class SpecNode(Node):
     def domain(self) -> IndexDomain | None:
         """The indices of the view, if they are known."""
         return None if self.transform is None else self.transform.domain
-
-    def with_options(self, **options: Any) -> Self:
-        """Return the same array with other options of the driver."""
-        return self.altered(options={**self.options, **options})

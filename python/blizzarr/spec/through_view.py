@@ -77,13 +77,15 @@ def _of_view(view: Form, alone: set[int], vector: Vector, rule: Rule, name: str)
         if not isinstance(map_, tuple) or map_[2] == 0 or map_[0] not in alone or value is None:
             continue
         dim, offset, stride = map_
-        with prefixed(
-            f"Error transforming {name}: Error transforming output dimension {output} -> input dimension {dim}"
-        ):
+        with prefixed(_doing(name, value, map_, f"output dimension {output} -> input dimension {dim}")):
             values[dim] = rule.to_input(value, offset, stride)
         if output in vector.hard:
             hard.add(dim)
     return Vector(tuple(values), frozenset(hard))
+
+
+def _doing(name: str, value: Any, map_: tuple[int, int, int], way: str) -> str:
+    return f"Error transforming {name} {value} by offset {map_[1]} and stride {map_[2]}, {way}"
 
 
 def _of_base(view: Form, vector: Vector, rule: Rule, name: str) -> Vector:
@@ -96,9 +98,7 @@ def _of_base(view: Form, vector: Vector, rule: Rule, name: str) -> Vector:
         unused.discard(dim)
         if vector.values[dim] is None:
             continue
-        with prefixed(
-            f"Error transforming {name}: Error transforming input dimension {dim} -> output dimension {output}"
-        ):
+        with prefixed(_doing(name, vector.values[dim], map_, f"input dimension {dim} -> output dimension {output}")):
             values[output] = rule.to_output(vector.values[dim], offset, stride)
         if dim in vector.hard:
             hard.add(output)

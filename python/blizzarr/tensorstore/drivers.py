@@ -86,7 +86,7 @@ class ChunkDriver(Driver):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         """Take the members."""
-        return node.with_options(**members.take_all(self.members))
+        return node.altered(options={**node.options, **members.take_all(self.members)})
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         """Return the members that differ from their defaults, or all of them."""

@@ -21,7 +21,7 @@ from blizzarr.formats import find_many, get_many
 from blizzarr.json_members import Members
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.arguments import prefixed, raise_as, raise_no_directory
+from blizzarr.spec.arguments import prefixed, raise_no_directory
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore_json import KV_DRIVERS
@@ -156,8 +156,9 @@ def _opened(
             one_chunk_shape(meta)
         field = constraints.field_of(meta, node.options)
     except SpecError as error:
-        raise_as(ConstraintError, error)
-        raise
+        if type(error) is not SpecError:
+            raise
+        raise ConstraintError(error.reason) from error
     store = place.store.base if type(place.store) is StagedStore else place.store
     mode: OpenMode = node.options["mode"]
     pool: CachePool = node.resources["cache_pool"].value

@@ -35,7 +35,7 @@ from blizzarr.tensorstore.open_stored import find_stored, open_stored
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.values import JsonDriver, MemoryArray
 from blizzarr.transactions import Transaction, delaying
-from blizzarr.views import form_of
+from blizzarr.views import domain_of, form_of
 from blizzarr.views.compose import compose
 
 
@@ -93,11 +93,10 @@ def open(
         node = bind(parsed, context or Context()) if change is None else changed(parsed, change, context or Context())
     except BlizzarrError as error:
         return failed(error)
-    is_plain = read is None and write is None and context is None and transaction is None
-    request = _PLAIN if is_plain else Request(read, write, context, transaction)
-    if transaction is None and batch is None and _is_quick(node):
-        return at_once(open_node, node, request)
-    work: Callable[[], TensorStore] = partial(open_node, node, request)
+    is_plain = (read, write, context, transaction) == (None,) * 4
+    work: Callable[[], TensorStore] = partial(
+        open_node, node, _PLAIN if is_plain else Request(read, write, context, transaction)
+    )
     if transaction is not None:
         try:
             work = delaying(transaction, work)
@@ -192,10 +191,7 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
         raise SpecError("fill_value not supported")
     domain, shape = node.schema.domain, node.options["array"].shape
     if domain is not None and (any(domain.inclusive_min) or domain.shape != shape):
-        origin, sizes = ("{" + ", ".join(map(str, numbers)) + "}" for numbers in ((0,) * len(shape), shape))
-        raise SpecError(
-            f"Mismatch between domain in schema {{ {domain} }} and array {{ {{origin={origin}, shape={sizes}}} }}"
-        )
+        raise SpecError(f"Mismatch between domain in schema {domain} and array {domain_of(Form.of_shape(shape))}")
     resource, units = node.resources["data_copy_concurrency"], node.schema.dimension_units
     return store_of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 

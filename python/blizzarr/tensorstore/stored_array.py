@@ -13,7 +13,7 @@ from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError
-from blizzarr.formats import StoredNode, find_one, format_of, forms_again
+from blizzarr.formats import StoredNode, find_one, format_of
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import ArrayMap, Form
 from blizzarr.indexing.interval import Bounds, affine_range
@@ -28,7 +28,7 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
 from blizzarr.tensorstore.staging import do_later
-from blizzarr.tensorstore.stored_place import KnownMetadata, forms_of, shown
+from blizzarr.tensorstore.stored_place import KnownMetadata, shown
 from blizzarr.tensorstore.stored_statistics import first_missing
 from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transfer import Binding
@@ -168,10 +168,10 @@ class StoredArray:
         """
         array = self.array
         # The array that was opened, although the spec might choose another one of the document by now.
-        forms = forms_again(array.metadata) or forms_of(self.node)
-        result = find_one(array.store, array.path, forms)
+        form = format_of(array.metadata)
+        result = find_one(array.store, array.path, [form])
         if result is None or not isinstance(result.meta, ArrayMeta):
-            key = shown(array.store, format_of(array.metadata).node_keys(array.path)[0])
+            key = shown(array.store, form.node_keys(array.path)[0])
             raise ConstraintError(f"Metadata at {key} does not exist")
         self._check_compatible(result.meta)
         return result.meta, result
@@ -182,9 +182,7 @@ class StoredArray:
                 dump({name: value for name, value in self.kind.of(each).to_json().items() if name not in _CHANGING})
                 for each in (meta, self.array.metadata)
             )
-            raise ConstraintError(
-                f"Updated {self.kind.title} metadata {new} is incompatible with existing metadata {old}"
-            )
+            raise ConstraintError(f"Updated metadata {new} is incompatible with existing metadata {old}")
 
     def within(self, transaction: Transaction) -> StoredArray:
         """Return the array as a transaction will leave it."""

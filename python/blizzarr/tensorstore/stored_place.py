@@ -21,7 +21,7 @@ from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
 from blizzarr.spec.arguments import prefixed, raised_as
 from blizzarr.spec.context import BoundResource
-from blizzarr.spec.drivers import DRIVERS
+from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.open_mode import OpenMode
@@ -36,13 +36,6 @@ from blizzarr.transactions.overlay import View
 def shown(store: Store, key: str) -> str:
     """Format a key for an error message."""
     return naming.shown(store.base if isinstance(store, StagedStore | View) else store, key)
-
-
-def forms_of(node: SpecNode) -> tuple[Format, ...]:
-    """Return the formats of the arrays that a spec can open."""
-    driver: Any = DRIVERS[node.driver]
-    forms: tuple[Format, ...] = driver.forms or driver.formats_of(node)
-    return forms
 
 
 class StoredPlace(NamedTuple):
@@ -134,8 +127,9 @@ def locate(
     if node.kvstore is None:
         raise SpecError('"kvstore" must be specified')
     store, path = open_kvstore(node.kvstore, directory=True)
-    driver: Any = DRIVERS[node.driver]
-    forms = driver.forms or driver.formats_of(node)  # without the call of `forms_of`
+    driver = DRIVERS[node.driver]
+    assert isinstance(driver, StoredDriver), "others store nothing"
+    forms = driver.forms or driver.formats_of(node)
     if inner := node.options.get("node"):
         path = f"{path}/{inner}" if path else inner
     if forms[0].entry_key is not None:

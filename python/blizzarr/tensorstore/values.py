@@ -162,7 +162,7 @@ class JsonDriver(Driver):
 
     def __init__(self, node: SpecNode, transaction: Transaction | None = None) -> None:
         assert node.kvstore is not None, "checked when it was opened"
-        self._node = node
+        self._node, self._kvstore = node, node.kvstore
         self.transaction = transaction
         self._pointer: str = node.options["json_pointer"]
 
@@ -176,8 +176,7 @@ class JsonDriver(Driver):
 
     @property
     def kvstore(self) -> KvStore | None:
-        assert self._node.kvstore is not None, "checked when it was opened"
-        return bound_kvstore(self._node.kvstore, self.transaction)
+        return bound_kvstore(self._kvstore, self.transaction)
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         if self.transaction is not None:
@@ -241,8 +240,7 @@ class JsonDriver(Driver):
 
     @cached_property
     def _access(self) -> Access:
-        assert self._node.kvstore is not None, "checked when it was opened"
-        return Access(*open_kvstore(self._node.kvstore))
+        return Access(*open_kvstore(self._kvstore))
 
     @property
     def _shown(self) -> str:

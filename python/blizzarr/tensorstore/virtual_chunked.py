@@ -256,15 +256,9 @@ class VirtualDriver(Driver):
         return inside
 
     def _chunk_domain(self, position: Position) -> IndexDomain:
-        starts, box = self._start(position), self._within(position)
-        return domain_of(
-            Form(
-                tuple([start + low for start, (low, _) in zip(starts, box, strict=True)]),
-                tuple([start + high for start, (_, high) in zip(starts, box, strict=True)]),
-                *((False,) * len(box),) * 2,
-                self._domain.labels,
-            )
-        )
+        box = list(zip(self._start(position), self._within(position), strict=True))
+        lower, upper = (tuple([start + ends[end] for start, ends in box]) for end in (0, 1))
+        return domain_of(form_of(self._domain)._replace(lower=lower, upper=upper))
 
     def _room(self) -> Elements:
         """Return an array for a chunk in the layout's order."""

@@ -77,7 +77,7 @@ class StoredDriver(Driver):
     @cached_property
     def forms(self) -> tuple[Format, ...]:
         """The formats, where they do not depend on the spec; otherwise `formats_of` tells them."""
-        return tuple(format_named(name) for name in self.formats)
+        return tuple(map(format_named, self.formats))
 
     @cached_property
     def nothing(self) -> MetadataConstraints:

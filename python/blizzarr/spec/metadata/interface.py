@@ -30,8 +30,6 @@ class MetadataConstraints(ABC):
     What is asked for takes the schema into account, and the driver's own options.
     """
 
-    title: ClassVar[str] = "zarr"
-    """The kind of metadata, in errors."""
     codec_class: ClassVar[type[DriverCodec] | None] = None
     """The class of the codec in a schema; None if a schema cannot have a codec."""
     options: ClassVar[Mapping[str, Option]] = {}

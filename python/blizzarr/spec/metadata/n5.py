@@ -61,7 +61,6 @@ class N5Constraints(Constraints):
     """The constraints of a spec on N5 metadata."""
 
     driver = "n5"
-    title = "N5"
     codec_class = N5Codec
     dtype_member = "dataType"
     has_fill = False

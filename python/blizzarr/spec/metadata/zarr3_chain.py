@@ -64,16 +64,12 @@ class Codec:
 
     def merged(self, other: Codec, strict: bool = False) -> Codec:
         """Return the codec with the options of both."""
-        try:
+        options = dict(self.options)
+        with prefixed(lambda: f"Cannot merge codec constraints {dump(self.to_json())} and {dump(other.to_json())}"):
             if self.name != other.name:
-                raise SpecError("")
-            options = dict(self.options)
+                raise SpecError("the codecs differ")
             for name, value in other.options.items():
                 options[name] = _merged_option(name, options[name], value, strict) if name in options else value
-        except SpecError as error:
-            reason = f": {error.reason}" if error.reason else ""
-            both = f"{dump(self.to_json())} and {dump(other.to_json())}"
-            raise SpecError(f"Cannot merge zarr codec constraints {both}{reason}") from error
         return Codec(self.name, options)
 
 
