@@ -35,11 +35,14 @@ class ArrayFacts(Node):
 
     def _bind(self) -> Binding:
         metadata = self._metadata
-        binding = self._binding = bind(self._store, self._path, metadata)
+        binding = self._binding = self._bound(metadata)
         if self._metadata is not metadata:
             # Another thread has adopted other metadata meanwhile, which this binding does not fit.
             self._binding = None
         return binding
+
+    def _bound(self, metadata: ArrayMeta) -> Binding:
+        return bind(self._store, self._path, metadata)
 
     # What it is
 

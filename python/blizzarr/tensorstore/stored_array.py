@@ -80,13 +80,8 @@ class OpenedArray(Array):
     def __reduce__(self) -> tuple[Any, ...]:
         return OpenedArray.of, (self._store, self._path, self._metadata, self.threads, self.watched)
 
-    def _bind(self) -> Binding:
-        metadata = self._metadata
-        binding = self._binding = self._limited(bind(self._store, self._path, metadata, watch=self.watched))
-        if self._metadata is not metadata:
-            # Another thread has taken over other metadata, with which the array is bound again.
-            self._binding = None
-        return binding
+    def _bound(self, metadata: ArrayMeta) -> Binding:
+        return self._limited(bind(self._store, self._path, metadata, watch=self.watched))
 
     def _limited(self, binding: Binding) -> Binding:
         # Objects are made by the calling thread anyway.
