@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Never, TypeAlias, TypeVar
 
@@ -23,7 +23,6 @@ from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.resources import (
     DEFAULT_RESOURCES,
     DEFAULT_SPECS,
-    ResourceKind,
     ResourceSpec,
     kind_of,
     resource_spec,
@@ -222,7 +221,7 @@ class Context:
         referent = spec.referent or spec.kind.name
         at = self if spec.referent else self._parent
         if at is None:
-            return BoundResource(_with_defaults(spec.kind, spec.key), self)
+            return BoundResource(replace(DEFAULT_SPECS[referent], key=spec.key), self)
         while True:
             if referent in at._resources:
                 return at._resources[referent]
@@ -232,7 +231,7 @@ class Context:
             if at._parent is None:
                 if referent != spec.kind.name:
                     raise SpecError(f"Resource not defined: {quote(referent)}")
-                return at._made(_with_defaults(spec.kind, referent))
+                return at._made(DEFAULT_SPECS[referent])
             at = at._parent
 
     def _made(self, spec: ResourceSpec) -> BoundResource:
@@ -286,10 +285,6 @@ def bind(node: N, context: Context) -> N:
         if member := members[name]:
             members[name] = tuple([bind(one, here) for one in member]) if type(member) is tuple else bind(member, here)
     return made
-
-
-def _with_defaults(kind: ResourceKind, key: str) -> ResourceSpec:
-    return ResourceSpec(kind, config=kind.default, key=key, is_default=True)
 
 
 name_keywords(Context.__init__)

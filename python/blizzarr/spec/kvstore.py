@@ -14,7 +14,7 @@ from blizzarr.spec import kvstore_access as values
 from blizzarr.spec.context import Context, bind, strip, unbind
 from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges, bytes_of
 from blizzarr.spec.kvstore_json import kvstore_json
-from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, at_node, kvstore_node, kvstore_spec_of, text_of
+from blizzarr.spec.kvstore_spec import KvPath, KvStoreSpec, at_node, kvstore_node, text_of
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.stores.generation import UNKNOWN
@@ -117,8 +117,8 @@ class KvStore(KvPath):
             Put the resources that the store uses into the spec.
         """
         if unbind_context:
-            return kvstore_spec_of(unbind(self._node))
-        return kvstore_spec_of(self._node if retain_context else strip(self._node))
+            return at_node(KvStoreSpec, unbind(self._node))
+        return at_node(KvStoreSpec, self._node if retain_context else strip(self._node))
 
     def _json_shown(self) -> Any:
         return kvstore_json(unbind(self._node))

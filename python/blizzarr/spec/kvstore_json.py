@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from blizzarr.json_values import copied, plain, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
-from blizzarr.spec.driver_table import DRIVERS, scheme_driver
+from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.resources import UsesResources, resources_json
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
@@ -405,14 +405,11 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     """Parse one part of a URL into a store, on top of `base` if there is one."""
     if not part:
         raise SpecError("URL must be non-empty")
-    if base is None and ":" not in part:
-        raise SpecError(f"URL scheme must be specified in {quote(part)}{hint_of_path(part)}")
-    scheme = part.partition(":")[0]
-    kind = KV_SCHEMES.get(scheme)
+    kind = KV_SCHEMES.get(part.partition(":")[0])
     if kind is None or kind.is_adapter != (base is not None):
-        raise unsupported_scheme(scheme, part)
+        raise unsupported_scheme(part, base)
     with prefixed(f"Invalid kvstore URL component {quote(part)}"):
-        url = split_url(part if ":" in part else f"{part}:")
+        url = split_url(part)
         if not kind.takes_query:
             url.check_slashes(not kind.is_adapter)
             url.refuse_query()
@@ -421,18 +418,14 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
     return kind.normalize(node.altered(options=options, resources=kind.default_resources.copy(), base=base))
 
 
-def unsupported_scheme(scheme: str, part: str) -> SpecError:
-    """Return the error about a scheme in the wrong position, which says what kind of scheme it is."""
-    driver = KV_SCHEMES.get(scheme)
-    if driver is not None:
-        hint = f": {quote(scheme)} is a {'kvstore adapter' if driver.is_adapter else 'root kvstore'} URL scheme"
-    elif scheme == "cast":
-        hint = f": {quote(scheme)} is a TensorStore adapter URL scheme"
-    elif scheme == "auto" or scheme_driver(scheme) is not None:
-        hint = f": {quote(scheme)} is a kvstore-based TensorStore URL scheme"
-    else:
-        hint = what_there_is(scheme, KV_SCHEMES)
-    return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{hint}")
+def unsupported_scheme(part: str, base: object, others: Iterable[str] = ()) -> SpecError:
+    """Return the error about the scheme of a part of a URL on top of `base`; `others` are possible there, too."""
+    if base is None and ":" not in part:
+        return SpecError(f"URL scheme must be specified in {quote(part)}{hint_of_path(part)}")
+    scheme = part.partition(":")[0]
+    schemes = [name for name, driver in KV_SCHEMES.items() if driver.is_adapter == isinstance(base, KvNode)]
+    there = what_there_is(scheme, [*(schemes if base is None or isinstance(base, KvNode) else ()), *others])
+    return SpecError(f"unsupported URL scheme {quote(scheme)} in {quote(part)}{there}")
 
 
 def kvstore_url(node: KvNode) -> str:

@@ -118,7 +118,7 @@ class KvStoreSpec(NodeSpec, KvPath):
         self._node = kvstore_node(json)
 
     def _with_node(self, node: KvNode) -> KvStoreSpec:
-        return kvstore_spec_of(node)
+        return at_node(KvStoreSpec, node)
 
     def update(
         self, *, unbind_context: bool | None = None, strip_context: bool | None = None, context: Context | None = None
@@ -147,11 +147,6 @@ class KvStoreSpec(NodeSpec, KvPath):
 KvStoreSpec.__qualname__ = "KvStore.Spec"
 # Where pickles find that name.
 KvStoreSpec.__module__ = "blizzarr.spec.kvstore"
-
-
-def kvstore_spec_of(node: KvNode) -> KvStoreSpec:
-    """Return the spec of a node."""
-    return at_node(KvStoreSpec, node)
 
 
 def at_node(kind: type[P], node: Any) -> P:

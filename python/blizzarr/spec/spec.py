@@ -16,7 +16,7 @@ from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.kvstore_spec import KvStoreSpec, NodeSpec, at_node, changed_context, kvstore_node, kvstore_spec_of
+from blizzarr.spec.kvstore_spec import KvStoreSpec, NodeSpec, at_node, changed_context, kvstore_node
 from blizzarr.spec.open_mode import OpenMode, modes_on, recheck_argument
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
@@ -144,7 +144,7 @@ class Spec(NodeSpec, Indexable):
     def kvstore(self) -> KvStoreSpec | None:
         """The store, if there is one."""
         node = self._driver.kvstore(self._node)
-        return None if node is None else kvstore_spec_of(node)
+        return None if node is None else at_node(KvStoreSpec, node)
 
     @property
     def base(self) -> Spec | None:

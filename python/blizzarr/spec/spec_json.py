@@ -19,7 +19,6 @@ from blizzarr.spec.kvstore_json import (
     KV_DRIVERS,
     KV_SCHEMES,
     decoded,
-    hint_of_path,
     kvstore_json,
     split_url,
     unsupported_scheme,
@@ -172,7 +171,7 @@ def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
     driver = DRIVERS["auto"] if scheme == "auto" else scheme_driver(scheme)
     if driver is not None and isinstance(node, KvNode):
         with prefixed(f"Invalid TensorStore URL component {quote(part)}"):
-            url = split_url(part if ":" in part else f"{part}:")
+            url = split_url(part)
             url.refuse_query()
             if scheme == "auto":
                 url.check_slashes(False)
@@ -184,15 +183,8 @@ def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
         return _cast(part if ":" in part else f"{part}:", node)
     if (what := ELSEWHERE.get(scheme)) is not None:
         raise _unsupported(f"unsupported URL scheme: {quote(scheme)}", what)
-    if driver is not None or scheme in KV_SCHEMES or scheme == "cast":
-        raise unsupported_scheme(scheme, part)
-    if node is None:
-        stores = [name for name, kind in KV_SCHEMES.items() if not kind.is_adapter]
-        hint = what_there_is(scheme, stores) if ":" in part else hint_of_path(part)
-    else:
-        schemes = filter(None, (driver.scheme for driver in _drivers().values()))
-        hint = what_there_is(scheme, [*schemes, "auto", "cast"])
-    raise SpecError(f"unsupported URL scheme: {quote(scheme)}{hint}")
+    formats = filter(None, (driver.scheme for driver in _drivers().values()))
+    raise unsupported_scheme(part, node, () if node is None else (*formats, "auto", "cast"))
 
 
 def _drivers() -> dict[str, Driver]:

@@ -34,7 +34,7 @@ def content_of(text: str) -> frozenset[Any]:
     words = {word for word in re.findall(r"\w+", text) if word in DTYPES.keys() - {"json", "string", "byte", "char"}}
     # The ends of 64-bit ranges are no values of a user's.
     numbers = {number for number in map(float, _NUMBER.findall(text)) if abs(number) < 2**53}
-    return frozenset({*re.findall(r'"([^"]*)"', text), *numbers, *words} - {""})
+    return frozenset({*re.findall(r'"([^"]*)"', text), *numbers, *words} - {"", "#"})
 
 
 class Refusal:

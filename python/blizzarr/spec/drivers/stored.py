@@ -24,7 +24,7 @@ from blizzarr.spec.drivers.driver import (
 from blizzarr.spec.kvstore_json import kvstore_of
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
 from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on, recheck_from_json
-from blizzarr.spec.resources import RESOURCES, Resources, kind_of, resource_spec
+from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.schema import UNCONSTRAINED
 from blizzarr.spec.spec_node import KvNode, SpecNode
 
@@ -215,14 +215,6 @@ class AutoDriver(Driver):
 
     def take(self, members: Members, node: SpecNode) -> SpecNode:
         return node.altered(kvstore=kvstore_members(members))
-
-    def take_resources(self, members: Members) -> Resources:
-        resources = self.default_resources.copy()
-        for name in sorted(members.left):
-            if "#" in name:
-                raise SpecError(f'Context resource identifier must not contain "#": {quote(name)}')
-            resources[name] = resource_spec(kind_of(name), members.left.pop(name))
-        return resources
 
     def to_json(self, node: SpecNode, include_defaults: bool) -> dict[str, Any]:
         return {}
