@@ -11,7 +11,7 @@ from blizzarr.neuroglancer.effective import check_resolution, check_units, codec
 from blizzarr.neuroglancer.format import Choice
 from blizzarr.neuroglancer.info import Scale, Triple, Volume
 from blizzarr.neuroglancer.sharding import check_is_sharded
-from blizzarr.spec.arguments import prefixed, raised_as
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of
 from blizzarr.spec.codec_spec import CodecSpec, merged_codec, parts_of
 from blizzarr.spec.schema import Schema
@@ -130,7 +130,7 @@ def check_schema(volume: Volume, scale: Scale, chunk: Triple, schema: Schema) ->
         raise ConstraintError(
             f"data_type from metadata ({volume.data_type}) does not match dtype in schema ({schema.dtype.name})"
         )
-    with raised_as(InvalidArgumentError):
+    with prefixed("the scale does not match the schema", InvalidArgumentError):
         if schema.codec is not None:
             with prefixed("codec from metadata does not match codec in schema"):
                 codec = merged_codec(codec_of_scale(scale), schema.codec)

@@ -15,7 +15,7 @@ from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstr
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
 from blizzarr.neuroglancer.sharding import HASHES, Sharding, check_key_bits, index_bits
-from blizzarr.spec.arguments import raised_as
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid
 from blizzarr.spec.codec_spec import parts_of
 from blizzarr.spec.layout_solver import choose_shape
@@ -77,7 +77,7 @@ def new_document(
     if stored is not None:
         check_multiscale(stored, MultiscaleConstraints(kind, dtype, channels))
     number_of_scale = _check_new(stored, number, key, wanted.key is None, resolution, assumed)
-    with raised_as(ConstraintError):
+    with prefixed("the new scale is invalid", ConstraintError):
         wrong = encoding_problem(encoding, dtype.name, channels)
         if wrong is not None:
             raise SpecError(wrong)

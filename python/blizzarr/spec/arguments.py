@@ -6,8 +6,7 @@ At the end: what gives errors TensorStore's classes.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from blizzarr.errors import (
@@ -155,16 +154,3 @@ def raise_opening(driver: str, error: BlizzarrError) -> NoReturn:
         reason = (error.reason or "").removeprefix("OUT_OF_RANGE: ")
         raise ViewOutOfBoundsError(f'OUT_OF_RANGE: Error opening "{driver}" driver: {reason}') from error
     raise ConstraintError(f'Error opening "{driver}" driver: Error reading {error}') from error
-
-
-@contextmanager
-def raised_as(kind: type[SpecError]) -> Iterator[None]:
-    """Give errors without a class of their own this one: `ConstraintError` where stored metadata do not meet a spec,
-    `InvalidArgumentError` where the spec itself is wrong even so.
-    """
-    try:
-        yield
-    except SpecError as error:
-        if type(error) is not SpecError:
-            raise
-        raise kind(error.reason) from error

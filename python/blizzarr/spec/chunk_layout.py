@@ -187,10 +187,8 @@ class ChunkLayout(Pretty):
         if not order or (self._inner_order is not None and not hard):
             return
         if self._inner_hard and order != self._inner_order:
-            raise SpecError(
-                f"New hard constraint ({braces(order)}) does not match "
-                f"existing hard constraint ({braces(self._inner_order or ())})"
-            )
+            there = braces(self._inner_order or ())
+            raise SpecError(f"expected the inner order {there} of a hard constraint, found {braces(order)}")
         self._inner_order, self._inner_hard = order, self._inner_hard or hard
 
     def _set_origin(self, origin: Any, hard: Any) -> None:
@@ -341,10 +339,8 @@ def finalize(layout: ChunkLayout) -> None:
         if dim not in layout._origin.hard:
             raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
     for usage in USAGES:
-        try:
+        with prefixed(f"Invalid {usage} chunk grid"):
             layout._grids[usage] = _finalized(layout, usage)
-        except SpecError as error:
-            raise SpecError(f"Invalid {usage} chunk grid: {error.reason}") from error
     write, read = layout._grids["write"].shape.values, layout._grids["read"].shape.values
     if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
         raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")

@@ -71,10 +71,8 @@ class Vector:
                 demanded.discard(dim)
         for dim in sorted(demanded & self.hard):
             if given[dim] != rule.unset and given[dim] != self.values[dim]:
-                raise SpecError(
-                    f"New hard constraint ({number_shown(given[dim])}) for dimension {dim} does not match "
-                    f"existing hard constraint ({number_shown(self.values[dim])})"
-                )
+                there, new = number_shown(self.values[dim]), number_shown(given[dim])
+                raise SpecError(f"dimension {dim}: expected {there} of a hard constraint, found {new}")
         merged, hardened = list(self.values), set(self.hard)
         for dim, value in enumerate(given):
             if value == rule.unset or not (dim in demanded or merged[dim] is None):
@@ -167,9 +165,7 @@ class GridConstraints:
             if not hard:
                 return self
             if self.elements_hard and value != self.elements:
-                raise SpecError(
-                    f"New hard constraint ({value}) does not match existing hard constraint ({self.elements})"
-                )
+                raise SpecError(f"expected {self.elements} elements of a hard constraint, found {value}")
         return replace(self, elements=value, elements_hard=self.elements_hard or hard)
 
 

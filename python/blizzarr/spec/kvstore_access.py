@@ -161,10 +161,8 @@ class ByteSlice(NamedTuple):
         start = self.start + size if self.start < 0 else self.start
         stop = size if self.stop is None else self.stop
         if start < 0 or stop > size or start > stop:
-            shown = "?" if self.stop is None else str(self.stop)
-            raise SpecError(
-                f"OUT_OF_RANGE: Requested byte range [{self.start}, {shown}) is not valid for value of size {size}"
-            )
+            end = "?" if self.stop is None else self.stop
+            raise SpecError(f"OUT_OF_RANGE: bytes [{self.start}, {end}) are not within the value of {size} bytes")
         return start, stop - start
 
 

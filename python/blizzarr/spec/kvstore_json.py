@@ -301,10 +301,8 @@ def _http_path(node: KvNode) -> KvNode:
     if not url.path:
         return node
     if node.path.startswith("/") and url.path != "/":
-        raise SpecError(
-            f"Cannot specify absolute path {quote(node.path)} in conjunction with base URL "
-            f"{quote(node.options['base_url'])} which already includes the path component {quote(url.path)}"
-        )
+        base = quote(node.options["base_url"])
+        raise SpecError(f"expected a relative path, as {base} has the path {quote(url.path)}, found {quote(node.path)}")
     query = "" if url.query is None else f"?{url.query}"
     base = f"{url.scheme}://{url.authority}{query}"
     above = KvNode("http", "" if node.path.startswith("/") else decoded(url.path))

@@ -68,9 +68,7 @@ def choose_read_write_shapes(
         elif dim not in outer_hard:
             outer[dim] = nearest_multiple(short, long)
         else:
-            raise SpecError(
-                f"Incompatible chunk size constraints for dimension {dim}: read size of {short}, write size of {long}"
-            )
+            raise SpecError(f"dimension {dim}: chunks of {long} that are written cannot be read in parts of {short}")
 
     def divides(dim: int, size: int) -> int:
         return nearest_divisor(outer[dim], size) if outer[dim] else size

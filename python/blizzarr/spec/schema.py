@@ -187,10 +187,8 @@ class Schema(Pretty, Indexable):
         if -1 != self._rank < array.ndim:
             raise SpecError(f"Invalid fill_value for rank {self._rank}: {shown(array, dtype)}")
         if self._fill is not None and not (same_fill(self._fill, array) and self._fill_dtype == dtype):
-            raise SpecError(
-                f"Specified fill_value ({shown(array, dtype)}) does not match existing value in schema "
-                f"({shown(self._fill, self._fill_dtype)})"
-            )
+            there = shown(self._fill, self._fill_dtype)
+            raise SpecError(f"expected the fill_value {there} that the schema has, found {shown(array, dtype)}")
         self._fill, self._fill_dtype = array, dtype
 
     def _set_units(self, units: DimensionUnits) -> None:
@@ -204,9 +202,7 @@ class Schema(Pretty, Indexable):
     def _transform(self) -> IndexTransform | None:
         if self._rank == -1:
             if self._fill is not None and self._fill.ndim:
-                raise SpecError(
-                    "Cannot apply dimension expression to schema constraints of unknown rank with non-scalar fill_value"
-                )
+                raise SpecError("a schema of unknown rank whose fill_value has dimensions cannot be indexed")
             return None
         return IndexTransform(IndexDomain(self._rank) if self._domain is None else self._domain)
 
@@ -220,10 +216,8 @@ class Schema(Pretty, Indexable):
         """
         view = form_of(transform)
         if self._rank not in (-1, len(view.maps)):
-            raise SpecError(
-                f"Cannot transform schema of rank {self._rank} by index transform of rank "
-                f"{view.rank} -> {len(view.maps)}"
-            )
+            way = f"{view.rank} -> {len(view.maps)}"
+            raise SpecError(f"expected a view of rank {self._rank} as in the schema, found one of rank {way}")
         schema = self.copy()
         schema._rank = view.rank
         if self._domain is not None:
@@ -336,8 +330,7 @@ def set_rank(schema: Schema, rank: int, named: str = "rank") -> None:
         )
     if schema._fill is not None and schema._fill.ndim > rank:
         raise SpecError(
-            f"Rank specified by {named} ({rank}) is incompatible with existing fill_value of shape "
-            f"{braces(schema._fill.shape)}"
+            f"expected a rank for fill_value of shape {braces(schema._fill.shape)}, found {rank} by {named}"
         )
     schema._rank = rank
 
@@ -396,10 +389,8 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
     """
     view = form_of(transform)
     if schema.rank not in (None, transform.input_rank):
-        raise SpecError(
-            f"Cannot inverse transform schema of rank {schema.rank} by index transform of rank "
-            f"{transform.input_rank} -> {transform.output_rank}"
-        )
+        way = f"{transform.input_rank} -> {transform.output_rank}"
+        raise SpecError(f"expected a view of rank {schema.rank} as in the schema, found one of rank {way}")
     parts: dict[str, Any] = {"dtype": schema.dtype, "codec": schema.codec}
     parts["chunk_layout"] = layout_of_base(schema.chunk_layout, view)
     for name, of_base in _OF_BASE.items():

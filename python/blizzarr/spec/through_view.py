@@ -65,9 +65,7 @@ def layout_of_base(layout: ChunkLayout, view: Form) -> ChunkLayout:
 
 def _check_rank(rank: int, expected: int, view: Form) -> None:
     if rank != expected:
-        raise SpecError(
-            f"Cannot transform constraints of rank {rank} by index transform of rank {view.rank} -> {len(view.maps)}"
-        )
+        raise SpecError(f"expected a view of constraints of rank {rank}, found {view.rank} -> {len(view.maps)}")
 
 
 def _of_view(view: Form, alone: set[int], vector: Vector, rule: Rule, name: str) -> Vector:
@@ -172,16 +170,13 @@ def domain_of_base(domain: IndexDomain, view: Form) -> IndexDomain:
     used: set[int] = set()
     for output, map_ in enumerate(view.maps):
         if not isinstance(map_, tuple):
-            raise SpecError(f"Cannot specify domain through a transform with a {_kind(map_)} output index map")
+            raise SpecError(f"a domain cannot be given through a view with a {_kind(map_)} output index map")
         dim, offset, stride = map_
         if dim in used:
-            raise SpecError(
-                "Cannot specify domain through a transform with multiple output dimensions mapping to the same "
-                "input dimension"
-            )
+            raise SpecError("a domain cannot be given through a view that has a dimension of the array twice")
         interval = form_of(domain).interval(dim)
         if (interval.lower, interval.upper) != (-INF, INF + 1) and abs(stride) != 1:
-            raise SpecError("Cannot specify finite domain through a transform with non-unit-stride output index map")
+            raise SpecError("a finite domain cannot be given through a view with steps")
         used.add(dim)
         with prefixed(f"Error computing range of output dimension {output} from input dimension {dim}"):
             lower, upper = affine_range(interval.bounds, offset, stride)
@@ -240,17 +235,17 @@ def fill_of_base(fill: np.ndarray[Any, Any], view: Form) -> np.ndarray[Any, Any]
     order = []
     for map_ in view.maps:
         if not isinstance(map_, tuple):
-            raise SpecError(f"Cannot transform input array through {_kind(map_)} output index map")
+            raise SpecError(f"a fill value cannot be given through a view with a {_kind(map_)} output index map")
         if map_[0] in order:
-            raise SpecError(
-                "Cannot transform input array with multiple output dimensions mapping to the same input dimension"
-            )
+            raise SpecError("a fill value cannot be given through a view that has a dimension of the array twice")
         if abs(map_[2]) != 1:
-            raise SpecError("Cannot transform input array through non-unit-stride output index map")
+            raise SpecError("a fill value cannot be given through a view with steps")
         order.append(map_[0])
     for dim, size in enumerate(fill.shape):
         if size != 1 and dim not in order:
-            raise SpecError(f"Cannot transform input array; dimension {dim - added} cannot be mapped")
+            raise SpecError(
+                f"expected a fill value that is the same along dimension {dim - added}, as the view adds it"
+            )
     fill = fill[tuple(slice(None) if dim in order else 0 for dim in range(view.rank))]
     fill = np.transpose(fill, [sorted(order).index(dim) for dim in order])
     for axis, map_ in enumerate(view.maps):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from blizzarr.errors import BlizzarrError, SpecError, TransactionError
+from blizzarr.errors import SpecError, TransactionError
 from blizzarr.indexing.form import Form
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import apply_arguments
+from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.dtype import DType, DTypeLike, as_dtype
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, merge_schema
@@ -286,10 +286,8 @@ def _common(layers: Sequence[Layer]) -> IndexDomain:
         return domain_of(Form(lower, upper, never, never, labels))
     result = layers[0].domain
     for number, layer in enumerate(layers[1:], 1):
-        try:
+        with prefixed(f"Layer {number}"):
             result = result.hull(layer.domain)
-        except BlizzarrError as error:
-            raise SpecError(f"Layer {number}: {error.reason}") from error
     return result
 
 

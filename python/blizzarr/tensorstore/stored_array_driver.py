@@ -119,11 +119,6 @@ class StoredArrayDriver(Driver):
         return self._once("schema", lambda: self._stored.schema)
 
     @property
-    def array(self) -> OpenedArray:
-        """The array itself."""
-        return self._array
-
-    @property
     def _shape(self) -> tuple[int, ...]:
         """The shape of the elements that the driver has."""
         return self._array.shape

@@ -19,7 +19,7 @@ from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.hierarchy.root_above import root_above
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import warn_of
-from blizzarr.spec.arguments import prefixed, raised_as
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import BoundResource
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
 from blizzarr.spec.metadata import MetadataConstraints
@@ -85,17 +85,13 @@ class StoredPlace(NamedTuple):
             raw = self.store.get(self.forms[0].node_keys(self.path)[0])
             if raw is not None:
                 # The key of the document holds something that is not the document of an array.
-                with raised_as(ConstraintError), prefixed(f"Error reading {self.key}"):
+                with prefixed(f"Error reading {self.key}", ConstraintError):
                     self.constraints.refuse(bytes(raw))
             return None
         if node.notices:
             warn_of(node.notices)
         if not isinstance(node.meta, ArrayMeta):
-            with raised_as(ConstraintError):
-                raise SpecError(
-                    f'Error reading {self.key}: Error parsing object member "node_type": Expected "array", '
-                    f'but received: "group"'
-                )
+            raise ConstraintError(f'Error reading {self.key}: expected the "node_type" "array", found "group"')
         return node.meta
 
     def create(self, meta: ArrayMeta) -> bool:

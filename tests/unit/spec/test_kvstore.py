@@ -17,6 +17,7 @@ from blizzarr.errors import ArchiveError, ConflictError, PathError, SpecError, U
 from blizzarr.spec.context import Context
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.transactions import Transaction
+from unit.spec.oracle import refusal_of
 
 Kv = Any
 
@@ -28,7 +29,7 @@ def told(call: Callable[[], Any]) -> Any:
         value = value.result() if hasattr(value, "result") else value
     except (ValueError, KeyError, TypeError) as error:
         kinds = (ValueError, KeyError, TypeError)
-        text = str(error) if isinstance(error, ValueError) else ""
+        text = refusal_of(error) if isinstance(error, ValueError) else ""
         return next(kind.__name__ for kind in kinds if isinstance(error, kind)), text
     if hasattr(value, "stamp"):
         return value.state, value.value, value.stamp.time > 0

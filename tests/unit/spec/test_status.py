@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, InvalidArgumentError, SpecError
-from blizzarr.spec.arguments import prefixed, raised_as
+from blizzarr.spec.arguments import prefixed
 from tensorstore_face import ours, theirs
 
 DRIVERS = ("zarr3", "zarr", "n5")
@@ -54,7 +54,7 @@ def test_class_is_the_status(driver: str, name: str) -> None:
 
 def test_text_does_not_choose_the_class() -> None:
     """A constraint that is not met is a `ConstraintError` however its text begins."""
-    with pytest.raises(ConstraintError, match="Error setting x"), raised_as(ConstraintError):
+    with pytest.raises(ConstraintError, match="Error setting x"), prefixed("a", ConstraintError):
         raise SpecError("Error setting x")
 
 

@@ -131,7 +131,7 @@ def test_another_array_in_its_place(tmp_path: Path) -> None:
     array = ours.open(spec(tmp_path, recheck_cached_metadata=True)).result()
     ours.open(spec(tmp_path, metadata={**METADATA, "dataType": "int8"}), create=True, delete_existing=True).result()
     with pytest.raises(
-        ValueError, match=r"Updated N5 metadata .*int8.* is incompatible with existing metadata .*uint16"
+        ValueError, match=r"Updated (N5 )?metadata .*int8.* is incompatible with existing metadata .*uint16"
     ):
         array.resolve().result()
 

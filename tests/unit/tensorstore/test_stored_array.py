@@ -166,9 +166,7 @@ def test_errors_can_be_told_apart(tmp_path: Path, place: str) -> None:
     with pytest.raises(ArrayExistsError, match=r"ALREADY_EXISTS: .*Error writing .*zarr.json") as there:
         opened(spec, context, create=True, dtype="int8", shape=[4])
     assert isinstance(there.value, NodeExistsError)
-    with pytest.raises(
-        ConstraintError, match=r"FAILED_PRECONDITION: .*\(int8\) does not match dtype in schema \(int16\)"
-    ):
+    with pytest.raises(ConstraintError, match=r"FAILED_PRECONDITION: .*expected dtype int16 .*, found data_type int8"):
         opened(spec, context, dtype="int16")
     assert opened(spec, context).array[...].tolist() == [5] * 4
 
@@ -255,7 +253,7 @@ def test_every_format(tmp_path: Path, driver: str) -> None:
     again.update(strip_context=True, context=context)
     assert stored_of(node_of(again)).array.metadata == array.metadata
     for wrong in ({"dtype": "int8"}, {"rank": 3}, {"shape": [5, 7]}, {"fill_value": 4}):
-        with pytest.raises(SpecError, match=r"match|fill value|Rank"):
+        with pytest.raises(SpecError, match=r"expected (rank|dtype|the fill_value)|match"):
             opened(spec, context, **wrong)
     with pytest.raises(SpecError, match="chunk"):
         opened(spec, context, chunk_layout=ChunkLayout(read_chunk_shape=[2, 4]))

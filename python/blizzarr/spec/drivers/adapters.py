@@ -117,10 +117,7 @@ class DownsampleSpec(_OfOne):
         def fitting(value: Any) -> tuple[int, ...]:
             factors = tuple(as_list(as_integer(1, 2**62), 32)(value))
             if rank is not None and rank != len(factors):
-                raise SpecError(
-                    f"Rank specified by downsample_factors ({len(factors)}) does not match existing rank specified by "
-                    f"schema ({rank})"
-                )
+                raise SpecError(f"Rank specified by downsample_factors ({len(factors)}) does not match rank {rank}")
             return factors
 
         factors = members.take("downsample_factors", fitting)

@@ -187,9 +187,7 @@ _MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIA
 def _mode(members: Members) -> OpenMode:
     on = {name: bool(members.take(name, as_bool, False)) for name in ("open", "create", *_SPECIAL_MODES)}
     if members.left.pop("allow_metadata_mismatch", MISSING) not in (MISSING, False):
-        raise SpecError(
-            'Error parsing object member "allow_metadata_mismatch": "allow_metadata_mismatch" no longer supported'
-        )
+        raise SpecError('expected no "allow_metadata_mismatch", which is no longer supported')
     # The default is to open.
     on["open"] |= not on["create"]
     on["assume_cached_metadata"] &= not on["assume_metadata"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
@@ -19,7 +18,7 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
 from blizzarr.json_values import MISSING, alike, braces
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.arguments import prefixed, raised_as
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import (
     ChunkLayout,
     finalize,
@@ -177,9 +176,7 @@ class Constraints(MetadataConstraints):
         if full is not None:
             known = [rank for rank in (grid, inner) if rank is not None]
             if sum(known) > full or (len(known) == 2 and sum(known) != full):
-                raise SpecError(
-                    f"Rank specified by schema ({full}) is not compatible with rank of metadata ({sum(known)})"
-                )
+                raise SpecError(f"expected rank {full} as in the schema, found {sum(known)} in the metadata")
             grid = full - inner if grid is None and inner is not None else grid
             inner = full - grid if inner is None and grid is not None else inner
         return Ranks(full, grid, inner)
@@ -287,33 +284,30 @@ class Constraints(MetadataConstraints):
         assert field is not None, "metadata of an array are complete"
         rank, dtype = self.rank + len(field.shape), field.dtype
         if schema.rank not in (None, rank):
-            raise SpecError(
-                f"Rank specified by schema ({schema.rank}) does not match rank specified by metadata ({rank})"
-            )
+            raise SpecError(f"expected rank {schema.rank} as in the schema, found {rank} in the metadata")
         if schema.dtype is not None and schema.dtype != dtype:
-            raise SpecError(
-                f"{self.dtype_member} from metadata ({dtype.name}) does not match dtype in schema ({schema.dtype.name})"
-            )
+            raise SpecError(f"expected dtype {schema.dtype.name} of the schema, found {self.dtype_member} {dtype.name}")
         if schema.domain is not None:
-            with self._invalid("domain"):
+            with self._mismatch("domain"):
                 self.domain(schema, options)
         if schema.codec is not None:
             whose = "codec" if parts_of(schema.codec)[0] == self.driver else "codec of another driver"
-            with self._invalid("codec", whose), prefixed("codec from metadata does not match codec in schema"):
+            with self._mismatch("codec", whose):
                 self.codec(schema, options)
         if not is_unset(schema.chunk_layout) and grid_of(self.chunk_layout(schema, options), "codec").shape.hard:
             raise InvalidArgumentError("codec_chunk_shape not supported")
         if schema.fill_value is not None:
-            with self._invalid("fill_value"):
+            with self._mismatch("fill_value"):
                 self._check_fill(schema, field, options)
         if any(unit is not None for unit in schema.dimension_units or ()):
             if not self.has_units:
                 raise InvalidArgumentError(f"Dimension units not supported by {self.driver} driver")
             self.check_units(schema, options)
 
-    def _invalid(self, *names: str) -> AbstractContextManager[None]:
-        """Return a context in which constraints with these names are called invalid themselves, if any of them is."""
-        return nullcontext() if self.invalid.isdisjoint(names) else raised_as(InvalidArgumentError)
+    def _mismatch(self, *names: str) -> prefixed:
+        """Return a context for the constraint with the first of these names, which `invalid` may have."""
+        kind = SpecError if self.invalid.isdisjoint(names) else InvalidArgumentError
+        return prefixed(f"{names[0]} from metadata does not match {names[0]} in schema", kind)
 
     def check_units(self, schema: Schema, options: Options) -> None:
         """Raise unless the units of an array agree with those of a schema."""
@@ -328,10 +322,8 @@ class Constraints(MetadataConstraints):
         wanted = converted(*given, field.dtype, field.shape)
         actual = self.fill(options)
         if actual is None or wanted.tobytes() != actual.tobytes():
-            there = "no fill value" if actual is None else f"fill value of {shown(actual)}"
-            raise SpecError(
-                f"Invalid fill_value: schema requires fill value of {shown(wanted)}, but metadata specifies {there}"
-            )
+            there = "none" if actual is None else shown(actual)
+            raise SpecError(f"expected the fill_value {shown(wanted)} of the schema, found {there} in the metadata")
 
     @classmethod
     def schema_of(cls, meta: ArrayMeta, options: Options) -> Schema:

@@ -131,10 +131,8 @@ class N5Constraints(Constraints):
         if counts is not None and "units" not in self.given:
             for count, unit in zip(counts, units or (), strict=False):
                 if unit is not None and unit.multiplier != count:
-                    raise SpecError(
-                        f'"resolution" from metadata {braces([f"{count:g}" for count in counts])} does not match '
-                        f"dimension units from schema {units_shown(units or ())}"
-                    )
+                    shown = units_shown(units or ())
+                    raise SpecError(f'expected units of the "resolution" {braces(counts)}, found {shown} in the schema')
         return units
 
     def check_units(self, schema: Schema, options: Options) -> None:
@@ -142,10 +140,8 @@ class N5Constraints(Constraints):
         units = self.units or (None,) * self.rank
         for unit, wanted in zip(units, self.dimension_units(schema, options) or (), strict=False):
             if unit is None and wanted is not None:
-                raise SpecError(
-                    f"Dimension units in metadata {units_shown(units)} do not match dimension units in schema "
-                    f"{units_shown(schema.dimension_units or ())}"
-                )
+                asked = units_shown(schema.dimension_units or ())
+                raise SpecError(f"expected the units {asked} of the schema, found {units_shown(units)}")
 
     def array(self, chosen: Chosen) -> ArrayMeta:
         """Return the array; by default its compression is Blosc, which shuffles single bytes bit by bit."""

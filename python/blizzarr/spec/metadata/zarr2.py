@@ -166,10 +166,7 @@ class ZarrConstraints(Constraints):
         options["key_encoding"] = None
         there = self.given.get("dimension_separator", separator)
         if there != separator:
-            raise SpecError(
-                f'Error parsing object member "key_encoding": value ({dump(separator)}) does not match value in '
-                f"metadata ({dump(there)})"
-            )
+            raise SpecError(f'expected "key_encoding" {dump(there)} as in the metadata, found {dump(separator)}')
         return type(self)({**self.given, "dimension_separator": separator}, self.rank, self.extra)
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:

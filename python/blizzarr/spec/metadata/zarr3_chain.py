@@ -150,10 +150,7 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
             return (*(a.merged(b, strict) for a, b in zip(mine, theirs, strict=False)), longer[-1])
     if more:
         both = " and ".join(dump([codec.to_json() for codec in codecs]) for codecs in (mine, theirs))
-        raise SpecError(
-            f"Cannot merge zarr codec constraints {both}: Mismatch in number of {kind} codecs "
-            f"({len(mine)} vs {len(theirs)})"
-        )
+        raise SpecError(f"Cannot merge codec constraints {both}: {len(mine)} and {len(theirs)} codecs {kind}")
     return tuple(a.merged(b, strict) for a, b in zip(mine, theirs, strict=True))
 
 
@@ -200,10 +197,7 @@ def _options(name: str, value: Any) -> dict[str, Any]:
         if option.name in members.left:
             given = whole(members.left.pop(option.name))
             if not option.accepts(given):
-                raise SpecError(
-                    f"Error parsing object member {quote(option.name)}: Expected {option.expected}, but received: "
-                    f"{dump(given)}"
-                )
+                raise SpecError(f"expected {option.expected} as {quote(option.name)}, found {dump(given)}")
             options[option.name] = given
     members.end()
     if options.get("shuffle") == "noshuffle":
@@ -285,11 +279,8 @@ def resolve(chain: Chain, decoded: Decoded) -> Chain:
     with _through(to_bytes, "resolving codec spec"):
         resolved = _to_bytes(to_bytes, decoded)
     if resolved.name == "sharding_indexed" and chain.bytes_to_bytes:
-        raise SpecError(
-            f"Sharding codec {dump(to_bytes.to_json())} is not compatible with subsequent bytes -> bytes codecs "
-            f"{dump([codec.to_json() for codec in chain.bytes_to_bytes])} that apply to the entire shard.  Instead, "
-            "bytes -> bytes codecs may be specified as inner codecs that apply to each sub-chunk individually."
-        )
+        after = dump([codec.to_json() for codec in chain.bytes_to_bytes])
+        raise SpecError(f"expected no codec after {dump(to_bytes.to_json())}, found {after}: put it into the shards")
     compressors = []
     itemsize: int | None = decoded.itemsize
     for codec in chain.bytes_to_bytes:
@@ -345,9 +336,7 @@ def _resolve_shards(codec: Codec, decoded: Decoded) -> Codec:
         codecs = resolve(codec.options.get("codecs", Chain()), decoded)
     with prefixed("Error resolving index_codecs"):
         if decoded.rank > MAX_RANK - 1:
-            raise SpecError(
-                f"Rank of {decoded.rank} exceeds the maximum rank of {MAX_RANK - 1} supported for sharding_indexed"
-            )
+            raise SpecError(f"expected at most {MAX_RANK - 1} dimensions in shards, found {decoded.rank}")
         index_codecs = resolve(codec.options.get("index_codecs", DEFAULT_INDEX_CODECS), Decoded(decoded.rank + 1, 8))
     return Codec(
         "sharding_indexed",
@@ -362,9 +351,7 @@ def _resolve_shards(codec: Codec, decoded: Decoded) -> Codec:
 
 def _check_rank(shape: Any, rank: int) -> None:
     if len(shape) != rank:
-        raise SpecError(
-            f"sharding_indexed sub-chunk shape of {braces(shape)} is not compatible with array of rank {rank}"
-        )
+        raise SpecError(f"expected {rank} dimensions as in the array, found the sub-chunk shape {braces(shape)}")
 
 
 _DEFAULTS: Final[dict[str, dict[str, Any]]] = {"gzip": {"level": 6}, "zstd": {"level": 3, "checksum": False}}
@@ -376,9 +363,7 @@ def _compressor(codec: Codec, itemsize: int | None) -> Codec:
     shuffle, typesize = codec.options.get("shuffle"), codec.options.get("typesize")
     if shuffle != "noshuffle" and typesize is None:
         if itemsize is None and shuffle is not None:
-            raise SpecError(
-                "typesize must be specified explicitly because inferred itemsize -1/8 is not supported by Blosc"
-            )
+            raise SpecError("expected a typesize, as the itemsize is not known after another codec (-1/8)")
         shuffle, typesize = (shuffle, itemsize) if itemsize is not None else ("noshuffle", None)
     shuffle = shuffle or ("bitshuffle" if typesize == 1 else "shuffle")
     options = {**BloscCodec().configuration(), **codec.options, "shuffle": shuffle}
