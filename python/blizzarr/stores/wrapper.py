@@ -128,7 +128,7 @@ class StoreWrapper(BaseStore):
 class StoreHandle(StoreWrapper):
     """Another handle of a store, which the engine bypasses: keys and values are those of the store.
 
-    So it has the native handle of the store, the client of one of objects, the method of zip files that leaves keys out,
+    So it has the native handle of the store, the client of one of objects, the method of zip files that unlists keys,
     and the methods about versions, if the store has them.
     """
 
