@@ -1,6 +1,6 @@
 """Selections: every key that picks elements of an array becomes one composable value, a `Form`."""
 
-from blizzarr.indexing.basic import lower_basic
+from blizzarr._native import lower_basic
 from blizzarr.indexing.dialect import Dialect, selection_of
 from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.keys import true_indices

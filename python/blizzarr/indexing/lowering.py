@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from blizzarr._native import lower_basic
 from blizzarr.errors import SelectionError
-from blizzarr.indexing.basic import lower_basic
 from blizzarr.indexing.dialect import Dialect, selection_of, spread
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.keys import Blocks, as_items, block_slice

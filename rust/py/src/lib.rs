@@ -7,6 +7,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 mod array;
+mod basic;
 mod buffer;
 mod caching;
 mod capsule;
@@ -134,6 +135,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.py().import("atexit")?.call_method1("register", (&ends,))?;
     module.add_function(ends)?;
     module.add_class::<array::ArrayHandle>()?;
+    module.add_function(wrap_pyfunction!(basic::lower_basic, module)?)?;
     module.add_class::<document::PyDocument>()?;
     module.add_class::<caching::PyCachePool>()?;
     module.add_class::<elements::ElementTable>()?;
