@@ -7,6 +7,8 @@ warnings, reports, and the representations of objects.
 
 from __future__ import annotations
 
+import html
+
 _HARMLESS = "\u200c\u200d\u00a0\u3000"
 """Joiners within words of Persian and within emoji, and spaces of French and Japanese."""
 
@@ -33,3 +35,12 @@ def printable_lines(text: str) -> str:
     a\\r
     """
     return "\n".join(map(printable, text.split("\n")))
+
+
+def escape(text: str) -> str:
+    """Return text as a part of HTML, without control characters and marks that change the direction of writing.
+
+    >>> escape(f"<b>{chr(0x202E)}")
+    '&lt;b&gt;\\\\u202e'
+    """
+    return html.escape(printable_lines(text))

@@ -16,11 +16,12 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager
 
 from blizzarr.errors import ConflictError, StoreError
-from blizzarr.stores import LocalStore, Store, StoreWrapper
+from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import opened
 from blizzarr.stores.directory_locks import lock, open_to_lock, release
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
+from blizzarr.stores.wrapper import unwrapped
 
 _locks = NamedLocks("changing the shape of an array")
 
@@ -37,8 +38,7 @@ def exclusive(store: Store, path: str, key: str) -> AbstractContextManager[objec
 
     Raise `ConflictError` on entering, if this thread holds the lock already: it would wait for itself.
     """
-    while isinstance(store, StoreWrapper):
-        store = store.store
+    store = unwrapped(store)
     if not isinstance(store, LocalStore):
         # By path alone, since two stores may be handles of one place.
         return _locks.sole(path).held((place_of(store), path), array=f"/{path}", store=store)

@@ -8,8 +8,8 @@ from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_pref
 from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import confined_directory, refuse_out
-from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.requests import each
+from blizzarr.stores.wrapper import unwrapped
 
 
 def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tuple[str, tuple[int, ...]]]:

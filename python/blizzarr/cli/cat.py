@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from blizzarr.cli.opened import open_array
-from blizzarr.cli.place import ArrayArgument, Place
+from blizzarr.cli.place import ArrayArgument, Place, open_array
 
 if TYPE_CHECKING:
     from blizzarr.display.region import Region

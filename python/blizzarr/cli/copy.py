@@ -18,8 +18,7 @@ from blizzarr.cli.codecs import (
     parse_layout,
 )
 from blizzarr.cli.failing import as_options
-from blizzarr.cli.opened import open_node
-from blizzarr.cli.place import KeepForeignOption, Place, complete_path
+from blizzarr.cli.place import KeepForeignOption, Place, complete_path, open_node
 from blizzarr.cli.progress import Meter, duration_text
 from blizzarr.interrupts import INTERRUPTED
 

@@ -11,8 +11,7 @@ import typer
 from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
-from blizzarr.cli.opened import open_node
-from blizzarr.cli.place import Place, complete_path
+from blizzarr.cli.place import Place, complete_path, open_node
 from blizzarr.cli.progress import Meter
 
 EXAMPLES = (

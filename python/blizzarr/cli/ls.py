@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from blizzarr.cli.info import JsonOption
-from blizzarr.cli.opened import members_of, open_node
-from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.place import PathArgument, Place, open_node
 
 EXAMPLES = (
     "blizzarr ls data.zarr",
@@ -33,6 +32,7 @@ def run(
     from blizzarr.display.sizes import Stored, grid_text, shape_text, stored
     from blizzarr.formats import chunk_prefix
     from blizzarr.group import Group
+    from blizzarr.group_members import members_and_errors
     from blizzarr.model import ArrayMeta
     from blizzarr.printable import printable
     from blizzarr.size_text import bytes_text
@@ -40,7 +40,9 @@ def run(
     def size_of(child: Array | Group) -> Stored | None:
         return stored(child.store, chunk_prefix(child.path, child.metadata), over_network=True)
 
-    members, bad = ([(node.basename or node.name, node)], {}) if isinstance(node, Array) else members_of(node)
+    members, bad = (
+        ([(node.basename or node.name, node)], {}) if isinstance(node, Array) else members_and_errors(node, 0)
+    )
     if as_json:
         listed = [
             {"name": name, **facts.as_document(child.path, child.metadata, size_of(child))} for name, child in members

@@ -1,4 +1,4 @@
-"""PATH arguments, parsed and completed: a store, a node in it, and optionally a selection of its elements.
+"""PATH arguments, parsed, completed and opened: a store, a node in it, and optionally a selection of its elements.
 
 ``data.zarr/brain/t1`` is the array ``brain/t1`` of the hierarchy in ``data.zarr``. The root of the hierarchy is found
 by going up as long as there are groups; if nothing exists yet, it is at a name that ends with ``.zarr``.
@@ -11,9 +11,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
+
+from blizzarr.cli.failing import say
+
+if TYPE_CHECKING:
+    from blizzarr.api.open import Mode
+    from blizzarr.array import Array
+    from blizzarr.group import Group
 
 _INSIDE_ARRAYS = "c"
 """The directory of chunks, which is not offered."""
@@ -164,3 +171,31 @@ def _part(text: str) -> int | slice | EllipsisType:
 KeepForeignOption: TypeAlias = Annotated[
     bool, typer.Option("--keep-foreign", help="Go ahead even if files that are not Zarr's lie there; those files stay.")
 ]
+
+
+def open_node(place: Place, mode: Mode = "r") -> Array | Group:
+    """Open the array or group at a place; say so if it is a copy that was interrupted."""
+    from blizzarr import api
+    from blizzarr.copying.progress import Record
+
+    node = api.open(place.target, path=place.path, mode=mode)
+    if Record(node.store, node.path).read() is not None:
+        say("yellow", f"{place.text} is an unfinished copy, in which elements are missing; copy --resume finishes it")
+    return node
+
+
+def open_array(place: Place) -> Array:
+    """Open the array at a place; for a group, raise `NodeTypeError` with its members."""
+    from blizzarr.array import Array
+    from blizzarr.errors import NodeTypeError
+
+    node = open_node(place)
+    if isinstance(node, Array):
+        return node
+    names = list(node)
+    inside = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    raise NodeTypeError(
+        f"expected an array, found a group with {inside or 'nothing'} in it; add the path of an array in it",
+        array=node.name,
+        store=place.target,
+    )

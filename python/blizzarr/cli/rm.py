@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blizzarr.cli.opened import open_node
-from blizzarr.cli.place import KeepForeignOption, PathArgument, Place
+from blizzarr.cli.place import KeepForeignOption, PathArgument, Place, open_node
 
 EXAMPLES = ("blizzarr rm data.zarr/brain/t1",)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blizzarr.cli.info import JsonOption
-from blizzarr.cli.opened import members_of, open_node
-from blizzarr.cli.place import PathArgument, Place
+from blizzarr.cli.place import PathArgument, Place, open_node
 from blizzarr.cli.terminal import columns
 
 if TYPE_CHECKING:
@@ -53,11 +52,12 @@ def _leaf(array: Any) -> dict[str, Any]:
 def _nested(group: Group, depth: int | None) -> dict[str, Any]:
     """Return the group as JSON values, with its members nested in ``children``."""
     from blizzarr.array import Array
+    from blizzarr.group_members import members_and_errors
 
     levels = None if depth is None else depth - 1
     root: dict[str, Any] = {"name": group.basename, "path": group.name, "node_type": "group", "children": []}
     groups = {"": root}
-    members, unreadable = members_of(group, levels)
+    members, unreadable = members_and_errors(group, levels)
     for name, member in members:
         if isinstance(member, Array):
             json_node = _leaf(member)

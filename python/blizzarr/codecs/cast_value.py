@@ -5,12 +5,12 @@ https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
-from blizzarr.codecs.number import bits, is_number
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.problems import Problems
 
@@ -135,3 +135,18 @@ class CastValueCodec(Codec):
         if self.scalar_map is not None:
             values["scalar_map"] = {name: [list(pair) for pair in pairs] for name, pairs in self.scalar_map.items()}
         return values
+
+
+def is_number(dtype: DataType) -> bool:
+    """Return whether elements are integers or real floating point, of NumPy or of ``ml_dtypes``."""
+    return dtype.kind in (Kind.INTEGER, Kind.FLOAT)
+
+
+def bits(dtype: DataType, value: Any) -> str:
+    """Return the bits of a scalar, given as in documents, as hexadecimal digits.
+
+    >>> bits(DataType.parse("float32"), 1), bits(DataType.parse("int8"), -1)
+    ('3f800000', 'ff')
+    """
+    element = dtype.fill_bytes(dtype.fill_from_json(value))
+    return f"{int.from_bytes(element, sys.byteorder):x}"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from blizzarr.codecs.cast_value import bits, is_number
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
-from blizzarr.codecs.number import bits, is_number
 from blizzarr.dtypes import Kind
 from blizzarr.problems import Problems
 

@@ -36,8 +36,9 @@ from blizzarr.formats import (
 )
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import LocalStore, MemoryStore, Store, StoreWrapper
+from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.place import lasting_place_of
+from blizzarr.stores.wrapper import unwrapped
 
 Source: TypeAlias = Array | npt.NDArray[Any]
 Advance: TypeAlias = Callable[[int], None]
@@ -252,8 +253,7 @@ def source_state(source: Array | npt.NDArray[Any], positions: list[tuple[int, ..
 
 def _stamps(store: Store) -> Callable[[str], bytes] | None:
     """Return a function from keys to bytes that change with the value; None if the store would have to read values."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
+    store = unwrapped(store)
     if isinstance(store, MemoryStore):
         version = store.version
         return lambda key: version(key) or b""

@@ -17,7 +17,7 @@ from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.stores import LocalStore, MemoryStore
 from blizzarr.stores.fsspec_store import with_storage_options
-from blizzarr.stores.generation import unwrapped
+from blizzarr.stores.wrapper import unwrapped
 
 
 def from_zarr(
@@ -104,5 +104,5 @@ def content_token(array: Array, *more: Any) -> str:
     if not known or metadata.chunk_keys.share_values or prod(metadata.chunk_grid.shape(array.shape)) > _CHUNKS:
         return uuid4().hex
     keys = sorted(key for key, _ in stored_chunks(store, array.path, metadata))
-    versions = [(key, store.version(key)) for key in keys]  # type: ignore[attr-defined]
+    versions = [(key, store.version(key)) for key in keys]
     return str(tokenize(array, versions, *more))

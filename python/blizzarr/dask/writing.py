@@ -12,14 +12,13 @@ import numpy as np
 from blizzarr.api import create_array, open_array
 from blizzarr.array import Array
 from blizzarr.creation.make import refuse_to_lose
-from blizzarr.dask.other_processes import check_tasks_share
-from blizzarr.dask.sources import sources
+from blizzarr.dask.tasks import check_tasks_share, sources
 from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import resolve
 from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.generation import keeps_all_parts
 from blizzarr.stores.requests import complete
-from blizzarr.stores.shared_writes import keeps_all_parts
 
 
 def to_zarr(

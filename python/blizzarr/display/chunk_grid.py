@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Final
 
-from blizzarr.display.escape import escape
 from blizzarr.display.sizes import shape_text
 from blizzarr.model.edges import Edges
+from blizzarr.printable import escape
 
 _LONGEST: Final = 170.0
 _SLIMMEST: Final = 0.22

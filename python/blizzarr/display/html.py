@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from blizzarr.display import chunk_grid, facts
-from blizzarr.display.escape import escape
 from blizzarr.display.sizes import Stored, ratio_text, shape_text, stored
 from blizzarr.formats import Child, chunk_prefix
 from blizzarr.hierarchy.members import read_members
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
+from blizzarr.printable import escape
 from blizzarr.size_text import count_text
 from blizzarr.stores import Store
 

@@ -18,8 +18,8 @@ from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ChunkGrid
 from blizzarr.stores import LocalStore
 from blizzarr.stores.confined import entries, opened
-from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.requests import is_remote
+from blizzarr.stores.wrapper import unwrapped
 
 LOOKED_AT: Final = 20_000
 """The most objects whose sizes are added up by default."""

@@ -1,4 +1,4 @@
-"""The data types of the ``ml_dtypes`` package, which NumPy lacks.
+"""The data types of the ``ml_dtypes`` package, which NumPy lacks, and complex numbers of two narrow parts.
 
 Narrow types take one byte per element in memory and in the ``bytes`` codec, as zarr-extensions specifies. ``ml_dtypes``
 is imported when the first such type is used.
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes.data_type import DataType
+from blizzarr.dtypes.data_type import DataType, Field
 from blizzarr.dtypes.kinds import Kind
 
 ROWS: Final[dict[str, tuple[Kind, int]]] = {
@@ -35,6 +35,13 @@ ROWS: Final[dict[str, tuple[Kind, int]]] = {
     "float8_e8m0fnu": (Kind.FLOAT, 0),
 }
 
+COMPLEX: Final = {
+    f"complex_{part}": part
+    for part in ("float16", *(name for name, (kind, _) in ROWS.items() if kind is Kind.FLOAT))
+    if part != "float8_e4m3fn"
+}
+"""The data types of the parts of complex numbers whose parts have fewer than 32 bits."""
+
 
 def data_type(name: str) -> DataType | None:
     """Return the data type of this name; `None` if ``ml_dtypes`` is not installed or too old."""
@@ -49,3 +56,9 @@ def data_type(name: str) -> DataType | None:
         return DataType(name, dtype, kind, swap_unit, (int(whole.min), int(whole.max)))
     real = package.finfo(dtype)
     return DataType(name, dtype, kind, swap_unit, (float(real.min), float(real.max)))
+
+
+def complex_type(name: str, part: DataType) -> DataType:
+    """Return the data type of this name: records of two parts in memory, the fields ``real`` and ``imag``."""
+    fields = (Field("real", part), Field("imag", part))
+    return DataType(name, np.dtype([(field.name, part.numpy) for field in fields]), Kind.STRUCT, fields=fields)

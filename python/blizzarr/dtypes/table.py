@@ -8,7 +8,7 @@ complex_float32, complex_float64       zarr-extensions, other names for two rows
 r8, r16, r24, ...                      Zarr v3 core, raw bits                       `_raw`
 raw_bytes                              zarr-python, another name of raw bits        `_raw`
 bfloat16, int4, float8_e5m2, ...       zarr-extensions, need ``ml_dtypes``          `blizzarr.dtypes.ml`
-complex_bfloat16, complex_float8_...   zarr-extensions                              `narrow_complex`
+complex_bfloat16, complex_float8_...   zarr-extensions                              `blizzarr.dtypes.ml`
 numpy.datetime64, numpy.timedelta64    zarr-extensions                              `blizzarr.dtypes.time`
 null_terminated_bytes                  zarr-python                                  `blizzarr.dtypes.fixed`
 fixed_length_utf32                     zarr-extensions                              `blizzarr.dtypes.fixed`
@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes import fixed, ml, narrow_complex, optional, struct, time, variable
+from blizzarr.dtypes import fixed, ml, optional, struct, time, variable
 from blizzarr.dtypes.data_type import DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import BlizzarrError, Problem
@@ -129,9 +129,9 @@ def from_json(value: Any, path: str, problems: Problems, depth: int = 0) -> Data
         else:
             _TABLE[name] = row
         return row
-    part = from_json(narrow_complex.PARTS[name], path, problems)
+    part = from_json(ml.COMPLEX[name], path, problems)
     if part is not None:
-        _TABLE[name] = narrow_complex.data_type(name, part)
+        _TABLE[name] = ml.complex_type(name, part)
     return _TABLE.get(name)
 
 
@@ -166,7 +166,7 @@ def check_free(name: Any) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    return name in _TABLE or name in _CONFIGURED or name in ml.ROWS or name in narrow_complex.PARTS or _is_raw(name)
+    return name in _TABLE or name in _CONFIGURED or name in ml.ROWS or name in ml.COMPLEX or _is_raw(name)
 
 
 def _is_raw(name: str) -> bool:

@@ -6,7 +6,6 @@ functions here work for all formats, so that other packages need not ask which f
 """
 
 from blizzarr.formats.array_format import ArrayFormat
-from blizzarr.formats.blocks import arranged, without_blocks
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
     below,
@@ -25,6 +24,7 @@ from blizzarr.formats.finding import (
 from blizzarr.formats.format import Child, Format, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
+from blizzarr.formats.n5 import arranged, without_blocks
 from blizzarr.formats.nodes import (
     children,
     chunk_prefix,

@@ -12,7 +12,7 @@ from blizzarr.formats.table import FORMATS
 from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore
-from blizzarr.stores.generation import unwrapped
+from blizzarr.stores.wrapper import unwrapped
 
 _SHOWN: Final = 6
 

@@ -5,7 +5,7 @@ https://github.com/saalfeldlab/n5#file-system-specification
 Groups of N5 are directories, and need no document: a directory with attributes is one, and so is any other with a node
 somewhere below it.
 
-Decoded documents are remembered.
+Decoded documents are remembered. Blocks contain their compressor: the codecs of new arrays are arranged accordingly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
+from blizzarr.codecs import Chunk, CodecChain
+from blizzarr.codecs.bytes import BytesCodec
+from blizzarr.dtypes import DataType
 from blizzarr.formats.document import Stored, check_depth, dump, load
+from blizzarr.formats.format import Format
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -115,3 +119,37 @@ def _encode_group(meta: GroupMeta, problems: Problems) -> Mapping[str, Any]:
         problems.add("consolidated", "no consolidated metadata: N5 has none", f"that of {len(meta.consolidated)} nodes")
     source = meta.source if meta.source is not None and meta.format == N5Format.name else {}
     return {name: document[name] for name in source if name in document} | document
+
+
+def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> CodecChain:
+    """Return the codecs of a new array as its format requires them.
+
+    In N5 elements are always big-endian and the first axis is the fastest. Codecs that N5 does not have are left for
+    `Format.encode` to refuse.
+
+    >>> chain = CodecChain.from_list(["bytes", "gzip"], "uint16", (4, 4))
+    >>> arranged(chain, DataType.parse("uint16"), 2, N5).all
+    (TransposeCodec(order=(1, 0)), N5Codec(compressor=GzipCodec(level=6)))
+    """
+    if form is not N5 or not isinstance(chain.serializer, BytesCodec) or len(chain.compressors) > 1:
+        return chain
+    from blizzarr.formats import n5_array
+
+    made = n5_array.n5_chain(dtype, rank, chain.compressors[0] if chain.compressors else None)
+    return made if chain.filters in ((), made.filters) else chain
+
+
+def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
+    """Return the codecs of an array with the compressor of N5 blocks as a separate codec, as in other formats.
+
+    >>> chain = arranged(CodecChain.from_list(["bytes"], "uint16", (4,)), DataType.parse("uint16"), 1, N5)
+    >>> without_blocks(chain, DataType.parse("uint16")).all
+    (BytesCodec(endian='big'),)
+    """
+    from blizzarr.codecs import N5Codec
+
+    blocks = chain.serializer
+    if not isinstance(blocks, N5Codec):
+        return chain
+    serializer = BytesCodec(blocks.endian).resolve(Chunk(dtype, None))
+    return replace(chain, serializer=serializer, compressors=() if blocks.compressor is None else (blocks.compressor,))

@@ -7,6 +7,7 @@ The system releases the locks of processes that die.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -14,9 +15,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from blizzarr.errors import ConflictError
-from blizzarr.hierarchy.top import top_directory
-from blizzarr.stores import LocalStore, Store, StoreWrapper
+from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.directory_locks import lock, open_to_lock, release
+from blizzarr.stores.wrapper import unwrapped
 
 _PATIENCE: Final = 10.0
 """The seconds for which consolidation waits until no change is going on."""
@@ -28,9 +29,8 @@ _this_thread = threading.local()
 
 def directory_behind(store: Store) -> LocalStore | None:
     """Return the directory behind the wrappers of a store; None for other stores."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
-    return store if isinstance(store, LocalStore) else None
+    behind = unwrapped(store)
+    return behind if isinstance(behind, LocalStore) else None
 
 
 @contextmanager
@@ -110,3 +110,38 @@ def _locked(store: LocalStore, top: str, *, alone: bool) -> int | None:
             if alone and time.monotonic() > deadline:
                 raise
         time.sleep(_PAUSE)
+
+
+def top_directory(store: LocalStore, path: str) -> str:
+    """Return the directory of the outermost group above a node, or that of the store if no group is above.
+
+    A store that nothing may lead out of ends at its root; others do not, as the node ``a/b`` of ``data.zarr`` is also
+    the root of ``data.zarr/a/b``.
+    """
+    root = str(store)
+    directory = os.path.join(root, path) if path else root
+    top = None
+    while (above := os.path.dirname(directory)) != directory and (len(above) >= len(root) or store.links == "follow"):
+        directory = above
+        if _exists(f"{directory}/zarr.json") or _exists(f"{directory}/.zgroup"):
+            top = directory
+        elif len(directory) < len(root):
+            break
+    return root if top is None or len(top) > len(root) else top
+
+
+def _exists(path: str) -> bool:
+    # Not `os.path.exists`, whose errors take twice as long: each change of a node comes here, and mostly finds nothing.
+    return os.access(path, os.F_OK)
+
+
+def from_top(store: Store, behind: LocalStore, path: str) -> tuple[Store, str, str]:
+    """Return a store that reaches the whole hierarchy, the path of the node there, and the directory at the top.
+
+    `behind` is the directory behind the wrappers of `store`.
+    """
+    top = top_directory(behind, path)
+    if len(top) >= len(str(behind)):
+        return store, path, top
+    node = os.path.relpath(os.path.join(str(behind), path), top).replace(os.sep, "/")
+    return LocalStore(top, durability=behind.durability, locking=behind.locking), node, top

@@ -8,8 +8,7 @@ from typing import Any
 
 from blizzarr.errors import ConflictError
 from blizzarr.formats import FORMATS, StoredNode, encode, find_many, mark_of, unmarked
-from blizzarr.hierarchy.barrier import directory_behind, together
-from blizzarr.hierarchy.top import from_top
+from blizzarr.hierarchy.barrier import directory_behind, from_top, together
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Store

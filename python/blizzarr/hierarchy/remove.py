@@ -17,10 +17,11 @@ from blizzarr.hierarchy.changing import changing, withdraw
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import Store, StoreWrapper, check_writable
+from blizzarr.stores import Store, check_writable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.requests import each
+from blizzarr.stores.wrapper import unwrapped
 
 _ROUNDS = 10
 LOCKED = 100
@@ -135,8 +136,7 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
 
 def _in_bulk(store: Any) -> bool:
     """Return whether the store has a `delete_prefix` of its own; the fallback deletes the record among the others."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
+    store = unwrapped(store)
     method = getattr(type(store.target if isinstance(store, ForeignStore) else store), "delete_prefix", None)
     return method is not None and method is not BaseStore.delete_prefix
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.regular import kind_of
-from blizzarr.stores.wrapper import StoreWrapper
+from blizzarr.stores.wrapper import unwrapped
 
 OUT = "a link that leads out of the root"
 
@@ -35,9 +35,8 @@ class Entry(NamedTuple):
 
 def confined_directory(store: Store) -> LocalStore | None:
     """Return the directory behind a store, if no link may lead out of it; otherwise None."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
-    return store if isinstance(store, LocalStore) and store.links == "within-root" else None
+    behind = unwrapped(store)
+    return behind if isinstance(behind, LocalStore) and behind.links == "within-root" else None
 
 
 def refuse_out(store: LocalStore, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Generations: bytes that differ between two values of a key, one after the other."""
+"""Generations: bytes that differ between two values of a key, one after the other; and who may replace a value."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ import struct
 
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store, Value
-from blizzarr.stores.wrapper import StoreWrapper
+from blizzarr.stores.wrapper import unwrapped
 
 UNKNOWN = b""
 """The generation of a value about which nothing is known."""
 
 NO_VALUE = b"\x02"
 """The generation of a key that has no value."""
-
-
-def unwrapped(store: Store) -> Store:
-    """Return the store underneath all wrappers."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
-    return store
 
 
 def generation_of(store: Store, key: str) -> bytes:
@@ -55,7 +49,7 @@ def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
     """Return a value, or None, and its generation."""
     bare = unwrapped(store)
     if is_conditional(bare):
-        answer: tuple[Value, str] | None = bare.get_with_version(key)  # type: ignore[attr-defined]
+        answer: tuple[Value, str] | None = bare.get_with_version(key)
         return (None, NO_VALUE) if answer is None else (bytes(answer[0]), version_generation(answer[1]))
     if not isinstance(bare, MemoryStore | LocalStore):
         value = store.get(key)
@@ -120,3 +114,20 @@ def hash_of(value: Value | None) -> bytes:
     from hashlib import blake2b
 
     return b"\0" + blake2b(value, digest_size=16).digest()
+
+
+def keeps_all_parts(store: Store) -> bool:
+    """Return whether parts of one chunk or shard are all kept, whichever processes write them at the same time.
+
+    They are in directories, by locks; in object stores with conditional writes; and in the memory of this process,
+    which no other process can write to. In other stores this holds for the threads of one process only.
+
+    >>> keeps_all_parts(MemoryStore()), keeps_all_parts(LocalStore("/tmp", locking="threads"))
+    (True, False)
+    """
+    bare = unwrapped(store)
+    if isinstance(bare, LocalStore):
+        return bare.locking == "required"
+    if isinstance(bare, MappingStore):
+        return type(bare.mapping) is dict
+    return isinstance(bare, MemoryStore) or is_conditional(bare)

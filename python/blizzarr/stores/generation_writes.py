@@ -19,7 +19,6 @@ from blizzarr.stores.generation import (
     hash_of,
     is_conditional,
     read_generation,
-    unwrapped,
     version_generation,
     version_named,
 )
@@ -29,6 +28,7 @@ from blizzarr.stores.locks import KeyLocks
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import check_writable
+from blizzarr.stores.wrapper import unwrapped
 
 _files = KeyLocks()
 """The locks of files, by path."""
@@ -57,7 +57,7 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
         return _exchanged(store, key, value, []) or NO_VALUE
     if value is not None and is_conditional(bare := unwrapped(store)):
         check_writable(store, key)
-        made: str = bare.set_with_version(key, value)  # type: ignore[attr-defined]
+        made: str = bare.set_with_version(key, value)
         return version_generation(made)
     with _exclusive(store, key):
         _set(store, key, value)
@@ -83,7 +83,7 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
         version = version_named(expected)
         if version is None and expected != NO_VALUE:
             return None
-        now: str | None = bare.replace_version(key, value, version)  # type: ignore[attr-defined]
+        now: str | None = bare.replace_version(key, value, version)
         return None if now is None else version_generation(now)
     with _exclusive(store, key):
         current, generation = read_generation(store, key)

@@ -8,7 +8,7 @@ from errno import EISDIR
 from typing import Any, Final
 
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.wrapper import StoreWrapper
+from blizzarr.stores.wrapper import unwrapped
 
 _OF_CHUNK: Final = re.compile(r"[\d.]+|c(?:\.[\d.]*)?")
 """The last segment of a chunk key: an error for such a key must never read as the fill value."""
@@ -72,8 +72,7 @@ def refuses_beyond(store: Any) -> bool:
     >>> refuses_beyond({})
     False
     """
-    while isinstance(store, StoreWrapper):
-        store = store.store
+    store = unwrapped(store)
     return isinstance(store, ForeignStore) and is_of(innermost(getattr(store.target, "store", None)), "icechunk")
 
 

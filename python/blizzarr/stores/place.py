@@ -14,7 +14,7 @@ from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.native import NativeStore
 from blizzarr.stores.protocol import Store
-from blizzarr.stores.wrapper import StoreWrapper
+from blizzarr.stores.wrapper import unwrapped
 
 
 def place_of(store: Store) -> str:
@@ -61,8 +61,7 @@ def lasting_place_of(store: Store) -> str | None:
 
 def _behind(store: Store) -> Any:
     """Return what wrappers and handles are of: there may be several of one mapping or object."""
-    while isinstance(store, StoreWrapper):
-        store = store.store
+    store = unwrapped(store)
     if isinstance(store, MappingStore):
         return store.mapping
     return store.target if isinstance(store, ForeignStore) else store

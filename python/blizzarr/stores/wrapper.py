@@ -140,3 +140,10 @@ class StoreHandle(StoreWrapper):
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
         present = getattr(self.store, "present", None)
         return super().present(keys) if present is None else builtins.list(present(keys))
+
+
+def unwrapped(store: Any) -> Any:
+    """Return the store underneath all wrappers."""
+    while isinstance(store, StoreWrapper):
+        store = store.store
+    return store

@@ -28,7 +28,7 @@ from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
-from blizzarr.stores.generation import unwrapped
+from blizzarr.stores.wrapper import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in

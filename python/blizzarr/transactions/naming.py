@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from blizzarr.json_values import quote
 from blizzarr.stores import LocalStore, Store
-from blizzarr.stores.generation import unwrapped
 from blizzarr.stores.place import place_of
+from blizzarr.stores.wrapper import unwrapped
 
 
 def place_in(store: Store) -> tuple[str, str]:

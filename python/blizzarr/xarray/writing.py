@@ -23,8 +23,8 @@ from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.generation import keeps_all_parts
 from blizzarr.stores.requests import complete
-from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.variables import StoredArray
@@ -36,7 +36,7 @@ def unread(variable: Variable) -> Iterator[Array]:
     data: Any = variable._data
     layers = [data]
     if hasattr(data, "__dask_graph__"):
-        from blizzarr.dask.sources import sources
+        from blizzarr.dask.tasks import sources
 
         layers = list(sources(data))
     for layer in layers:
@@ -282,7 +282,7 @@ def _opened(place: _Place, mode: Mode, zarr_format: Any) -> Group:
 def _check_tasks_share(store: Store, chunked: Iterable[Variable]) -> None:
     for variable in chunked:
         if hasattr(variable.data, "__dask_graph__"):
-            from blizzarr.dask.other_processes import check_tasks_share
+            from blizzarr.dask.tasks import check_tasks_share
 
             check_tasks_share(store, variable.data)
 

@@ -25,7 +25,6 @@ from blizzarr.zarr.config import config
 from blizzarr.zarr.functions import *  # noqa: F403
 from blizzarr.zarr.functions import __all__ as _functions
 from blizzarr.zarr.group import Group
-from blizzarr.zarr.hierarchy import create_hierarchy
 
 __version__: Final = "3.1.6"
 """The version of zarr-python whose interface this is; other packages read it."""
@@ -41,7 +40,6 @@ __all__ = [
     "codecs",
     "config",
     "core",
-    "create_hierarchy",
     "dtype",
     "errors",
     "print_debug_info",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 import blizzarr
 from blizzarr.creation.json_values import AsZarrPython
+from blizzarr.formats import detect
+from blizzarr.hierarchy.place import format_above, place_node
+from blizzarr.model import GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.zarr.arguments import (
     IGNORED,
     array_options,
@@ -20,7 +24,6 @@ from blizzarr.zarr.arguments import (
     warn_ignored,
 )
 from blizzarr.zarr.array import Array
-from blizzarr.zarr.creating import creating
 from blizzarr.zarr.errors import (
     ArrayNotFoundError,
     GroupNotFoundError,
@@ -31,11 +34,13 @@ from blizzarr.zarr.errors import (
 )
 from blizzarr.zarr.group import Group, node_of
 from blizzarr.zarr.likes import chunks_of, like_options
-from blizzarr.zarr.node import described
-from blizzarr.zarr.storage.store_path import StorePath, engine_place
+from blizzarr.zarr.metadata import GroupMetadata
+from blizzarr.zarr.node import creating, described
+from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
 
 __all__ = [
-    *("array", "consolidate_metadata", "copy", "create", "create_array", "create_group", "empty", "empty_like"),
+    *("array", "consolidate_metadata", "copy", "create", "create_array", "create_group", "create_hierarchy", "empty"),
+    "empty_like",
     *("from_array", "full", "full_like", "group", "load", "ones", "ones_like", "open", "open_array"),
     *("open_consolidated", "open_group", "open_like", "save", "save_array", "save_group", "tree", "zeros"),
     "zeros_like",
@@ -395,6 +400,33 @@ def copy(source: Any, dest: Any, **options: Any) -> Any:
     return node_of(blizzarr.copy(getattr(source, "engine", source), getattr(dest, "engine", dest), **options))
 
 
+def create_hierarchy(*, store: Any, nodes: Mapping[str, Any], overwrite: bool = False) -> Iterator[tuple[str, Any]]:
+    """Create arrays and groups from their metadata, by path, and the groups above them; return all of them.
+
+    Raises
+    ------
+    ContainsGroupError, ContainsArrayError
+        If something is there.
+    """
+    engine, root = engine_place(store, "", "a")
+    named = {join_paths([root, normalize_path(path)]): node for path, node in nodes.items()}
+    formats = {node.zarr_format for node in named.values()}
+    if len(formats) > 1:
+        raise ValueError(f"expected nodes of one zarr_format, found {sorted(formats)}")
+    for group in {group for path in named for group in ancestors(path)} - set(named):
+        if detect(engine, group) is None:
+            named[group] = GroupMetadata(zarr_format=next(iter(formats)))
+    for path in sorted(named, key=lambda path: path.count("/") + bool(path)):
+        node = named[path]
+        meta = node.to_engine() if isinstance(node, GroupMetadata) else node.engine
+        with creating(engine):
+            stored = place_node(engine, path, meta, overwrite=overwrite)
+        if isinstance(stored, GroupMeta):
+            yield path, Group(blizzarr.Group(engine, path, stored))
+        else:
+            yield path, Array(blizzarr.Array(engine, path, stored))
+
+
 def _check(function: Any, given: Mapping[str, Any]) -> None:
     unknown = [name for name in given if name not in IGNORED]
     if unknown:
@@ -406,8 +438,6 @@ def _check(function: Any, given: Mapping[str, Any]) -> None:
 
 def _format_above(store: Any, path: str) -> int | None:
     """Return the number of the format of the groups above a path; None if there are none."""
-    from blizzarr.hierarchy.place import format_above
-
     above = format_above(store, path)
     if above is None:
         return None

@@ -13,7 +13,6 @@ from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.zarr.arguments import BLOSC, ZSTD, array_options, check_data
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.awaitable import AsyncGroup
-from blizzarr.zarr.creating import creating
 from blizzarr.zarr.dtype import ZDType
 from blizzarr.zarr.errors import (
     ArrayNotFoundError,
@@ -28,7 +27,7 @@ from blizzarr.zarr.errors import (
 from blizzarr.zarr.info import GroupInfo
 from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
-from blizzarr.zarr.node import Node, described
+from blizzarr.zarr.node import Node, creating, described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
 from blizzarr.zarr.sync import in_thread, sync
 from blizzarr.zarr.tree import TreeRepr
@@ -371,7 +370,7 @@ class Group(Node):
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
     ) -> Iterator[tuple[str, Array | Group]]:
         """Create arrays and groups from their metadata, by path below this group."""
-        from blizzarr.zarr.hierarchy import create_hierarchy
+        from blizzarr.zarr.functions import create_hierarchy
 
         for path, node in create_hierarchy(store=self.store_path, nodes=nodes, overwrite=overwrite):
             yield path.removeprefix(self.engine.path).strip("/"), node

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from blizzarr import attributes
 from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import MetadataError
+from blizzarr.hierarchy.place import any_name
 from blizzarr.zarr.advice import missing_attribute
 from blizzarr.zarr.errors import also, translated, translating
 from blizzarr.zarr.metadata import format_number, metadata_of
@@ -116,3 +117,10 @@ def _errors() -> Iterator[None]:
             yield
         except MetadataError as error:
             raise also(error, TypeError)  # noqa: B904  # the same error
+
+
+@contextmanager
+def creating(store: Any) -> Iterator[None]:
+    """Allow reserved names, which xarray gives to arrays without a name; give errors zarr-python's classes, too."""
+    with any_name(), translated(store=store):
+        yield

@@ -9,9 +9,8 @@ from typing import Any, Final
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.chain import MAX_CODECS, CodecChain
 from blizzarr.codecs.codec import Chunk, Codec, Stage
-from blizzarr.codecs.configs.memory_order import endian_of, to_little
 from blizzarr.codecs.numcodecs import ROWS, library
-from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, endian_of, to_little
 from blizzarr.codecs.numcodecs.compressors import ShuffleCodec
 from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX, NumcodecsCodec, UserCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun

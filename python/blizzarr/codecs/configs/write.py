@@ -9,9 +9,8 @@ from blizzarr.codecs.blosc import SHUFFLES
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.chain import CodecChain
 from blizzarr.codecs.codec import Codec, Stage
-from blizzarr.codecs.configs.memory_order import endian_of, to_little
 from blizzarr.codecs.numcodecs import ROWS
-from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
+from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, endian_of, to_little
 from blizzarr.codecs.numcodecs.row import PREFIX, NumcodecsCodec
 from blizzarr.codecs.numcodecs.run import NumcodecsRun
 from blizzarr.codecs.objects import ObjectCodec

@@ -3,12 +3,15 @@
 A filter reads the memory of an array as elements of `decoded_type`, whatever they were, and makes elements of
 `encoded_type`. In memory these have the byte order of the option, or are little-endian if the filter keeps the type
 that it is given; the serializer after the last filter converts them to the stored order.
+
+In v2, filters of big-endian arrays get memory in the array's byte order. If every filter reads elements as what they
+are, that makes no difference; if one reads big-endian memory as another type, it does (`to_little`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar, Self
@@ -17,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.codecs.codec import Chunk, Stage, Step
-from blizzarr.codecs.numcodecs.element_type import element_type, in_order
+from blizzarr.codecs.numcodecs.element_type import element_type, in_order, order_of
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError
@@ -141,3 +144,32 @@ def _parsed(dtype: np.dtype[Any]) -> DataType | None:
         return DataType.parse(dtype)
     except MetadataError:
         return None
+
+
+def to_little(
+    filters: Sequence[ArrayFilter], dtype: DataType, endian: str | None
+) -> tuple[tuple[ArrayFilter, ...], np.dtype[Any]] | None:
+    """Return the filters for little-endian memory, and the type of their output for an array in byte order `endian`.
+
+    Return None if a filter reads elements as another type, and either of the types is big-endian.
+
+    >>> from blizzarr.codecs.numcodecs import DeltaCodec
+    >>> to_little([DeltaCodec(">i4", ">i2")], DataType.parse("int32"), "big")
+    ((DeltaCodec(dtype='<i4', astype='<i2'),), dtype('>i2'))
+    >>> to_little([DeltaCodec("<i4", "<i2")], DataType.parse("int32"), "big") is None
+    True
+    """
+    given = in_order(dtype.numpy, endian) if dtype.swap else dtype.numpy
+    for codec in filters:
+        taken = codec.decoded_type(given)
+        # For NumPy, elements with fields do not have a single byte order.
+        big = order_of(given) == ">" or order_of(taken) == ">" or (endian == "big" and given.names is not None)
+        if big and (order_of(given), given.itemsize) != (order_of(taken), taken.itemsize):
+            return None
+        given = codec.encoded_type(taken)
+    return tuple(codec.ordered("little") for codec in filters), given
+
+
+def endian_of(dtype: np.dtype[Any]) -> str | None:
+    """Return the byte order of a type: ``"little"``, ``"big"``, or None if it has none."""
+    return {"<": "little", ">": "big", None: None}[order_of(dtype)]

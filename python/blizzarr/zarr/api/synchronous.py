@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blizzarr.zarr.functions import *  # noqa: F403
-from blizzarr.zarr.functions import __all__ as _names
-from blizzarr.zarr.hierarchy import create_hierarchy
-
-__all__ = [*_names, "create_hierarchy"]
+from blizzarr.zarr.functions import __all__ as __all__
 
 if not TYPE_CHECKING:
     from blizzarr.zarr.advice import missing

@@ -39,7 +39,7 @@ _NAMES: Final = {
         "group": "Group",
         "awaitable": "AsyncGroup",
         "metadata": "ConsolidatedMetadata GroupMetadata",
-        "hierarchy": "create_hierarchy",
+        "functions": "create_hierarchy",
     },
     "indexing": {"array": "Selector", "awaitable": "AsyncOIndex AsyncVIndex", "keys": "BasicIndexer"},
     "metadata": {"metadata": "ArrayV2Metadata ArrayV3Metadata"},

@@ -9,8 +9,10 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from blizzarr.stores import Store as EngineStoreLike
-from blizzarr.stores import StoreWrapper, read_only
+from blizzarr.stores import StoreWrapper
+from blizzarr.stores import read_only as only_readable
 from blizzarr.stores.keys import check_key
+from blizzarr.stores.wrapper import unwrapped
 from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, check_prototype
 from blizzarr.zarr.sync import in_thread
@@ -46,7 +48,7 @@ class EngineStore(Store):
 
     def __init__(self, engine: Any, *, read_only: bool = False) -> None:
         # In a wrapper, which `with_read_only` can take off again.
-        engine = _read_only(engine) if read_only else engine
+        engine = only_readable(engine) if read_only else engine
         super().__init__(read_only=bool(getattr(engine, "read_only", False)))
         self.engine = engine
         self.supports_deletes = bool(getattr(engine, "supports_delete", True))
@@ -70,7 +72,7 @@ class EngineStore(Store):
         engine = self.engine
         while not read_only and isinstance(engine, StoreWrapper) and engine.read_only:
             engine = engine.store
-        return type(self).over(_read_only(engine) if read_only else engine)
+        return type(self).over(only_readable(engine) if read_only else engine)
 
     def get_sync(
         self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
@@ -179,15 +181,8 @@ def face_of(engine: EngineStoreLike, make: Callable[[Any], EngineStore]) -> Engi
     return make(engine) if face is None or face.engine is not engine else face
 
 
-def _read_only(engine: Any) -> Any:
-    return read_only(engine)
-
-
 def _same(one: Any, other: Any) -> bool:
-    while isinstance(one, StoreWrapper):
-        one = one.store
-    while isinstance(other, StoreWrapper):
-        other = other.store
+    one, other = unwrapped(one), unwrapped(other)
     return one is other or bool(one == other)
 
 

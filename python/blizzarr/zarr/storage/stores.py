@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from blizzarr import stores
+from blizzarr.stores.wrapper import unwrapped
 from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
@@ -44,7 +45,7 @@ class LocalStore(EngineStore):
     @property
     def root(self) -> Path:
         """The path of the directory, as it was given."""
-        engine = _unwrapped(self.engine)
+        engine = unwrapped(self.engine)
         return Path(getattr(engine, "given", engine.root))
 
     async def move(self, dest_root: Path | str) -> None:
@@ -82,7 +83,7 @@ class MemoryStore(EngineStore):
 
     @property
     def _store_dict(self) -> MutableMapping[str, Buffer]:
-        engine = _unwrapped(self.engine)
+        engine = unwrapped(self.engine)
         return engine.mapping if isinstance(engine, _BufferStore) else _Values(engine)
 
     def __eq__(self, other: object) -> bool:
@@ -95,7 +96,7 @@ class MemoryStore(EngineStore):
     __hash__ = EngineStore.__hash__
 
     def __str__(self) -> str:
-        return f"memory://{id(_unwrapped(self.engine))}"
+        return f"memory://{id(unwrapped(self.engine))}"
 
 
 class _Values(MutableMapping[str, Buffer]):
@@ -187,7 +188,7 @@ class ZipStore(EngineStore):
     @property
     def path(self) -> Path:
         """The path of the file, as it was given."""
-        return Path(_unwrapped(self.engine).path if self._given is None else self._given[0])
+        return Path(unwrapped(self.engine).path if self._given is None else self._given[0])
 
     async def move(self, path: Path | str) -> None:
         """Close the file, move it to another path, and open it; arrays and groups have to be opened again."""
@@ -254,12 +255,12 @@ class FsspecStore(EngineStore):
     @property
     def fs(self) -> Any:
         """The file system."""
-        return _unwrapped(self.engine).fs
+        return unwrapped(self.engine).fs
 
     @property
     def path(self) -> str:
         """The path below which the keys are."""
-        return str(_unwrapped(self.engine).path)
+        return str(unwrapped(self.engine).path)
 
 
 def _refuse_exceptions(given: Any) -> None:
@@ -282,13 +283,13 @@ class ObjectStore(EngineStore):
 
     def __init__(self, store: Any, *, read_only: bool = False) -> None:
         engine, _ = stores.resolve(store, "r" if read_only else "r+")
-        _unwrapped(engine).given = store
+        unwrapped(engine).given = store
         super().__init__(engine)
 
     @property
     def store(self) -> Any:
         """The store of obstore that was given; of a URL, the store of blizzarr."""
-        engine = _unwrapped(self.engine)
+        engine = unwrapped(self.engine)
         return getattr(engine, "given", engine)
 
     def __str__(self) -> str:
@@ -313,7 +314,7 @@ _FACES: tuple[tuple[str, type[EngineStore]], ...] = (
 
 def as_zarr_store(engine: Any) -> Any:
     """Return the store of zarr-python's interface for one of blizzarr."""
-    theirs = getattr(getattr(_unwrapped(engine), "target", None), "store", None)
+    theirs = getattr(getattr(unwrapped(engine), "target", None), "store", None)
     if isinstance(theirs, Store):
         # Of a user's class: the engine has it within a store of ours.
         return theirs.with_read_only(True) if engine.read_only and not theirs.read_only else theirs
@@ -321,15 +322,9 @@ def as_zarr_store(engine: Any) -> Any:
 
 
 def _make(engine: Any) -> EngineStore:
-    inner = _unwrapped(engine)
+    inner = unwrapped(engine)
     kinds = (type(inner).__name__, type(getattr(inner, "target", None)).__name__)
     return next((face for kind, face in _FACES if kind in kinds), EngineStore).over(engine)
-
-
-def _unwrapped(engine: Any) -> Any:
-    while isinstance(engine, stores.StoreWrapper):
-        engine = engine.store
-    return engine
 
 
 def _synchronous(fs: Any) -> Any:

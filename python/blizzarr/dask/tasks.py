@@ -1,7 +1,8 @@
-"""Refusing targets that tasks of Dask in other processes cannot write to."""
+"""Tasks of Dask: which objects they read, and which targets they cannot write to, as they run in other processes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
@@ -29,3 +30,21 @@ def check_tasks_share(store: Store, collection: Any) -> None:
     address = getattr(getattr(owner, "scheduler", None), "address", "inproc:")
     if get is dask.multiprocessing.get or isinstance(owner, ProcessPoolExecutor) or not address.startswith("inproc:"):
         refuse_memory(store, "compute with scheduler='threads', or write to a directory")
+
+
+def sources(collection: Any) -> Iterator[Any]:
+    """Iterate over the objects whose elements the tasks of a collection read, as far as its graph names them.
+
+    Dask's functions that read arrays do so, unless they are told to put them into each task (``inline_array=True``).
+
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> import blizzarr
+    >>> z = blizzarr.create_array({}, data=[1, 2, 3])
+    >>> [found] = sources(da.from_array(z) + 1)
+    >>> found is z
+    True
+    """
+    for name, layer in collection.__dask_graph__().layers.items():
+        if name.startswith("original-"):
+            yield from layer.values()
