@@ -27,7 +27,7 @@ from blizzarr.cli import main
 from blizzarr.codecs import CATALOGUE
 from blizzarr.dtypes.table import OWN as DATA_TYPES
 from blizzarr.formats.table import UNSOUGHT
-from blizzarr.model.chunk_grids import CHUNK_GRIDS
+from blizzarr.model.chunk_grid import CHUNK_GRIDS
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.stores.urls import OWN as STORES
 from blizzarr.transformers import KEY_ENCODINGS

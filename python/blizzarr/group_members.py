@@ -223,7 +223,6 @@ class GroupMembers(Node, ABC):
         return Tree(f"/{self._path}", tuple(self._children(None if level is None else level - 1)))
 
     def _node(self, name: str, meta: ArrayMeta | GroupMeta) -> Array | Group:
-        """Return the member with this metadata."""
         path = join(self._path, name)
         if isinstance(meta, ArrayMeta):
             if self._metadata.consolidated is not None:

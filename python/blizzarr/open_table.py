@@ -92,7 +92,6 @@ class OpenTable(LazyTable[T]):
         return super().__len__()
 
     def _complete_for(self, name: object) -> None:
-        """Look for the name among the entry points if it has no row."""
         if name not in self.places:
             self._complete()
 

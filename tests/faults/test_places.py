@@ -30,7 +30,7 @@ PLACES = {"key", "array", "store", "document", "problems"}
 WITHOUT = {
     # The engine calls codecs back, and says of which chunk and key.
     "codecs": "the engine says where",
-    "neuroglancer/images.py": "the engine says where",
+    "neuroglancer/serializers.py": "the engine says where",
     "neuroglancer/format.py": "a document that a caller gave",
     # Whoever opens an array, or gets it ready to be read, says which.
     "dtypes/data_type.py": "it is of any array",

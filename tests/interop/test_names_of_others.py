@@ -12,7 +12,7 @@ import blizzarr
 from blizzarr.codecs import CATALOGUE
 from blizzarr.codecs.catalogue import ALIASES
 from blizzarr.dtypes.table import from_json as data_type
-from blizzarr.model.chunk_grids import CHUNK_GRIDS
+from blizzarr.model.chunk_grid import CHUNK_GRIDS
 from blizzarr.problems import Problems
 from blizzarr.transformers import KEY_ENCODINGS
 from interop.elements import pack

@@ -240,7 +240,6 @@ def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.
 
 
 def _format(source: Any, store: Store, path: str, zarr_format: ZarrFormat) -> Format:
-    """Return the format of the copy."""
     if zarr_format is not None:
         return format_named(zarr_format)
     above = format_above(store, path)

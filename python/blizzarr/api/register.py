@@ -13,7 +13,7 @@ from blizzarr.codecs.chain import forget as forget_chains
 from blizzarr.dtypes import DataType, table
 from blizzarr.formats.v3 import forget as forget_documents
 from blizzarr.model import ChunkGrid
-from blizzarr.model.chunk_grids import CHUNK_GRIDS
+from blizzarr.model.chunk_grid import CHUNK_GRIDS
 from blizzarr.open_table import OpenTable
 from blizzarr.stores import urls
 

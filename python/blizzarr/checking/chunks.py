@@ -128,7 +128,6 @@ def _surplus(meta: ArrayMeta, path: str, first: BaseException, count: int) -> Fi
 
 
 def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
-    """Turn an error of the engine into a finding."""
     if not isinstance(error, BlizzarrError):
         # An interrupt, or a bug in a store or codec written in Python.
         raise error

@@ -192,7 +192,6 @@ def _in_the_way(key: str, array: _Array, what: str) -> Finding:
 
 
 def _stray(key: str, path: str) -> Finding:
-    """Return the finding for a key that is neither a document nor a chunk."""
     record = _RECORDS.get(key.rpartition("/")[2])
     if record is not None:
         return Finding("unfinished", path, record, key=key)

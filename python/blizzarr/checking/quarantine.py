@@ -66,10 +66,7 @@ class Quarantine:
     def check(self) -> None:
         """Raise an error, before anything is changed, if there is no valid place for the quarantine.
 
-        Raises
-        ------
-        PathError
-            No place was given and there is no default, or the place is inside the data.
+        Raise `PathError` if no place was given and there is no default, or the place is inside the data.
         """
         self._target()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +12,7 @@ from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter
+from blizzarr.cli.terminal import print_lines
 
 if TYPE_CHECKING:
     from blizzarr.checking import Report
@@ -121,11 +121,6 @@ def show(report: Report, limit: int, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(report.to_dict(), indent=2))
         return
-    from rich.console import Console
-
     from blizzarr.display.findings import report_lines
 
-    # Output to a file or a program is not wrapped.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
-    for line in report_lines(report, limit):
-        console.print(line)
+    print_lines(report_lines(report, limit))

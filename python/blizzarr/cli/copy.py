@@ -121,7 +121,6 @@ def run(
 
 
 def _tell(node: Array | Group, meter: Meter, target: str) -> None:
-    """Print what was copied."""
     from blizzarr.display.sizes import stored
     from blizzarr.formats import chunk_prefix
     from blizzarr.size_text import bytes_text
@@ -155,7 +154,6 @@ def _source(text: str) -> Any:
 
 
 def _again(source: str, destination: str, threads: int, **given: list[str] | str | None) -> str:
-    """Return the command line that finishes the copy."""
     parts = ["blizzarr", "copy", "--resume", source, destination]
     for name, values in given.items():
         for value in [values] if isinstance(values, str) else values or []:

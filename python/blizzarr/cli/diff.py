@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import Place, complete_path, open_node
 from blizzarr.cli.progress import Meter
+from blizzarr.cli.terminal import print_lines
 
 EXAMPLES = (
     "blizzarr diff data.zarr copy.zarr",
@@ -61,13 +61,8 @@ def run(
     if as_json:
         typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
-        from rich.console import Console
-
         from blizzarr.display.comparison import comparison_lines
 
-        # Output to a file or a program is not wrapped.
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
-        for line in comparison_lines(comparison, limit):
-            console.print(line)
+        print_lines(comparison_lines(comparison, limit))
     if not comparison.same:
         raise typer.Exit(TROUBLE if comparison.unreadable else DIFFERENT)

@@ -1,11 +1,15 @@
-"""Text as wide as the terminal."""
+"""Output as wide as the terminal."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 def columns() -> int | None:
@@ -38,3 +42,12 @@ def facts_lines(rows: Sequence[tuple[str, str]], width: int | None) -> Iterator[
         for line in lines:
             yield f"  {name:<{wide}}  {line}"
             name = ""
+
+
+def print_lines(lines: Iterable[RenderableType]) -> None:
+    """Print a report; output to a file or a program is not wrapped."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
+    for line in lines:
+        console.print(line)

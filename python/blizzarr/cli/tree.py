@@ -50,7 +50,6 @@ def _leaf(array: Any) -> dict[str, Any]:
 
 
 def _nested(group: Group, depth: int | None) -> dict[str, Any]:
-    """Return the group as JSON values, with its members nested in ``children``."""
     from blizzarr.array import Array
     from blizzarr.group_members import members_and_errors
 

@@ -1,7 +1,4 @@
-"""``bitround`` (array -> array): numbers with fewer significant bits.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround
-"""
+"""``bitround`` (array -> array): numbers with fewer significant bits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``blosc`` (bytes -> bytes): shuffled blocks, each compressed by one of six algorithms.
-
-https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/
-"""
+"""``blosc`` (bytes -> bytes): shuffled blocks, each compressed by one of six algorithms."""
 
 from __future__ import annotations
 

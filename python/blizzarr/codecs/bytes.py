@@ -1,7 +1,4 @@
-"""``bytes`` (array -> bytes): the elements one after the other, in C order.
-
-https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/
-"""
+"""``bytes`` (array -> bytes): the elements one after the other, in C order."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``cast_value`` (array -> array): numbers as those of another data type.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value
-"""
+"""``cast_value`` (array -> array): numbers as those of another data type."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """``conditional`` (bytes -> bytes): codecs that each chunk may skip.
 
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/conditional
-
 A chunk begins with one bit for each codec, which says whether it was applied. Writing applies all codecs, or none if
 the chunk would not become smaller.
 """

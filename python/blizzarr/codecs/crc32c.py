@@ -1,7 +1,4 @@
-"""``crc32c`` (bytes -> bytes): four bytes of checksum after the data.
-
-https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/
-"""
+"""``crc32c`` (bytes -> bytes): four bytes of checksum after the data."""
 
 from __future__ import annotations
 

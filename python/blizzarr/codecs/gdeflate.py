@@ -1,7 +1,4 @@
-"""``zarrs.gdeflate`` (bytes -> bytes): Deflate in pages of 64 KiB, which GPUs decode.
-
-https://codec.zarrs.dev/bytes_to_bytes/gdeflate
-"""
+"""``zarrs.gdeflate`` (bytes -> bytes): Deflate in pages of 64 KiB, which GPUs decode."""
 
 from __future__ import annotations
 

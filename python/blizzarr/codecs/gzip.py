@@ -1,7 +1,4 @@
-"""``gzip`` (bytes -> bytes): the format of RFC 1952.
-
-https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/
-"""
+"""``gzip`` (bytes -> bytes): the format of RFC 1952."""
 
 from __future__ import annotations
 

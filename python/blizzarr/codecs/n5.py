@@ -1,7 +1,5 @@
 """``n5`` (array -> bytes): the blocks of N5, a header and the elements, compressed or not.
 
-https://github.com/saalfeldlab/n5#file-system-specification
-
 Elements are big-endian with the first axis varying fastest, which takes a transposition before this codec. The header
 is not compressed, so the compressor is an option of this codec rather than a codec after it.
 """

@@ -1,7 +1,4 @@
-"""``n5_default`` (array -> bytes): the blocks of N5 as chunks of v3.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/n5_default
-"""
+"""``n5_default`` (array -> bytes): the blocks of N5 as chunks of v3."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """``zarrs.optional`` (array -> bytes): elements that may be missing.
 
-https://docs.rs/zarrs/latest/zarrs/array/codec/array_to_bytes/optional/
-
 A chunk is the lengths of its two parts, 64-bit little-endian, then the parts: which elements there are, as booleans,
 and the values of these. Each part has codecs of its own.
 """

@@ -1,7 +1,4 @@
-"""``packbits`` (array -> bytes): elements of a few bits, without gaps.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits
-"""
+"""``packbits`` (array -> bytes): elements of a few bits, without gaps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``reshape`` (array -> array): the same elements, in the same order, along other axes.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/reshape
-"""
+"""``reshape`` (array -> array): the same elements, in the same order, along other axes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``scale_offset`` (array -> array): ``(x - offset) * scale``.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/scale_offset
-"""
+"""``scale_offset`` (array -> array): ``(x - offset) * scale``."""
 
 from __future__ import annotations
 

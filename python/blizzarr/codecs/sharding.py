@@ -1,7 +1,5 @@
 """``sharding_indexed`` (array -> bytes): a chunk that is itself a grid of inner chunks, with an index.
 
-https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/
-
 Each inner chunk goes through `codecs`; the index, two 64-bit numbers per inner chunk, goes through `index_codecs`,
 whose output must have a fixed size so that the index can be found from either end of the shard.
 """

@@ -1,7 +1,4 @@
-"""``zarrs.squeeze`` (array -> array): chunks without their axes of length 1.
-
-https://docs.rs/zarrs/latest/zarrs/array/codec/array_to_array/squeeze/
-"""
+"""``zarrs.squeeze`` (array -> array): chunks without their axes of length 1."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """``transpose`` (array -> array): the axes in another order.
 
-https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/
-
 Older documents have "C" or "F" for `order`; they are read, and written as the permutation that they stand for.
 """
 

@@ -45,7 +45,6 @@ def arrange(filters: Any, serializer: Any, compressors: Any, endian: str, dtype:
 
 
 def _serializer(endian: str, dtype: DataType | None) -> Codec:
-    """Return the default serializer for elements of a type."""
     if dtype is not None and dtype.name == optional.NAME:
         return CATALOGUE[optional.NAME]()
     if dtype is None or dtype.kind is not Kind.OBJECT:
@@ -158,7 +157,6 @@ def _plain(value: Any) -> Any:
 
 
 def _from_numcodecs(config: Mapping[str, Any]) -> Codec:
-    """Return the codec for a configuration of numcodecs, an object with an ``id``."""
     from blizzarr.codecs.configs import codec_from_config
 
     problems = Problems()

@@ -1,7 +1,5 @@
 """``zfp`` (array -> bytes): numbers with a bounded loss, or without any, by the package ``zfpy``.
 
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp
-
 The stream has no header: what it says follows from the options, and from the shape of the chunk. zfpy has no arguments
 for the mode ``"expert"``: a header in front of the stream tells it when it reads, and zfp itself, which it contains, is
 called when it writes.

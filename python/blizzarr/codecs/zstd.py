@@ -1,7 +1,4 @@
-"""``zstd`` (bytes -> bytes): Zstandard, RFC 8878.
-
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd
-"""
+"""``zstd`` (bytes -> bytes): Zstandard, RFC 8878."""
 
 from __future__ import annotations
 

@@ -185,7 +185,6 @@ class ArrayCopy:
         )
 
     def _is_complete(self, record: Record) -> bool:
-        """Return whether the copy is there and complete."""
         here = detect(self.store, self.path)
         if here is None:
             return False

@@ -87,7 +87,6 @@ def copy_stored(
 
 
 def _copy_some(source: Array, target: Array, batch: Sequence[Cell], advance: Callable[[int], object]) -> None:
-    """Copy the objects at these positions."""
     old, new = source.metadata, target.metadata
     old_prefix, new_prefix = chunk_prefix(source.path, old), chunk_prefix(target.path, new)
     here, there = chunk_store(source.store, source.path, old), chunk_store(target.store, target.path, new)

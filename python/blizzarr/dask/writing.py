@@ -170,7 +170,6 @@ def _common(array: da.Array) -> tuple[int, ...] | None:
 
 
 def _bounds(region: Any, shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return where each axis of a region begins and ends."""
     items = () if region is None else region if isinstance(region, tuple) else (region,)
     if Ellipsis in items:
         at = items.index(Ellipsis)

@@ -150,7 +150,6 @@ def _value(value: Any) -> str:
 
 
 def _tree(store: Store, path: str, members: list[Child]) -> str:
-    """The members as lists within lists, by the path of their group."""
     inside: dict[str, list[Child]] = {}
     for child in members:
         inside.setdefault(child.name.rpartition("/")[0], []).append(child)

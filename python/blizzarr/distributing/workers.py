@@ -151,8 +151,6 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
     Raise `TypeError` if it is neither. Raise `UnsupportedOperationError` if a store is in the memory of this process,
     and the workers are not.
 
-    Examples
-    --------
     >>> with ThreadPoolExecutor(3) as pool, workers_of(pool) as workers:
     ...     workers.count
     3

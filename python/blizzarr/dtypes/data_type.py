@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -286,3 +286,13 @@ def _field_json(inner: Field) -> Any:
     if not inner.dtype.is_native:
         return {"name": "swapped", "configuration": {"data_type": inner.dtype.to_json()}}
     return inner.dtype.to_json()
+
+
+# Elements of variable length, which are Python objects in memory.
+
+STRING: Final = DataType("string", np.dtype(object), Kind.OBJECT)
+"""Elements that are `str` (zarr-extensions)."""
+BYTES: Final = DataType("bytes", np.dtype(object), Kind.OBJECT)
+"""Elements that are `bytes` (zarr-extensions); zarr-python calls them ``variable_length_bytes``."""
+OBJECT: Final = DataType("object", np.dtype(object), Kind.OBJECT)
+"""Any elements, Zarr v2's ``|O``: only the codec knows their type."""

@@ -14,7 +14,7 @@ null_terminated_bytes                  zarr-python                              
 fixed_length_utf32                     zarr-extensions                              `blizzarr.dtypes.fixed`
 struct, structured                     zarr-extensions                              `blizzarr.dtypes.struct`
 zarrs.optional                         zarrs                                        `blizzarr.dtypes.optional`
-string, bytes                          zarr-extensions                              `blizzarr.dtypes.variable`
+string, bytes                          zarr-extensions                              `blizzarr.dtypes.data_type`
 any other                              users and other packages                     `OWN`
 variable_length_bytes                  zarr-python, another name of bytes           `_ALIASES`
 binary                                 older writers, another name of bytes         `_ALIASES`
@@ -30,8 +30,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from blizzarr.dtypes import fixed, ml, optional, struct, time, variable
-from blizzarr.dtypes.data_type import DataType
+from blizzarr.dtypes import fixed, ml, optional, struct, time
+from blizzarr.dtypes.data_type import BYTES, OBJECT, STRING, DataType
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.errors import BlizzarrError, Problem
 from blizzarr.open_table import OpenTable
@@ -89,7 +89,7 @@ OWN: Final = OpenTable[Any](
 """The data types of users and other packages by name; or functions that make one of the options."""
 _CONFIGURED: Final = {*time.NAMES, *fixed.NAMES, *struct.NAMES, optional.NAME}
 _TABLE: Final[dict[str, DataType]] = {row[0]: _row(*row) for row in _ROWS}
-_TABLE.update({dtype.name: dtype for dtype in (variable.STRING, variable.BYTES)})
+_TABLE.update({dtype.name: dtype for dtype in (STRING, BYTES)})
 _TABLE.update({alias: _TABLE[name] for alias, name in _ALIASES.items()})
 
 
@@ -185,7 +185,7 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
     if isinstance(value, str | dict):
         name = value if isinstance(value, str) else value.get("name")
         if name == "object":
-            return variable.OBJECT
+            return OBJECT
         # NumPy takes mappings, too, but with lists or tuples as members.
         if type(name) is str and (isinstance(value, dict) or _is_ours(name)):
             return from_json(value, "data_type", problems)
@@ -204,7 +204,7 @@ def from_user(value: Any, problems: Problems) -> DataType | None:
         return None
     if dtype.kind in "SU" and not dtype.itemsize:
         # `str` and `bytes` have no length.
-        return variable.STRING if dtype.kind == "U" else variable.BYTES
+        return STRING if dtype.kind == "U" else BYTES
     return from_numpy(dtype, problems)
 
 
@@ -216,7 +216,7 @@ def from_numpy(dtype: np.dtype[Any], problems: Problems, path: str = "data_type"
     if kind in "SU":
         return fixed.from_numpy(dtype, path, problems)
     if kind in "OT":
-        return variable.OBJECT if kind == "O" else variable.STRING
+        return OBJECT if kind == "O" else STRING
     if dtype.names:
         return struct.from_numpy(dtype, path, problems, depth)
     if dtype.name in _TABLE or dtype.name in ml.ROWS:

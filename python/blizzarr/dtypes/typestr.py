@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from blizzarr.dtypes import ml, struct, table, variable
-from blizzarr.dtypes.data_type import DataType, Field
+from blizzarr.dtypes import ml, struct, table
+from blizzarr.dtypes.data_type import OBJECT, DataType, Field
 from blizzarr.dtypes.kinds import Kind
 from blizzarr.dtypes.time import UNITS
 from blizzarr.problems import Problems, lengths
@@ -66,7 +66,7 @@ def _simple(value: str, path: str, problems: Problems) -> Typestr | None:
         problems.add(path, _EXPECTED, value)
         return None
     if letter == "O":
-        return Typestr(variable.OBJECT, None)
+        return Typestr(OBJECT, None)
     sizes = _SIZES.get(letter)
     width = 4 if letter == "U" else 1
     if (size not in sizes) if sizes is not None else not 0 < size <= _MOST // width:

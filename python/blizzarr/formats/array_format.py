@@ -48,19 +48,11 @@ class ArrayFormat(WithoutGroups, ABC):
         """Return the document of an array; add a problem for each member that the format cannot express."""
 
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        """Return the chunk keys of new arrays."""
         return only_keys(self.keys, given)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | None:
-        """Decode the array at a path; `None` if its document is not given.
-
-        Raises
-        ------
-        MetadataError
-            The document does not conform; the error has all problems.
-        """
         (key,) = self.node_keys(path)
         if key not in documents:
             return None
@@ -73,13 +65,6 @@ class ArrayFormat(WithoutGroups, ABC):
         return replace(meta, format=self.name, source=Stored(document, {self.documents[0]: raw}))
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
-        """Encode the document of an array.
-
-        Raises
-        ------
-        MetadataError
-            The format cannot express the node; the error has all problems.
-        """
         (key,) = self.node_keys(path)
         problems = Problems()
         if not isinstance(meta, ArrayMeta):

@@ -142,7 +142,6 @@ def _complete_separators(store: Store, paths: Sequence[str], results: list[Store
 
 
 def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
-    """Return the documents that exist, by key."""
     wanted = list(dict.fromkeys(key for several in keys for key in several))
     pairs = zip(wanted, get_many(store, wanted), strict=True)
     return {key: value if type(value) is bytes else bytes(value) for key, value in pairs if value is not None}

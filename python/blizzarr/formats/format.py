@@ -101,10 +101,7 @@ class Format(Protocol):
 
         What is doubtful about them is added to the list `notices`, if one is given; also when there is an error.
 
-        Raises
-        ------
-        MetadataError
-            The documents do not conform; the error has all problems.
+        Raise `MetadataError` if the documents do not conform; the error has all problems.
         """
 
     def encode(self, meta: Any, path: str, /) -> dict[str, bytes]:
@@ -112,10 +109,7 @@ class Format(Protocol):
 
         Documents that the node had before and that are not among these are to be removed.
 
-        Raises
-        ------
-        MetadataError
-            This format cannot express the node; the error has all problems.
+        Raise `MetadataError` if this format cannot express the node; the error has all problems.
         """
 
     def entry_documents(self) -> dict[str, bytes]:
@@ -148,8 +142,5 @@ class Format(Protocol):
     def chunk_keys(self, given: ChunkKeys | None, /) -> ChunkKeys:
         """Return the chunk key encoding of new arrays: `given` in terms of this format, or the default for `None`.
 
-        Raises
-        ------
-        MetadataError
-            This format has no such keys.
+        Raise `MetadataError` if this format has no such keys.
         """

@@ -149,7 +149,6 @@ def axis_names(nodes: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
 
 
 def _namespace(node: Node) -> dict[str, Any] | None:
-    """Return the metadata of OME-Zarr in a group of v3."""
     own = node.attributes.get(_NAMESPACE) if isinstance(node, GroupMeta) and node.format == "v3" else None
     return own if type(own) is dict else None
 

@@ -115,7 +115,6 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
 
 
 def _decode_dtype(value: Any, problems: Problems) -> tuple[DataType | None, str | None]:
-    """Decode the data type and the byte order of the elements."""
     typed = from_typestr(value, "dtype", problems)
     if typed is None:
         return None, None

@@ -87,7 +87,6 @@ def encode(meta: Node, problems: Problems) -> dict[str, Mapping[str, Any]]:
 
 
 def _attributes(meta: ArrayMeta, problems: Problems) -> dict[str, Any]:
-    """Return the attributes of an array, with its dimension names."""
     rank, names = len(meta.shape), meta.dimension_names
     raw = None if names is None else stored(meta).get(ATTRIBUTES)
     if raw is not None and names_in(json.loads(raw), rank) == names:

@@ -15,7 +15,7 @@ from blizzarr.formats.document import check_depth
 from blizzarr.formats.respelled import respelled
 from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys
-from blizzarr.model.chunk_grids import CHUNK_GRIDS
+from blizzarr.model.chunk_grid import CHUNK_GRIDS
 from blizzarr.problems import MISSING, Problems, extension, members, name_path
 
 if TYPE_CHECKING:
@@ -106,7 +106,6 @@ def _transformers(listed: Any, rank: int | None, problems: Problems) -> tuple[St
 def _chunk_grid(
     value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, problems: Problems
 ) -> ChunkGrid | None:
-    """Decode the chunk grid."""
     named = extension(value, "chunk_grid", problems, "chunk grid")
     if named is None:
         return None

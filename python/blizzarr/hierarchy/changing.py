@@ -50,7 +50,6 @@ def changing(store: Store, path: str) -> Iterator[None]:
 
 
 def _keys_above(path: str) -> list[str]:
-    """Return the keys of all documents that the groups above a node may have."""
     return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]
 
 

@@ -12,6 +12,7 @@ from blizzarr.dtypes import DataType
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
 from blizzarr.model.edges import Edges, NativeEdges
+from blizzarr.open_table import OpenTable
 from blizzarr.problems import MISSING, Problems, members
 
 PATH: Final = "chunk_grid.configuration"
@@ -222,3 +223,15 @@ class RegularBoundedGrid(RegularGrid):
             f"expected an array that can be resized, found one of the chunk grid {self.name!r}, whose last chunks end "
             "where the array does; blizzarr.copy(..., chunks=...) stores its elements in another grid"
         )
+
+
+CHUNK_GRIDS: Final = OpenTable[type[ChunkGrid]](
+    "blizzarr.chunk_grids",
+    {
+        "regular": "blizzarr.model.chunk_grid:RegularGrid",
+        "zarrs.regular_bounded": "blizzarr.model.chunk_grid:RegularBoundedGrid",
+        "rectilinear": "blizzarr.model.rectilinear_grid:RectilinearGrid",
+        "rectangular": "blizzarr.model.rectilinear_grid:RectangularGrid",
+    },
+)
+"""The class of each name in documents of v3, which reads and writes its configuration."""

@@ -125,7 +125,6 @@ def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Tr
 
 
 def _members(scale: Scale) -> dict[str, Any]:
-    """Return the scale as documents have it."""
     members: dict[str, Any] = {
         "chunk_sizes": [list(chunk) for chunk in scale.chunk_sizes],
         "compressed_segmentation_block_size": None if scale.block_size is None else list(scale.block_size),

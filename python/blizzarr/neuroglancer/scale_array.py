@@ -10,9 +10,8 @@ from blizzarr.codecs import BytesCodec, Chunk, CodecChain, GzipCodec, TransposeC
 from blizzarr.dtypes import DataType, fill_user
 from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.neuroglancer.chunk_keys import NAME, IntervalKeys, ShardKeys
-from blizzarr.neuroglancer.images import ImageCodec
 from blizzarr.neuroglancer.info import Scale, Triple, Volume
-from blizzarr.neuroglancer.segmentation import CompressedSegmentationCodec
+from blizzarr.neuroglancer.serializers import CompressedSegmentationCodec, ImageCodec
 from blizzarr.neuroglancer.sharding import Sharding, index_bits
 from blizzarr.problems import INT64_MAX, Problems, decoder
 

@@ -129,11 +129,10 @@ def _of_zip_file(store: Any) -> Store | None:
 
 
 def _of_files(store: Any) -> Store | None:
-    """Return our store over the file system of a `zarr.storage.FsspecStore`."""
     if store.allowed_exceptions != (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         # What counts as a missing value there is an error for us.
         return None
-    file_system = _synchronous(store.fs)
+    file_system = synchronous(store.fs)
     if getattr(file_system, "asynchronous", False):
         return None
     from blizzarr.stores.fsspec_store import FsspecStore, is_local
@@ -145,13 +144,13 @@ def _of_files(store: Any) -> Store | None:
     return FsspecStore(file_system, path, read_only=store.read_only)
 
 
-def _synchronous(given: Any) -> Any:
+def synchronous(given: Any) -> Any:
     """Return the twin of an asynchronous file system, or of options with one: made anew, as unpickling it does."""
     from blizzarr.stores.fsspec_store import is_file_system
 
     if isinstance(given, dict):
         # Options of a file system, or file systems by protocol; `fo` may be a million references.
-        changed = {name: value if name == "fo" else _synchronous(value) for name, value in given.items()}
+        changed = {name: value if name == "fo" else synchronous(value) for name, value in given.items()}
         if changed.pop("asynchronous", False) is True:
             changed.pop("loop", None)
         return changed
@@ -160,4 +159,4 @@ def _synchronous(given: Any) -> Any:
     wrapper: Any = sys.modules.get("fsspec.implementations.asyn_wrapper")
     if wrapper is not None and type(given) is wrapper.AsyncFileSystemWrapper:
         return given.sync_fs
-    return type(given)(*given.storage_args, **_synchronous(given.storage_options))
+    return type(given)(*given.storage_args, **synchronous(given.storage_options))

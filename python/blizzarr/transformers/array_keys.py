@@ -69,8 +69,6 @@ class ArrayKeys:
     def leading(self, prefix: str) -> tuple[int, ...] | None:
         """Return the first indices that all chunks under a prefix share; `None` if the prefix does not fix any index.
 
-        Examples
-        --------
         >>> keys = ArrayKeys("foo/", head="c/", separator="/", scalar="c", rank=3)
         >>> keys.leading("foo/c/96/"), keys.leading("foo/c/96/18/"), keys.leading("foo/c/")
         ((96,), (96, 18), None)

@@ -75,7 +75,6 @@ class EncodingStore(StoreWrapper):
         return None if value is None else len(value)
 
     def _name(self, key: str) -> str | None:
-        """Return the name of the chunk with this key; `None` for other keys."""
         start = self.keys.prefix
         return name if key.startswith(start) and self.keys.is_name(name := key[len(start) :]) else None
 

@@ -92,7 +92,6 @@ class HashedStore(RenamingStore):
 
 
 def _count(configuration: Mapping[str, Any], option: str, path: str, problems: Problems) -> int:
-    """Return the value of an option; 0 if a problem was added."""
     value = configuration.get(option, MISSING)
     if type(value) is int and 1 <= value <= _DIGITS:
         return value

@@ -56,10 +56,7 @@ class ChunkKeyEncoding(StorageTransformer):
     def to_draft(self) -> NoReturn:
         """Refuse the draft, whose keys are always the same.
 
-        Raises
-        ------
-        MetadataError
-            Always.
+        Always raise `MetadataError`.
         """
         raise MetadataError(problems=[Problem("chunk_key_encoding", "one that the draft of v3 has", self.name)])
 

@@ -179,7 +179,6 @@ def _from_user(item: Any, here: str, problems: Problems) -> StorageTransformer |
 
 
 def _items(value: Any, path: str, problems: Problems) -> list[tuple[Any, str]]:
-    """Return the items of a list, each with its JSON path."""
     if type(value) is not list:
         problems.add(path, f"a list of {_POINT}s", value)
         return []

@@ -132,7 +132,6 @@ def _depth(node: NodeUpgrade) -> int:
 
 
 def _has_document(upgrade: Upgrade, path: str) -> bool:
-    """Return whether the new document of a node is stored."""
     return isinstance(find_many(upgrade.store, [path], [upgrade.new])[0], StoredNode)
 
 
@@ -147,7 +146,6 @@ def _stale(store: Store, node: NodeUpgrade, moving: Mapping[str, list[tuple[str,
 
 
 def _moves(store: Store, node: NodeUpgrade) -> list[tuple[str, str]]:
-    """Return the old and the new stored key of each stored chunk of an array."""
     assert isinstance(node.old, ArrayMeta)
     assert isinstance(node.new, ArrayMeta)
     prefix, keys = chunk_prefix(node.path, node.new), node.new.chunk_keys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 from xarray import Dataset, DataTree
@@ -36,21 +37,6 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
 
     description = "Open Zarr of every format (.zarr), N5 and zip files of them using blizzarr"
     supports_groups = True
-    open_dataset_parameters = (
-        "filename_or_obj",
-        "mask_and_scale",
-        "decode_times",
-        "concat_characters",
-        "decode_coords",
-        "drop_variables",
-        "use_cftime",
-        "decode_timedelta",
-        "group",
-        "consolidated",
-        "storage_options",
-        "zarr_format",
-        "use_zarr_fill_value_as_mask",
-    )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Return whether this engine is to be taken unasked: for what xarray's own engine for Zarr does not open."""
@@ -126,6 +112,8 @@ class BlizzarrBackendEntrypoint(BackendEntrypoint):
                 use_cftime=use_cftime,
                 decode_timedelta=decode_timedelta,
             )
+
+    open_dataset_parameters = tuple(signature(open_dataset).parameters)[1:]
 
     def open_groups_as_dict(
         self,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -24,6 +23,7 @@ from xarray.backends.zarr import (
 from xarray.coding.strings import check_vlen_dtype
 
 from blizzarr.array import Array
+from blizzarr.array.empty_chunks import WithEmptyChunks
 from blizzarr.config import config
 from blizzarr.creation.elements import given_object_codec
 from blizzarr.creation.json_values import AsZarrPython, check_attributes
@@ -31,7 +31,6 @@ from blizzarr.errors import MetadataError
 from blizzarr.formats import MASKED
 from blizzarr.group import Group
 from blizzarr.problems import warn
-from blizzarr.transfer import Binding
 from blizzarr.xarray.variables import dimensions_of, variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
@@ -247,7 +246,7 @@ class GroupStore(ZarrStore):
 
     def _opened(self, name: str) -> Array:
         array: Array = self.zarr_group[name]
-        return WithEmptyChunks.of(array) if self._write_empty else array
+        return WithEmptyChunks.of(array, True) if self._write_empty else array
 
     def _create_new_array(
         self, *, name: str, shape: tuple[int, ...], dtype: Any, fill_value: Any, encoding: dict[str, Any], attrs: Any
@@ -277,7 +276,7 @@ class GroupStore(ZarrStore):
                 if error.array is None and error.key is None:
                     error.array = f"/{self.zarr_group.path}/{name}".replace("//", "/")
                 raise
-        return WithEmptyChunks.of(array) if empty else array
+        return WithEmptyChunks.of(array, True) if empty else array
 
 
 def _stored_type(dtype: Any, encoding: Mapping[str, Any]) -> Any:
@@ -303,24 +302,6 @@ def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
         return check_attributes(AsZarrPython(attributes))
     except MetadataError as error:
         raise TypeError(f"Invalid attribute in Dataset.attrs. {error}") from error
-
-
-class WithEmptyChunks(Array):
-    """An array of which chunks of nothing but the fill value are stored, too."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, array: Array) -> WithEmptyChunks:
-        """Return the same array."""
-        return cls(array.store, array.path, array.metadata)
-
-    def _bind(self) -> Binding:
-        binding = self._binding = replace(super()._bind(), write_empty=True)
-        return binding
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return WithEmptyChunks, (self._store, self._path, self._metadata)
 
 
 # Encodings with the length of each chunk or shard along an axis, which xarray reads and does not write.

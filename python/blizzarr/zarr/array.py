@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 import blizzarr
 from blizzarr import indexing
+from blizzarr.array.empty_chunks import WithEmptyChunks
 from blizzarr.array.fields import take_fields, write_field
 from blizzarr.array.selector import read_selection, write_selection
 from blizzarr.errors import SelectionError
@@ -19,7 +20,6 @@ from blizzarr.zarr.arguments import ArrayConfig
 from blizzarr.zarr.awaitable import AsyncArray
 from blizzarr.zarr.buffer import check_prototype
 from blizzarr.zarr.codecs.named import codec_of_engine
-from blizzarr.zarr.configured import Configured
 from blizzarr.zarr.dtype import of_engine
 from blizzarr.zarr.errors import ArrayNotFoundError, translating
 from blizzarr.zarr.info import ArrayInfo
@@ -92,7 +92,7 @@ class Array(Node):
         self.engine: blizzarr.Array = engine
         if type(engine) is blizzarr.Array:
             # As in zarr-python, the settings are those of when the array was opened.
-            self.engine = Configured.of(engine, self._config)
+            self.engine = WithEmptyChunks.of(engine, self._config.write_empty_chunks)
 
     # Making and opening
 

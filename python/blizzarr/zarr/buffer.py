@@ -158,13 +158,8 @@ def default_buffer_prototype() -> BufferPrototype:
 def check_prototype(given: Any) -> None:
     """Refuse classes of buffers that nothing here would make.
 
-    Raises
-    ------
-    NotImplementedError
-        If a prototype has other classes than the default one.
+    Raise `NotImplementedError` if a prototype has other classes than the default one.
 
-    Examples
-    --------
     >>> check_prototype(default_buffer_prototype())
     """
     if given is not None and given != buffer_prototype:

@@ -203,10 +203,7 @@ class _Restore:
 def check_array_setting(name: str, value: Any) -> None:
     """Refuse a value that a setting of arrays cannot have.
 
-    Raises
-    ------
-    BadConfigError
-        If it cannot.
+    Raise `BadConfigError` if it cannot.
     """
     if name == "order" and value not in ("C", "F"):
         raise BadConfigError(f"expected array.order to be 'C' or 'F', found {value!r}")

@@ -34,8 +34,6 @@ from blizzarr.zarr.tree import TreeRepr
 
 
 def _method(name: str) -> Any:
-    """Return a method that is blizzarr's."""
-
     @wraps(getattr(blizzarr.Group, name))
     def call(self: Group, *args: Any, **named: Any) -> Any:
         return getattr(self.engine, name)(*args, **named)
@@ -44,8 +42,6 @@ def _method(name: str) -> Any:
 
 
 def _filled(name: str, method: str, value: int, text: str) -> Any:
-    """Return a method that creates an array of one value, which is not stored."""
-
     def call(self: Group, **options: Any) -> Array:
         made: Array = getattr(self, method)(fill_value=value, **options)
         return made

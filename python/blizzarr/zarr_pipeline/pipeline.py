@@ -272,12 +272,10 @@ def _told(array: str, why: str) -> None:
 
 
 def _read_converted(binding: Binding, lowered: Lowered, out: npt.NDArray[Any]) -> None:
-    """Read into memory of another byte order."""
     out[...] = read(binding, lowered)
 
 
 def _default() -> Any:
-    """Return the class of the pipeline that zarr-python has by default."""
     from zarr.core import codec_pipeline
 
     path = zarr.config.defaults[0]["codec_pipeline"]["path"]

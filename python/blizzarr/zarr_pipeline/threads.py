@@ -35,8 +35,6 @@ def begin(act: Callable[[], Result]) -> Future[Result]:
 async def in_thread(act: Callable[..., Result], *given: Any) -> Result:
     """Do something in another thread, and wait for it.
 
-    Examples
-    --------
     >>> asyncio.run(in_thread(max, 1, 2))
     2
     """

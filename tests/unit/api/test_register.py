@@ -19,7 +19,7 @@ from blizzarr.codecs import CATALOGUE, ArrayArrayCodec
 from blizzarr.dtypes import DataType, table
 from blizzarr.errors import MetadataError, PathError, UnknownExtensionError
 from blizzarr.model import RegularGrid
-from blizzarr.model.chunk_grids import CHUNK_GRIDS
+from blizzarr.model.chunk_grid import CHUNK_GRIDS
 from blizzarr.stores import MemoryStore, urls
 from blizzarr.transformers import KEY_ENCODINGS, ChunkKeyEncoding, RenamingStore, StorageTransformer, registry
 from blizzarr.zarr import metadata as zarr_metadata

@@ -13,7 +13,7 @@ import tensorstore as theirs
 
 import blizzarr.tensorstore as ours
 from blizzarr.errors import CodecError, UnsupportedOperationError
-from blizzarr.neuroglancer import images
+from blizzarr.neuroglancer import serializers
 
 KINDS = [("png", "uint8", 1), ("png", "uint8", 4), ("png", "uint16", 3), ("jpeg", "uint8", 1), ("jpeg", "uint8", 3)]
 
@@ -77,7 +77,7 @@ def test_damaged_images(tmp_path: Path) -> None:
 
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What an image is can be told, but not what is in it; the error names the extra."""
-    monkeypatch.setattr(images, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(serializers, "_PACKAGE", "no_such_package")
     made(tmp_path, "png", "uint16", 2)  # of which nobody has prepared the codecs
     volume = ours.open(spec(tmp_path)).result()
     assert volume.codec.to_json()["encoding"] == "png"

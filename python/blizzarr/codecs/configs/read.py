@@ -185,7 +185,6 @@ def _of_row(
 
 
 def _turned(order: str, chunk_shape: Sequence[int] | None) -> tuple[TransposeCodec, ...]:
-    """Return the filters for an order of axes."""
     if order != "F" or chunk_shape is None or len(chunk_shape) < 2:
         return ()
     return (TransposeCodec(tuple(reversed(range(len(chunk_shape))))),)

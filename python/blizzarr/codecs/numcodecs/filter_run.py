@@ -81,7 +81,6 @@ class FilterRun:
         return size
 
     def _sizes(self, decoded: int) -> list[int]:
-        """Return the size in bytes of a chunk, and of the output of each filter."""
         sizes = [decoded]
         for stage in self._stages:
             sizes.append(stage.made_size(sizes[-1]))

@@ -72,10 +72,8 @@ class ObjectCodec(NumcodecsCodec):
     def same_fill(self, one: Any, other: Any) -> bool:
         """Return whether two objects, as fill values, are stored as the same element.
 
-        Raises
-        ------
-        NotImplementedError
-            In this base class; only codecs of any objects need it, whose documents have fill values as JSON.
+        Raise `NotImplementedError` in this base class; only codecs of any objects need it, whose documents have fill
+        values as JSON.
         """
         raise NotImplementedError
 

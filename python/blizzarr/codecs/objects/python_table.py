@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, ObjectCodec
-from blizzarr.dtypes.variable import OBJECT
+from blizzarr.dtypes.data_type import OBJECT
 from blizzarr.errors import CodecError, LimitError
 
 _SHARED = (type(None), bool, int, float, str, bytes)

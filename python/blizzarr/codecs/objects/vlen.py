@@ -1,8 +1,5 @@
 """``vlen-utf8`` and ``vlen-bytes`` (array -> bytes): texts and byte strings, each after its length.
 
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8
-https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes
-
 A chunk is the number of its elements, then for each of them its length and its bytes; numbers are 32-bit little-endian.
 v2 has the same codecs under the same names.
 """

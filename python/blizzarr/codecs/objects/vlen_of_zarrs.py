@@ -1,7 +1,5 @@
 """``zarrs.vlen``, ``zarrs.vlen_v2`` and ``vlen-array`` (array -> bytes): texts and byte strings as zarrs stores them.
 
-https://docs.rs/zarrs/latest/zarrs/array/codec/array_to_bytes/
-
 ``zarrs.vlen_v2`` and ``vlen-array`` store what ``vlen-utf8`` and ``vlen-bytes`` do. ``zarrs.vlen`` has the offsets of
 the elements, and after them the elements without gaps, each with codecs of their own.
 """
@@ -179,10 +177,7 @@ class VlenCodec(_OfZarrs):
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
         """Return the bytes for the elements of a chunk.
 
-        Raises
-        ------
-        CodecError
-            The offsets have no place for so many bytes.
+        Raise `CodecError` if the offsets have no place for so many bytes.
         """
         parts = [element.encode() for element in elements] if self.element_type == "string" else elements
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.uint64)
@@ -196,10 +191,7 @@ class VlenCodec(_OfZarrs):
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
         """Return the elements of a chunk.
 
-        Raises
-        ------
-        CodecError
-            The offsets are damaged, or the elements are.
+        Raise `CodecError` if the offsets are damaged, or the elements are.
         """
         at_end = self.index_location == "end"
         length = int.from_bytes(encoded[-_PREFIX:] if at_end else encoded[:_PREFIX], "little")

@@ -140,7 +140,6 @@ def decode_attributes(value: Any, problems: Problems) -> dict[str, Any]:
 def _chain(
     document: dict[str, Any], layout: Layout, filters: list[Any] | None, spelling: Spelling, problems: Problems
 ) -> CodecChain | None:
-    """Decode the codecs of chunks; `None` if a problem was added."""
     if spelling is Spelling.DOCUMENT:
         return codecs.decode(document.get("codecs", MISSING), layout, problems)
     separator = document.get("dimension_separator")

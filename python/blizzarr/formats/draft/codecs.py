@@ -99,7 +99,6 @@ def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
 
 
 def _config(item: Any, path: str, problems: Problems) -> dict[str, Any] | None:
-    """Convert a codec to a configuration of numcodecs; `None` if a problem was added."""
     if type(item) is not dict:
         problems.add(path, "a codec: an object with a type", item)
         return None

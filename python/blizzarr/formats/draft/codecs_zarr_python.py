@@ -56,7 +56,6 @@ def decode(compressor: Any, filters: list[Any] | None, layout: Layout, problems:
 
 
 def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
-    """Convert a compressor to a configuration of numcodecs; `None` if a problem was added."""
     path = "compressor"
     if type(value) is not dict:
         problems.add(path, "an object with codec and configuration", value)

@@ -122,7 +122,6 @@ def _identifier(value: str, path: str, problems: Problems) -> Elements | None:
 
 
 def _typed(value: Any, path: str, problems: Problems) -> Elements | None:
-    """Decode a data type in NumPy's spelling."""
     typed = from_typestr(value, path, problems)
     if typed is None:
         return None
@@ -178,7 +177,6 @@ def _spelled(identifier: Any, ordered: bool = False) -> Any:
 
 
 def _fallback(value: Any, problems: Problems) -> Elements | None:
-    """Decode a fallback data type: any identifier."""
     elements = decode(value, "fallback", problems)
     return None if elements is None else elements._replace(stands_in=True)
 

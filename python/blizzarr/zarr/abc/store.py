@@ -122,10 +122,7 @@ class SupportsSyncStore(SupportsGetSync, SupportsSetSync, SupportsDeleteSync, Pr
 def call_sync(store: Any, name: str, *args: Any, **named: Any) -> Any:
     """Call a synchronous method of a store, which not every store has.
 
-    Raises
-    ------
-    TypeError
-        If the store has none.
+    Raise `TypeError` if the store has none.
     """
     method = getattr(store, name, None)
     if method is None:

@@ -56,7 +56,7 @@ class NamedCodec(Codec):
         return {"name": self.codec_name, "configuration": self.configuration}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NamedCodec) and self.to_dict() == other.to_dict()
+        return type(self) is type(other) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
         return hash(self.codec_name)
@@ -68,8 +68,6 @@ class NamedCodec(Codec):
 def codec_from_dict(data: Mapping[str, Any] | str | Codec) -> Any:
     """Return the codec for an object of a metadata document.
 
-    Examples
-    --------
     >>> codec_from_dict({"name": "crc32c"})
     Crc32cCodec()
     """

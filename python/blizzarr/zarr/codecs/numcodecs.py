@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
-from blizzarr.zarr.codecs.named import CLASSES
+from blizzarr.zarr.codecs.named import CLASSES, NamedCodec
 
 _NAMES: Final = {
     ArrayArrayCodec: "AsType BitRound Delta FixedScaleOffset PackBits Quantize",
@@ -14,29 +14,18 @@ _NAMES: Final = {
 }
 
 
-class _Numcodecs(Codec):
-    codec_name: ClassVar[str]
-
+class _Numcodecs(NamedCodec):
     def __init__(self, **codec_config: Any) -> None:
-        self.codec_config = codec_config
+        self.codec_config = self.configuration = codec_config
 
     def __init_subclass__(cls, name: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
-        cls.codec_name = f"numcodecs.{name}"
-        CLASSES[cls.codec_name] = cls
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.codec_name, "configuration": dict(self.codec_config)}
+        cls.codec_name = codec_name = f"numcodecs.{name}"
+        CLASSES[codec_name] = cls
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
         return cls(**(data.get("configuration") or {}))
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash(self.codec_name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self.codec_config})"

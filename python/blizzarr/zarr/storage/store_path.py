@@ -17,8 +17,6 @@ StoreLike: TypeAlias = Any
 
 
 def _below(name: str) -> Any:
-    """Return a method of the store, for the path."""
-
     @wraps(getattr(Store, name), updated=())
     async def call(self: StorePath, *args: Any, **named: Any) -> Any:
         return await getattr(self.store, name)(self.path, *args, **named)
@@ -114,8 +112,6 @@ class StorePath:
 def normalize_path(path: str | bytes | os.PathLike[str] | None) -> str:
     """Return a path without slashes at its ends, and with single ones in it.
 
-    Examples
-    --------
     >>> normalize_path("/a//b/")
     'a/b'
     """
@@ -131,8 +127,6 @@ def normalize_path(path: str | bytes | os.PathLike[str] | None) -> str:
 def join_paths(paths: Any) -> str:
     """Return paths one below the other.
 
-    Examples
-    --------
     >>> join_paths(["", "a", "b/c"])
     'a/b/c'
     """

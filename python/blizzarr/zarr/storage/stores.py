@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 from blizzarr import stores
 from blizzarr.stores.wrapper import unwrapped
+from blizzarr.stores.zarr_python import synchronous
 from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
@@ -224,7 +225,7 @@ class FsspecStore(EngineStore):
 
     def __init__(self, fs: Any, read_only: bool = False, path: str = "/", allowed_exceptions: Any = None) -> None:
         _refuse_exceptions(allowed_exceptions)
-        super().__init__(stores.FsspecStore(_synchronous(fs), "" if path == "/" else path), read_only=read_only)
+        super().__init__(stores.FsspecStore(synchronous(fs), "" if path == "/" else path), read_only=read_only)
 
     @classmethod
     def from_url(
@@ -325,13 +326,3 @@ def _make(engine: Any) -> EngineStore:
     inner = unwrapped(engine)
     kinds = (type(inner).__name__, type(getattr(inner, "target", None)).__name__)
     return next((face for kind, face in _FACES if kind in kinds), EngineStore).over(engine)
-
-
-def _synchronous(fs: Any) -> Any:
-    """Return the file system for calls that wait; zarr-python asks for one that does not."""
-    if not getattr(fs, "asynchronous", False):
-        return fs
-    inner = getattr(fs, "sync_fs", None)
-    if inner is not None:
-        return inner
-    return type(fs)(*fs.storage_args, **{**fs.storage_options, "asynchronous": False})

@@ -1,9 +1,10 @@
-"""``jpeg`` and ``png`` (array -> bytes): chunks of volumes of Neuroglancer as images; needs ``imagecodecs``.
+"""The codecs of volumes of Neuroglancer (array -> bytes): chunks as images, and blocks of labels.
 
-https://github.com/google/neuroglancer/blob/master/src/datasource/precomputed/volume.md
+With ``jpeg`` and ``png``, which need ``imagecodecs``, a chunk is one image. Its width is the length along x, the rows
+of all y and z follow one another, and the channels are the colours of a pixel. Other writers may choose another width;
+only the order of the pixels counts.
 
-A chunk is one image. Its width is the length along x, the rows of all y and z follow one another, and the channels are
-the colours of a pixel. Other writers may choose another width; only the order of the pixels counts.
+Volumes have the axes x, y, z and channel, with x varying fastest, which takes a transposition before these codecs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.errors import CodecError, UnsupportedOperationError
 
@@ -140,3 +142,42 @@ def image_size(encoded: bytes) -> tuple[int, int]:
     raise CodecError(
         f"expected a PNG or JPEG image that tells its size, found bytes that begin with {data[:4].hex(' ')}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedSegmentationCodec(Codec):
+    """The codec of Neuroglancer's volumes of labels (array -> bytes): blocks with tables of their distinct values.
+
+    Only Neuroglancer's volumes have it: it is in no registry of Zarr.
+
+    Specification: https://github.com/google/neuroglancer/blob/master/src/sliceview/compressed_segmentation/README.md
+
+    Parameters
+    ----------
+    block_size
+        The size of a block along x, y and z.
+
+    >>> CompressedSegmentationCodec((8, 8, 4)).configuration()
+    {'block_size': [8, 8, 4]}
+    """
+
+    name: ClassVar[str] = "compressed_segmentation"
+    stage: ClassVar[Stage] = Stage.SERIALIZER
+    endian: ClassVar[str] = "little"
+
+    block_size: tuple[int, int, int]
+
+    def after(self, chunk: Chunk) -> Chunk:
+        return chunk._replace(shape=None)
+
+    def steps(self, chunk: Chunk) -> list[Step]:
+        assert chunk.dtype is not None
+        assert chunk.shape is not None
+        # This codec gets chunks with the channel first and x last.
+        return [
+            BytesCodec(self.endian).step(chunk),
+            ("compressed_segmentation", chunk.shape, chunk.dtype.itemsize, self.block_size[::-1]),
+        ]
+
+    def configuration(self) -> dict[str, Any]:
+        return {"block_size": list(self.block_size)}
