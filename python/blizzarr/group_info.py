@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from blizzarr.printable import printable
+from blizzarr.printable import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +41,16 @@ class GroupInfo:
         return asdict(self)
 
     def __repr__(self) -> str:
-        rows = [
-            ("Name", self.name),
-            ("Type", "Group"),
-            ("Zarr format", self.zarr_format),
-            ("Store", self.store),
-            ("Read-only", self.read_only),
-            ("Arrays", self.arrays),
-            ("Groups", self.groups),
-            *([("Unreadable", self.unreadable)] if self.unreadable else []),
-            ("Attributes", self.attributes),
-            ("Consolidated", self.consolidated),
-        ]
-        return "\n".join(f"{name:<13}: {printable(str(value))}" for name, value in rows)
+        rows = {
+            "Name": self.name,
+            "Type": "Group",
+            "Zarr format": self.zarr_format,
+            "Store": self.store,
+            "Read-only": self.read_only,
+            "Arrays": self.arrays,
+            "Groups": self.groups,
+            "Unreadable": self.unreadable or None,
+            "Attributes": self.attributes,
+            "Consolidated": self.consolidated,
+        }
+        return table(rows)

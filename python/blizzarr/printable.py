@@ -7,7 +7,8 @@ warnings, reports, and the representations of objects.
 
 from __future__ import annotations
 
-import html
+from collections.abc import Mapping
+from typing import Any
 
 _HARMLESS = "\u200c\u200d\u00a0\u3000"
 """Joiners within words of Persian and within emoji, and spaces of French and Japanese."""
@@ -37,10 +38,22 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def table(rows: Mapping[str, Any], width: int = 13) -> str:
+    """Return a line for each name and value, but for those whose value is None.
+
+    >>> print(table({"Name": "/a", "Order": None, "Shape": (2, 3)}, 5))
+    Name : /a
+    Shape: (2, 3)
+    """
+    return "\n".join(f"{name:<{width}}: {printable(str(value))}" for name, value in rows.items() if value is not None)
+
+
 def escape(text: str) -> str:
     """Return text as a part of HTML, without control characters and marks that change the direction of writing.
 
     >>> escape(f"<b>{chr(0x202E)}")
     '&lt;b&gt;\\\\u202e'
     """
+    import html
+
     return html.escape(printable_lines(text))

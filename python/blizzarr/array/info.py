@@ -10,7 +10,7 @@ from blizzarr.array.stored import stored_bytes, stored_chunks
 from blizzarr.dtypes import Kind
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.model import ArrayMeta
-from blizzarr.printable import printable
+from blizzarr.printable import table
 from blizzarr.size_text import bytes_text
 from blizzarr.stores import Store
 
@@ -76,56 +76,49 @@ class ArrayInfo:
         return asdict(self)
 
     def __repr__(self) -> str:
-        rows: list[tuple[str, Any]] = [
-            ("Name", self.name),
-            ("Type", "Array"),
-            ("Zarr format", self.zarr_format),
-            ("Data type", self.data_type),
-            ("Fill value", value_text(self.fill_value)),
-            ("Shape", self.shape),
-        ]
-        if self.dimension_names is not None:
-            rows.append(("Dimensions", self.dimension_names))
-        if self.shard_shape is not None:
-            rows.append(("Shard shape", _lengths(self.shard_shape)))
-        rows += [
-            ("Chunk shape", _lengths(self.chunk_shape)),
-            ("Order", self.order),
-            ("Filters", ", ".join(self.filters) or "none"),
-            ("Serializer", self.serializer),
-            ("Compressors", ", ".join(self.compressors) or "none"),
-        ]
-        if self.storage_transformers:
-            rows.append(("Transformers", ", ".join(self.storage_transformers)))
-        rows += [
-            ("Store", self.store),
-            ("Read-only", self.read_only),
-        ]
-        if self.bytes is not None:
-            rows.append(("Bytes", _size(self.bytes)))
-        if self.bytes_stored is not None:
-            rows.append(("Bytes stored", _size(self.bytes_stored)))
-            if self.bytes_stored and self.bytes is not None:
-                rows.append(("Ratio", f"{self.bytes / self.bytes_stored:.1f}"))
-        if self.chunks_stored is not None:
-            rows.append(("Shards stored" if self.shard_shape is not None else "Chunks stored", self.chunks_stored))
-        return "\n".join(f"{name:<13}: {printable(str(value))}" for name, value in rows)
+        rows = {
+            "Name": self.name,
+            "Type": "Array",
+            "Zarr format": self.zarr_format,
+            "Data type": self.data_type,
+            "Fill value": value_text(self.fill_value),
+            "Shape": self.shape,
+            "Dimensions": self.dimension_names,
+            "Shard shape": _lengths(self.shard_shape),
+            "Chunk shape": _lengths(self.chunk_shape),
+            "Order": self.order,
+            "Filters": ", ".join(self.filters) or "none",
+            "Serializer": self.serializer,
+            "Compressors": ", ".join(self.compressors) or "none",
+            "Transformers": ", ".join(self.storage_transformers) or None,
+            "Store": self.store,
+            "Read-only": self.read_only,
+            "Bytes": _size(self.bytes),
+            "Bytes stored": _size(self.bytes_stored),
+            "Ratio": f"{self.bytes / self.bytes_stored:.1f}" if self.bytes is not None and self.bytes_stored else None,
+            "Shards stored" if self.shard_shape is not None else "Chunks stored": self.chunks_stored,
+        }
+        return table(rows)
 
 
-def _lengths(shape: tuple[Any, ...]) -> str:
+def _lengths(shape: tuple[Any, ...] | None) -> str | None:
     """Return the lengths of chunks as text, which is cut off if there are very many.
 
     >>> _lengths((4, [10, [5, 3]]))
     '(4, [10, [5, 3]])'
     """
+    if shape is None:
+        return None
     text = str(shape)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def _size(count: int) -> str:
+def _size(count: int | None) -> str | None:
     """Return a number of bytes, from a kibibyte on also in a larger unit.
 
     >>> _size(40), _size(3_145_728)
     ('40', '3,145,728 (3.00 MiB)')
     """
+    if count is None:
+        return None
     return str(count) if count < 1024 else f"{count:,} ({bytes_text(count)})"

@@ -141,7 +141,8 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
     if shards is not None and len(chunks) > 1:
         problems.add(f"{path}.chunk_sizes", "one chunk size, as it is sharded", len(chunks))
     if size is not None and offset is not None:
-        if not all(_is_valid(first, length) for first, length in zip(offset, size, strict=True)):
+        region = zip(offset, size, strict=True)
+        if not all(length >= 0 and -LARGEST <= first <= LARGEST - length + 1 for first, length in region):
             problems.add(f"{path}.size", "with voxel_offset a valid region", [list(size), list(offset)])
         elif shards is not None and chunks and chunks[0] and sum(index_bits(size, chunks[0])) > KEY_BITS:
             problems.add(f"{path}.size", f"keys of chunks of at most {KEY_BITS} bits, as it is sharded", list(size))
@@ -160,10 +161,6 @@ def _scale(item: Any, path: str, problems: Problems) -> Scale | None:
         -1 if level is None else level,
         members.left,
     )
-
-
-def _is_valid(first: int, length: int) -> bool:
-    return length >= 0 and first >= -LARGEST and first + length - 1 <= LARGEST
 
 
 def _is_text(value: Any) -> bool:

@@ -123,7 +123,7 @@ class FsspecStore(BaseStore):
         return credentials_in(self.path, getattr(self.fs, "storage_options", None))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.fs, self.path, self.read_only)
+        return FsspecStore, (self.fs, self.path), {"read_only": self.read_only}
 
     def get(self, key: str) -> Value | None:
         return self._get(check_key(key), Span(0, None))
@@ -277,10 +277,6 @@ def is_local(file_system: Any) -> bool:
 
     local: Any = sys.modules.get("fsspec.implementations.local")
     return local is not None and isinstance(file_system, local.LocalFileSystem)
-
-
-def _unpickled(fs: Any, path: str, read_only: bool) -> FsspecStore:
-    return FsspecStore(fs, path, read_only=read_only)
 
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")

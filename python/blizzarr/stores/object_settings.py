@@ -108,7 +108,7 @@ class ObjectSettings:
                 options=[*options.items()],
                 headers=[*self.headers.items()],
                 retry=self.retry,
-                go_on=_go_on,
+                go_on=lambda is_write: check_wanted(is_write=is_write),
                 provider=None if provider is None else partial(_provided, provider),
             )
             if made.endpoint is not None and not made.endpoint.partition("://")[1] and made.endpoint != "emulator":
@@ -200,10 +200,6 @@ def _provided(provider: Callable[[], Any]) -> Mapping[str, Any]:
 
 async def _awaited(answer: Any) -> Any:
     return await answer
-
-
-def _go_on(is_write: bool) -> None:
-    check_wanted(is_write=is_write)
 
 
 def _shown_url(url: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self
 
 from blizzarr.errors import StoreError, UnknownOutcomeError, UnsupportedOperationError
@@ -116,7 +117,8 @@ class ObjectStore(BaseStore):
         return hash(self._place)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self._settings, self.read_only, self._unsafe)
+        reopened = partial(ObjectStore, read_only=self.read_only, unsafe_shared_writes=self._unsafe)
+        return reopened, (self._settings,)
 
     @property
     def object_client(self) -> Any:
@@ -359,7 +361,3 @@ class ObjectStore(BaseStore):
             error.store, error.key = error.store or str(self), error.key or None
             error.direction = error.direction or direction
             raise
-
-
-def _unpickled(settings: ObjectSettings, read_only: bool, unsafe: bool) -> ObjectStore:
-    return ObjectStore(settings, read_only=read_only, unsafe_shared_writes=unsafe)

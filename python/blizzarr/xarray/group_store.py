@@ -139,7 +139,7 @@ class GroupStore(ZarrStore):
             self.set_attributes(attributes)
         # xarray takes some of the encodings away.
         copies = {name: variable.copy(deep=False) for name, variable in variables.items()}
-        self._end = self._end_of_coordinate(copies)
+        self._end = self._stored_end() if self._append_dim in copies else None
         self._last = None
         if self._end is not None:
             self._last = _encode_variable_name(self._append_dim), copies.pop(self._append_dim)
@@ -222,10 +222,6 @@ class GroupStore(ZarrStore):
         # Another variable may have the name of the dimension, too.
         is_coordinate = isinstance(array, Array) and dimensions_of(array) == (self._append_dim,)
         return array.shape[0] if is_coordinate else None
-
-    def _end_of_coordinate(self, variables: Collection[Any]) -> int | None:
-        """Return where elements are appended if the coordinate of the dimension is there, and among the variables."""
-        return self._stored_end() if self._append_dim in variables else None
 
     def _left_over(self, array: Array, end: int | None) -> tuple[int, ...] | None:
         """Return the shape of an array without what an interrupted append has left behind the end; None if nothing."""

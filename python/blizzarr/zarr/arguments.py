@@ -261,7 +261,8 @@ def _element_type(dtype: Any) -> Any:
 
 def _settings(options: dict[str, Any], is_v2: bool, stores_order: bool) -> ArrayConfig:
     """Take what is not stored out of the options; in v2, an order is stored."""
-    given = dict(_as_dict(options.pop("config", None)))
+    config_given: Any = options.pop("config", None) or {}
+    given = dict(config_given.to_dict() if hasattr(config_given, "to_dict") else config_given)
     write_empty = options.pop("write_empty_chunks", None)
     if write_empty is not None:
         instead = "pass config={'write_empty_chunks': ...}"
@@ -287,11 +288,6 @@ def _settings(options: dict[str, Any], is_v2: bool, stores_order: bool) -> Array
     if is_v2:
         options["order"] = settings.order if stores_order else order or config.get("array.order")
     return settings
-
-
-def _as_dict(settings: Any) -> Mapping[str, Any]:
-    members: Mapping[str, Any] = settings.to_dict() if hasattr(settings, "to_dict") else settings or {}
-    return members
 
 
 def _take_codecs(options: dict[str, Any], is_v2: bool, usual: Mapping[str, Any]) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from blizzarr.printable import printable
+from blizzarr.printable import table
 
 _UNITS: Final = "KMGTP"
 
 
 class _Table:
     def __repr__(self) -> str:
-        rows = {row: value for row, value in self._rows().items() if value is not None}
-        width = 19 if isinstance(self, ArrayInfo) else 12
-        return "\n".join(f"{row:<{width}}: {printable(str(value))}" for row, value in rows.items())
+        return table(self._rows(), 19 if isinstance(self, ArrayInfo) else 12)
 
     def _rows(self) -> dict[str, Any]:
         raise NotImplementedError

@@ -33,11 +33,8 @@ def element_type(spelling: str) -> np.dtype[Any] | None:
 
 def type_option(name: str, required: bool = True) -> Option:
     """Return an option that is an element type."""
-    return Option(name, 'a data type of NumPy, like "<f8"', _is_type, required)
-
-
-def _is_type(value: Any) -> bool:
-    return type(value) is str and element_type(value) is not None
+    expected = 'a data type of NumPy, like "<f8"'
+    return Option(name, expected, lambda value: type(value) is str and element_type(value) is not None, required)
 
 
 def order_of(dtype: np.dtype[Any]) -> str | None:

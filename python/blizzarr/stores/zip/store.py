@@ -8,6 +8,7 @@ import os
 import weakref
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Literal
@@ -242,7 +243,7 @@ class ZipStore(BaseStore):
     def __reduce__(self) -> tuple[object, ...]:
         if not self.read_only and self._archive.is_open:
             raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
-        return _open_zip, (str(self.path), self.compression, self.limit)
+        return partial(ZipStore, compression=self.compression, limit=self.limit), (str(self.path),)
 
     def _keys(self) -> builtins.list[str]:
         keys = self._sorted
@@ -251,10 +252,6 @@ class ZipStore(BaseStore):
         if len(keys) != len(self._archive.entries):
             keys = self._sorted = sorted(self._archive.entries)
         return keys
-
-
-def _open_zip(path: str, compression: Literal["stored", "deflated"], limit: int) -> ZipStore:
-    return ZipStore(path, compression=compression, limit=limit)
 
 
 _open: weakref.WeakSet[ZipStore] = weakref.WeakSet()
