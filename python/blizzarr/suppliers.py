@@ -13,7 +13,6 @@ _ZARRS: Final = "an experimental {point} of zarrs, which the packages zarrista (
 _NOT_HERE: Final = (
     "not in the registry of Zarr extensions, nor in an installed package; ask whoever wrote it, or check the spelling"
 )
-_SUFFIX: Final = "keys with an ending, proposed for the registry; zarrs.default_suffix is read here"
 
 SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
     "codec": {
@@ -37,8 +36,7 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "zarrs.": _ZARRS.format(point="chunk grid"),
     },
     "chunk key encoding": {
-        "suffix": _SUFFIX,
-        "default_with_suffix": _SUFFIX,
+        "default_with_suffix": "keys with an ending, which are named suffix or zarrs.default_suffix",
         "zarrs.": _ZARRS.format(point="chunk key encoding"),
     },
 }
@@ -48,8 +46,8 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
 def supplier(point: str, name: str) -> str:
     """Return a text about a name that is not known: what it is, and which package supplies or reads it.
 
-    >>> supplier("chunk key encoding", "suffix")
-    'keys with an ending, proposed for the registry; zarrs.default_suffix is read here'
+    >>> supplier("chunk key encoding", "default_with_suffix")
+    'keys with an ending, which are named suffix or zarrs.default_suffix'
     >>> supplier("codec", "zarrs.unheard_of")
     'an experimental codec of zarrs, which the packages zarrista (Python) and zarrs (Rust) read'
     """

@@ -65,6 +65,7 @@ KEYS: Final[dict[str, Any]] = {
     "default": "default",
     "v2": "v2",
     "fanout": "fanout",
+    "suffix": {"name": "suffix", "configuration": {"suffix": ".bin", "base_encoding": {"name": "default"}}},
     "zarrs.default_suffix": {"name": "zarrs.default_suffix", "configuration": {"suffix": ".bin"}},
 }
 GRIDS: Final[dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""Chunk key encodings beside those of the specification: ``fanout``, ``zarrs.default_suffix``, and those of others.
+"""Chunk key encodings beside those of the specification: ``fanout``, two with an ending, and those of others.
 
 The engine gives chunks the default keys, and a store between it and that of the array renames them. So such an encoding
 is a storage transformer for the rest of this library; documents name it as the encoding that it is.
@@ -95,6 +95,8 @@ class _EncodedKeys(RenamingStore):
     def _position(self, name: str) -> tuple[int, ...] | None:
         """Return the position of a chunk; None for a name that is no key of one."""
         try:
+            if not self.keys.rank:  # v2 has a key for it that is another chunk's in an array with dimensions
+                return () if name == self._encoding.encode(()) else None
             position = self._encoding.decode(name)
             return None if position is None else tuple(position)
         except ValueError:
@@ -109,7 +111,8 @@ KEY_ENCODINGS: Final = OpenTable[type[ChunkKeyEncoding]](
     "blizzarr.chunk_key_encodings",
     {
         "fanout": "blizzarr.transformers.fanout:Fanout",
-        "zarrs.default_suffix": "blizzarr.transformers.default_suffix:DefaultSuffix",
+        "suffix": "blizzarr.transformers.suffix:Suffix",
+        "zarrs.default_suffix": "blizzarr.transformers.suffix:DefaultSuffix",
     },
 )
 """The chunk key encodings by name, but for those of the specification."""
