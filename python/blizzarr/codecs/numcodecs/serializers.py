@@ -6,7 +6,7 @@ https://numcodecs.readthedocs.io/en/stable/compression/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
@@ -38,7 +38,7 @@ class PCodecCodec(ArraySerializer):
     options: ClassVar[tuple[Option, ...]] = (
         integer("level", 0, 12, required=False),
         one_of("mode_spec", ("auto", "classic"), required=False),
-        one_of("delta_spec", ("auto", "none", "try_consecutive", "try_lookback"), required=False),
+        one_of("delta_spec", ("auto", "no_op", "none", "try_consecutive", "try_lookback"), required=False),
         one_of("paging_spec", ("equal_pages_up_to",), required=False),
         integer("delta_encoding_order", 0, 7, required=False),
         integer("equal_pages_up_to", 1, 2**31 - 1, required=False),
@@ -50,6 +50,14 @@ class PCodecCodec(ArraySerializer):
     paging_spec: str = "equal_pages_up_to"
     delta_encoding_order: int | None = None
     equal_pages_up_to: int = 262144
+
+    def encode_array(self, array: npt.NDArray[Any], chunk: Chunk) -> Any:
+        made = self
+        if self.delta_spec in ("none", "no_op") and self.delta_encoding_order is None:
+            # These are one, and the same as this. numcodecs before 0.17 knows only the first, for which it calls what
+            # pcodec 1 does not have.
+            made = replace(self, delta_spec="try_consecutive", delta_encoding_order=0)
+        return ArraySerializer.encode_array(made, array, chunk)
 
     def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
         assert chunk.shape is not None

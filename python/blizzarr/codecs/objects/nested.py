@@ -22,7 +22,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
-from blizzarr.codecs.codec import Chunk, Option, flag, integer
+from blizzarr.codecs.codec import Chunk, Option, flag
 from blizzarr.codecs.objects.codec import Refusal
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.errors import CodecError
@@ -122,6 +122,10 @@ def _is_encoding(value: Any) -> bool:
         return False
 
 
+def _is_indent(value: Any) -> bool:
+    return value is True or (type(value) is int and 0 <= value <= 64)
+
+
 def _is_pair(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) == 2 and all(type(item) is str for item in value)
 
@@ -144,7 +148,7 @@ class JsonCodec(PythonObjectCodec):
         flag("ensure_ascii", required=False),
         flag("check_circular", required=False),
         flag("allow_nan", required=False),
-        integer("indent", 0, 64, required=False),
+        Option("indent", "an integer in [0, 64], or true", _is_indent, required=False),
         Option("separators", "two texts", _is_pair, required=False),
         flag("sort_keys", required=False),
         flag("strict", required=False),
@@ -155,7 +159,7 @@ class JsonCodec(PythonObjectCodec):
     ensure_ascii: bool = True
     check_circular: bool = True
     allow_nan: bool = True
-    indent: int | None = None
+    indent: int | bool | None = None
     separators: tuple[str, str] = (",", ":")
     sort_keys: bool = True
     strict: bool = True
