@@ -21,6 +21,7 @@ SUPPLIERS: Final[Mapping[str, Mapping[str, str]]] = {
         "numcodecs.": "no codec of numcodecs that is known here; if there is one of this name, zarr-python reads it",
         "imagecodecs_": "a codec of the package imagecodecs: pip install imagecodecs-zarr; "
         "for v2 documents, and numcodecs.imagecodecs_ in v3, pip install 'blizzarr[images]' is enough",
+        **dict.fromkeys(("jpeg", "jpegxl"), "a codec that is proposed for the registry; imagecodecs_jpeg is read here"),
         "virtual_tiff.": "a codec of the package virtual-tiff: pip install virtual-tiff",
         "zarrs.": _ZARRS.format(point="codec"),
         "https://codec.zarrs.dev/": _ZARRS.format(point="codec"),
