@@ -252,15 +252,16 @@ impl<'t> Recent<'t> {
     }
 }
 
-/// The place of an element among [`Recent::PLACES`], by its length and its first and last bytes.
+/// The place of an element among [`Recent::PLACES`], by its length and its first, middle and last bytes.
 fn place_of(element: &[u8]) -> usize {
-    let word = |bytes: &[u8]| bytes.iter().fold(0, |word: u64, &byte| word << 8 | u64::from(byte));
-    let ends = match (element.first_chunk::<8>(), element.last_chunk::<8>()) {
-        (Some(first), Some(last)) => u64::from_le_bytes(*first).rotate_left(29) ^ u64::from_le_bytes(*last),
-        _ => word(element),
+    let word = |start: usize| element[start..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let bytes = match element.len() {
+        0..8 => element.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        length => word(0).rotate_left(29) ^ word(length / 2 - 4).rotate_left(47) ^ word(length - 8),
     };
-    let mixed = (ends ^ element.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 32) as usize % Recent::PLACES
+    let mixed = (bytes ^ element.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // The highest bits depend on all of them; lower ones do not on the last byte, in which many texts differ.
+    (mixed >> (u64::BITS - Recent::PLACES.ilog2())) as usize
 }
 
 fn token_at(tokens: &[u8], index: usize) -> u64 {

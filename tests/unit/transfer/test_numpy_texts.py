@@ -76,7 +76,9 @@ def test_equal_texts_are_one_object() -> None:
     few = np.array([f"a{number % 50} ä" for number in range(20_000)], object)
     many = np.array([f"longer {number} text" for number in range(20_000)], object)
     mixed = np.concatenate([few, many, few])
-    for data, most in ((few, 50), (many, 20_000), (mixed, 60_000)):
+    last = np.array([f"station-{number % 50}" for number in range(20_000)], object)
+    middle = np.array([f"2024-01-{number % 9:02}T10:00:00" for number in range(20_000)], object)
+    for data, most in ((few, 50), (many, 20_000), (mixed, 60_000), (last, 50), (middle, 9)):
         array = blizzarr.create_array({}, data=data, chunks=3000)
         found = array[:]
         assert found.tolist() == data.tolist()
