@@ -17,7 +17,7 @@ from blizzarr.formats import StoredNode, find_one, format_of
 from blizzarr.indexing import Lowered
 from blizzarr.indexing.form import ArrayMap, Form
 from blizzarr.indexing.interval import Bounds, affine_range
-from blizzarr.json_values import dump
+from blizzarr.json_values import braces, dump
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.drivers import DRIVERS, StoredDriver
@@ -220,9 +220,11 @@ class StoredArray:
         """Raise `ArrayNotFoundError` if a chunk that a selection needs is not stored."""
         missing = first_missing(self.array, lowered)
         if missing is not None:
-            index = ", ".join(map(str, missing[0]))
-            key = shown(self.array.store, missing[1])
-            raise ArrayNotFoundError(f"chunk {{{index}}} stored at {key} is missing")
+            key, position, counts = missing
+            entry = f"shard entry {braces(position)}/{braces(counts)} in " if counts is not None else ""
+            raise ArrayNotFoundError(
+                f"chunk {braces(position)} stored at {entry}{shown(self.array.store, key)} is missing"
+            )
 
     def spec_node(self, minimal: bool = False) -> SpecNode:
         """Return the spec that opens the array again; without the metadata if `minimal`."""

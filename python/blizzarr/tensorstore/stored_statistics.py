@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from math import prod
+from operator import floordiv, mod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -61,19 +63,30 @@ def _within(
     return tuple(result[axis] for axis in range(len(position)))
 
 
-def first_missing(array: Array, lowered: Lowered) -> tuple[tuple[int, ...], str] | None:
-    """Return position and key of a chunk that a selection needs but that is not stored."""
+def first_missing(array: Array, lowered: Lowered) -> tuple[str, tuple[int, ...], tuple[int, ...] | None] | None:
+    """Return the key and position of a chunk that a selection needs but that is not stored, and None.
+
+    In shards, inner chunks count: return the key of the shard, the position within it, and how many it has.
+    """
     meta = array.metadata
-    is_stored: Callable[[tuple[int, ...]], bool]
-    if meta.chunk_keys.share_values:
-        # Listings do not show chunks.
-        handle = engine_handle(array.store, array.path, meta)
-        is_stored = lambda position: 1 in handle.stored(position)  # noqa: E731
+    sharded = meta.codecs.is_sharded
+    counts = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
+    if not sharded:
+        counts = (1,) * len(counts)
+    flags: Callable[[tuple[int, ...]], np.ndarray[Any, Any]]
+    if sharded or meta.chunk_keys.share_values:
+        # Listings do not show such chunks.
+        handle: Any = engine_handle(array.store, array.path, meta)
+        flags = cache(lambda outer: np.frombuffer(handle.stored(outer), np.uint8).reshape(counts))
     else:
-        is_stored = {position for _, position in _stored(array, lowered)}.__contains__
-    for position, _, _ in Pieces(lowered, meta.write_shape):
-        if not is_stored(position):
-            return position, chunk_prefix(array.path, meta) + meta.chunk_keys.key(position)
+        present = {position for _, position in _stored(array, lowered)}
+        flags = lambda outer: np.full(counts, outer in present)  # noqa: E731
+    for position, _, _ in Pieces(lowered, meta.chunk_shape if sharded else meta.write_shape):
+        outer = tuple(map(floordiv, position, counts))
+        inner = tuple(map(mod, position, counts))
+        if not flags(outer)[inner]:
+            key = chunk_prefix(array.path, meta) + meta.chunk_keys.key(outer)
+            return (key, inner, counts) if sharded else (key, outer, None)
     return None
 
 

@@ -105,6 +105,22 @@ def test_chunks_that_must_be_stored(tmp_path: Path, driver: str, place: str) -> 
     assert found[-1] == [[1] * 3] * 4 + [[2] * 3] * 6
 
 
+def test_inner_chunks_that_must_be_stored(tmp_path: Path) -> None:
+    """K-9: an inner chunk that is missing in a shard that is stored is an error, too; it read as the fill value."""
+    outcomes = []
+    for module in BOTH:
+        shards = {"chunk_layout": {"read_chunk": {"shape": [2, 2]}, "write_chunk": {"shape": [4, 4]}}}
+        metadata = {"shape": [8, 8], "data_type": "uint8"}
+        options = {"metadata": metadata, "schema": shards, "fill_missing_data_reads": False, "create": True}
+        store = module.open(spec("zarr3", "file", tmp_path, module) | options).result()
+        store[4:6, 0:2] = 1
+        keys = [(slice(4, 6), slice(0, 2)), (slice(4, 6), slice(4)), (5, 2), (7, 7), (0, 7)]
+        outcomes.append([outcome(store[key], lambda view: view.read().result()) for key in keys])
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[1][0] == [[1, 1], [1, 1]]
+    assert outcomes[1][2].startswith("NOT_FOUND: chunk {0, 1} stored at shard entry {0, 1}/{2, 2} in local file ")
+
+
 @pytest.mark.parametrize("place", ["memory", "file"])
 @pytest.mark.parametrize("driver", ["zarr3", "zarr"])
 @pytest.mark.parametrize("recheck", [True, None])
