@@ -37,7 +37,7 @@ def both(act: Callable[[Any], Any], seed: int) -> tuple[str, Any]:
 
 
 def facts(library: Any, of: Any) -> list[Any]:
-    """What a spec or a store says of itself; what cannot be said counts, too."""
+    """What a spec or a store says of itself; of what cannot be said, the kind of the error and the numbers in it."""
     said: list[Any] = [of.rank, str(of.domain), str(of.dtype)]
     asked: list[Callable[[], Any]] = [
         lambda: of.chunk_layout.to_json(),
@@ -47,7 +47,8 @@ def facts(library: Any, of: Any) -> list[Any]:
         lambda: of.schema.to_json(),
         lambda: of.url,
     ]
-    return said + [gist(outcome(ask, str)) for ask in asked]
+    answers = [gist(outcome(ask, str)) for ask in asked]
+    return said + [(kind, text if kind == "gives" else sorted(re.findall(r"\d+", str(text)))) for kind, text in answers]
 
 
 @pytest.mark.parametrize("block", range(4))

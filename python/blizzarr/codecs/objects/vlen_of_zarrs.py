@@ -177,7 +177,10 @@ class VlenCodec(_OfZarrs):
     def encode(self, elements: list[Any], shape: tuple[int, ...]) -> bytes:
         """Return the bytes for the elements of a chunk.
 
-        Raise `CodecError` if the offsets have no place for so many bytes.
+        Raises
+        ------
+        CodecError
+            The offsets have no place for so many bytes.
         """
         parts = [element.encode() for element in elements] if self.element_type == "string" else elements
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.uint64)
@@ -191,7 +194,10 @@ class VlenCodec(_OfZarrs):
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
         """Return the elements of a chunk.
 
-        Raise `CodecError` if the offsets are damaged, or the elements are.
+        Raises
+        ------
+        CodecError
+            The offsets are damaged, or the elements are.
         """
         at_end = self.index_location == "end"
         length = int.from_bytes(encoded[-_PREFIX:] if at_end else encoded[:_PREFIX], "little")
