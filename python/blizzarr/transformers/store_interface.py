@@ -10,6 +10,7 @@ from typing import Any
 from blizzarr.errors import PathError, UnsupportedOperationError
 from blizzarr.stores import BaseStore, ByteRange, Listing, Store, Value
 from blizzarr.stores import keys as store_keys
+from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.transformers.interface import StoreWithPartialAccess
@@ -172,18 +173,21 @@ class PartialAccessStore(BaseStore):
         self._check_writable(store_keys.check_key(key))
         with failures("write", key, self):
             self.target.set(key, bytes(value))
+        value_changed(self, key)
 
     def delete(self, key: str) -> None:
         self._check_writable(store_keys.check_key(key))
         with failures("delete", key, self):
             if self.target.get(key) is not None or not self.supports_delete:
                 self.target.erase(key)
+        value_changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = store_keys.check_prefix(prefix)
         self._check_writable(prefix)
         with failures("delete", prefix, self):
             self.target.erase_prefix(prefix)
+        prefix_changed(self, prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         prefix = store_keys.check_prefix(prefix)

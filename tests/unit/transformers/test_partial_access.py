@@ -176,3 +176,20 @@ def test_what_a_store_of_the_draft_raises_names_the_key() -> None:
 
     with pytest.raises(StoreError, match=r"cannot read key a/b.*the shelf fell down"):
         PartialAccessStore(Broken()).get("a/b")
+
+
+def test_caches_are_told_of_what_this_process_changes() -> None:
+    """A cached chunk was read after it had been replaced or deleted through the store."""
+    store = PartialAccessStore(Whole())
+    data = np.array([1, 2, 3], np.uint8)
+    array = blizzarr.create_array(store, data=data, chunks=3, compressors=None, fill_value=9)
+    cached = array.cached(blizzarr.CachePool(1 << 20), recheck=False)
+    assert cached[:].tolist() == [1, 2, 3]
+    store.set("c/0", bytes([4, 5, 6]))
+    assert cached[:].tolist() == [4, 5, 6]
+    store.delete("c/0")
+    assert cached[:].tolist() == [9, 9, 9]
+    array[:] = 7
+    assert cached[:].tolist() == [7, 7, 7]
+    store.delete_prefix("c/")
+    assert cached[:].tolist() == [9, 9, 9]
