@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from blizzarr.array.array import Array
+from blizzarr.model import ArrayMeta
 from blizzarr.transfer import Binding
 
 
@@ -26,11 +27,10 @@ class WithEmptyChunks(Array):
     def _in(self, store: Any) -> Self:
         return self.of(super()._in(store), self._write_empty)
 
-    def _bind(self) -> Binding:
-        bound = super()._bind()
+    def _bound(self, metadata: ArrayMeta) -> Binding:
+        bound = super()._bound(metadata)
         # Where the fill value is undefined, chunks are stored in any case.
-        self._binding = replace(bound, write_empty=bound.write_empty or self._write_empty)
-        return self._binding
+        return replace(bound, write_empty=bound.write_empty or self._write_empty)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).of, (Array(self._store, self._path, self._metadata), self._write_empty)

@@ -240,11 +240,12 @@ def _store(store: Store, path: str, new: dict[str, dict[str, bytes]], *, overwri
         for node_path, documents in new.items():
             if put(store, {}, documents):
                 done += documents
-            elif node_path == path and put(
-                store, {key: value for key, value in documents.items() if _is_left(store, key, documents)}, documents
-            ):
                 continue
-            elif node_path == path and overwrite:
+            mine = documents.items() if node_path == path else ()
+            left = {key: value for key, value in mine if _is_left(store, key, documents)}
+            if left and put(store, left, documents):
+                continue
+            if node_path == path and overwrite:
                 for key, value in documents.items():
                     store.set(key, value)
             else:

@@ -1,4 +1,4 @@
-"""Generations: bytes that differ between two values of a key, one after the other; and who may replace a value."""
+"""Generations: bytes that differ between two values of a key, one after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import struct
 
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
-from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store, Value
 from blizzarr.stores.wrapper import unwrapped
@@ -114,20 +113,3 @@ def hash_of(value: Value | None) -> bytes:
     from hashlib import blake2b
 
     return b"\0" + blake2b(value, digest_size=16).digest()
-
-
-def keeps_all_parts(store: Store) -> bool:
-    """Return whether parts of one chunk or shard are all kept, whichever processes write them at the same time.
-
-    They are in directories, by locks; in object stores with conditional writes; and in the memory of this process,
-    which no other process can write to. In other stores this holds for the threads of one process only.
-
-    >>> keeps_all_parts(MemoryStore()), keeps_all_parts(LocalStore("/tmp", locking="threads"))
-    (True, False)
-    """
-    bare = unwrapped(store)
-    if isinstance(bare, LocalStore):
-        return bare.locking == "required"
-    if isinstance(bare, MappingStore):
-        return type(bare.mapping) is dict
-    return isinstance(bare, MemoryStore) or is_conditional(bare)

@@ -32,9 +32,9 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
         return True, True
     meta = array.metadata
     sharded = meta.codecs.is_sharded
-    groups = _groups(shape, axes, meta.chunk_shape if sharded else meta.write_shape)
+    groups = _groups(shape, axes, meta.chunk_shape)
     wanted = prod(len(chunks) for _, chunks in groups)
-    ratio = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
+    ratio = tuple(map(floordiv, meta.write_shape, meta.chunk_shape))
     handle: Any = engine_handle(array.store, array.path, meta) if sharded else None
     result = 0
     for _, position in _stored(array, lowered):
@@ -69,10 +69,7 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[str, tuple[int, ...],
     In shards, inner chunks count: return the key of the shard, the position within it, and how many it has.
     """
     meta = array.metadata
-    sharded = meta.codecs.is_sharded
-    counts = tuple(outer // inner for outer, inner in zip(meta.write_shape, meta.chunk_shape, strict=True))
-    if not sharded:
-        counts = (1,) * len(counts)
+    sharded, counts = meta.codecs.is_sharded, tuple(map(floordiv, meta.write_shape, meta.chunk_shape))
     flags: Callable[[tuple[int, ...]], np.ndarray[Any, Any]]
     if sharded or meta.chunk_keys.share_values:
         # Listings do not show such chunks.
@@ -81,7 +78,7 @@ def first_missing(array: Array, lowered: Lowered) -> tuple[str, tuple[int, ...],
     else:
         present = {position for _, position in _stored(array, lowered)}
         flags = lambda outer: np.full(counts, outer in present)  # noqa: E731
-    for position, _, _ in Pieces(lowered, meta.chunk_shape if sharded else meta.write_shape):
+    for position, _, _ in Pieces(lowered, meta.chunk_shape):
         outer = tuple(map(floordiv, position, counts))
         inner = tuple(map(mod, position, counts))
         if not flags(outer)[inner]:

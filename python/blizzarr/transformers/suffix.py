@@ -37,8 +37,9 @@ class _Separated(ChunkKeyEncoding):
     def encode(self, position: tuple[int, ...]) -> str:
         return self.separator.join((*self.head, *map(str, position))) or "0"
 
-    def decode(self, key: str) -> tuple[int, ...]:
-        return tuple(map(int, key.split(self.separator)[len(self.head) :]))
+    def decode(self, key: str) -> tuple[int, ...] | None:
+        position = tuple(map(int, key.split(self.separator)[len(self.head) :]))
+        return position if self.encode(position) == key else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,3 +79,4 @@ def test_a_base_that_nobody_knows() -> None:
 def test_default_suffix() -> None:
     assert DefaultSuffix(suffix=".tiff").encode((1, 23)) == "c/1/23.tiff"
     assert DefaultSuffix(".png", ".").decode("c.1.23.png") == (1, 23)
+    assert [DefaultSuffix(".png", ".").decode(key) for key in ("x.1.png", "c.01.png", "c.1")] == [None] * 3
