@@ -135,7 +135,7 @@ def time_ticks(first: Any, last: Any, wanted: int) -> list[tuple[Any, str]]:
         start, stop = (time.astype(f"M8[{unit}]") for time in (first, last))
         if int(stop.astype(np.int64)) - int(start.astype(np.int64)) > _MOST_TIMES:
             break
-        times = np.arange(start, stop + 1)
+        times = np.append(np.arange(start, stop), stop)
         # Days are counted within their month.
         counts = times - times.astype("M8[M]").astype("M8[D]") if unit == "D" else times
         numbers = counts.astype(np.int64) + (1970 if unit == "Y" else 0)

@@ -28,7 +28,8 @@ class RefusedError(ValueError):
 def default(dtype: DataType) -> np.generic:
     """Return the default fill value, which undefined ones stand for, too: zero, false, NaT, or empty."""
     if dtype.kind is Kind.TIME:
-        return dtype.numpy.type("NaT", np.datetime_data(dtype.numpy))  # type: ignore[no-any-return]
+        # NaT by its bits: from NumPy 2.5 on, to make one without a unit from text is deprecated.
+        return np.int64(np.iinfo(np.int64).min).view(dtype.numpy)  # type: ignore[no-any-return]
     if dtype.kind is Kind.OBJECT:
         return _NOTHING.get(dtype.name)  # type: ignore[return-value]  # an object stands for itself
     if dtype.kind in (Kind.BYTES, Kind.TEXT):

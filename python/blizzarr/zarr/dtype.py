@@ -320,13 +320,13 @@ parse_data_type = parse_dtype
 class _Registry:
     """The classes by name."""
 
-    contents: Final = _CLASSES | {
+    contents: Final = {
         kind._zarr_v3_name: kind
         for kind in (
             *(FixedLengthUTF32, VariableLengthUTF8, RawBytes, NullTerminatedBytes, VariableLengthBytes, Structured),
             *(DateTime64, TimeDelta64),
         )
-    }
+    } | {**_CLASSES, "struct": Struct}
 
     def get(self, name: str) -> Any:
         """Return the class of a name."""
