@@ -118,7 +118,7 @@ def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Tr
     shape = choose_shape(grid_of(layout, "read"), bounds)
     if encoding != "compressed_segmentation":
         return _three(shape), None
-    merge_grid(layout, "codec", grid_of(layout, "codec").merged("elements", _BLOCK_ELEMENTS, False))
+    merge_grid(layout, "codec", grid_of(layout, "codec").merged("elements", [_BLOCK_ELEMENTS], False))
     layout = layout_with(layout, None, ScaleConstraints(encoding=encoding))
     chunk = [Bounds(first, first + length) for (first, _), length in zip(bounds, shape, strict=True)]
     return _three(shape), _three(choose_shape(grid_of(layout, "codec"), chunk))
@@ -191,7 +191,7 @@ def choose_shards(
     """
     grid = grid_of(layout, "write")
     most = index_bits(size, chunk)
-    wanted = _bits_of(0 if grid.elements is None else grid.elements, prod(chunk), sum(most))
+    wanted = _bits_of(grid.elements.values[0] or 0, prod(chunk), sum(most))
 
     def cost(used: Sequence[int]) -> float:
         total = 0.0

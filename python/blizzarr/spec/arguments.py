@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from blizzarr.errors import (
@@ -29,10 +30,14 @@ T = TypeVar("T")
 
 
 class Argument(NamedTuple):
-    """One keyword: the function that converts its value, and the one that applies it."""
+    """One keyword: the functions that convert its value, apply it, and parse the member of the same name in JSON.
+
+    A value that becomes None is not applied.
+    """
 
     convert: Callable[[Any], Any]
     apply: Callable[[Any, Any], None]
+    parse: Callable[[Any], Any] | None = None
 
 
 def apply_arguments(
@@ -50,24 +55,28 @@ def apply_arguments(
             value = argument.convert(value)
         except (TypeError, OverflowError) as error:
             raise TypeError(f"Invalid {name}: {error}") from error
-        with prefixed(f"Invalid {name}"):
-            argument.apply(target, value)
+        if value is not None:
+            with prefixed(f"Invalid {name}"):
+                argument.apply(target, value)
 
 
-def apply_given(
-    target: Any,
-    json: Any,
-    read: Callable[[Members], None],
-    table: Mapping[str, Argument],
-    constraints: Mapping[str, Any],
-) -> None:
-    """Apply what `target` is made from: JSON, whose members `read` takes, or the keyword arguments of its class."""
+def apply_given(target: Any, json: Any, table: Mapping[str, Argument], constraints: Mapping[str, Any]) -> None:
+    """Apply what `target` is made from: JSON, or the keyword arguments of its class."""
     if json is MISSING:
         apply_arguments(type(target).__init__, target, table, constraints)
     elif constraints:
         raise TypeError("expected JSON or keyword arguments, found both")
     else:
-        read(Members(plain(json)))
+        members = Members(plain(json))
+        for name, argument in table.items():
+            if argument.parse is not None:
+                members.take(name, partial(_apply_json, argument.apply, target, argument.parse), None)
+        members.end()
+
+
+def _apply_json(apply: Callable[[Any, Any], None], target: Any, parse: Callable[[Any], Any], value: Any) -> None:
+    if (parsed := parse(value)) is not None:
+        apply(target, parsed)
 
 
 class prefixed:  # noqa: N801  # as a function
@@ -107,14 +116,14 @@ def instance_of(kind: type[T]) -> Callable[[Any], T]:
     return convert
 
 
-def integers(values: Iterable[Any]) -> tuple[int | None, ...]:
-    """Convert to integers of 64 bits, or None, one for each dimension."""
-    return tuple(map(opt_index, _sequence(values)))
+def integers(values: Iterable[Any]) -> tuple[int | None, ...] | None:
+    """Convert to integers of 64 bits, or None, one for each dimension; nothing at all means none."""
+    return tuple(map(opt_index, _sequence(values))) or None
 
 
-def floats(values: Iterable[Any]) -> tuple[float | None, ...]:
-    """Convert to numbers, or None, one for each dimension."""
-    return tuple(None if value is None else _float(value) for value in _sequence(values))
+def floats(values: Iterable[Any]) -> tuple[float | None, ...] | None:
+    """Convert to numbers, or None, one for each dimension; nothing at all means none."""
+    return tuple(None if value is None else _float(value) for value in _sequence(values)) or None
 
 
 def _sequence(values: Iterable[Any]) -> Iterable[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -11,14 +11,15 @@ from typing import Any, Final
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, UNBOUNDED, Interval, sized
-from blizzarr.json_members import Members, as_integer, as_list
+from blizzarr.json_members import as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, floats, instance_of, integers, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, integers, prefixed
 from blizzarr.spec.grid import (
-    ASPECT_RATIO,
+    BOTH,
     ORIGIN,
-    SHAPE,
+    RULES,
+    VALUES,
     GridConstraints,
     Rule,
     Vector,
@@ -35,11 +36,8 @@ from blizzarr.spec.pretty import Pretty
 from blizzarr.views import IndexDomain, domain_of
 from blizzarr.views.values import MAX_RANK, to_index
 
-_order_json = as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)
-
 USAGES: Final = ("write", "read", "codec")
 """The three grids."""
-GRID_MEMBERS: Final = ("shape", "aspect_ratio", "elements")
 _NO_VECTOR: Final = Vector()
 _NO_GRID: Final = GridConstraints()
 
@@ -75,7 +73,7 @@ class ChunkLayout(Pretty):
         self._inner_hard = False
         self._origin = _NO_VECTOR
         self._grids = dict.fromkeys(USAGES, _NO_GRID)
-        apply_given(self, json, self._read, _ARGUMENTS, constraints)
+        apply_given(self, json, _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.
@@ -178,7 +176,7 @@ class ChunkLayout(Pretty):
         if self._rank == -1 != rank:
             self._rank = rank
             self._origin = Vector.unset(rank)
-            self._grids = {usage: GridConstraints.unset(rank, grid) for usage, grid in self._grids.items()}
+            self._grids = {usage: grid.of_rank(rank) for usage, grid in self._grids.items()}
 
     def _set_inner_order(self, order: tuple[int, ...], hard: bool) -> None:
         if sorted(order) != list(range(len(order))) or len(order) > MAX_RANK:
@@ -195,10 +193,10 @@ class ChunkLayout(Pretty):
         self._set_rank(len(origin))
         self._origin = self._origin.merged(ORIGIN, origin, hard)
 
-    def _set_grid(self, usage: str, name: str, value: Any, hard: Any) -> None:
+    def _set_grid(self, usage: str, name: str, values: Any, hard: Any) -> None:
         if name != "elements":
-            self._set_rank(len(value))
-        self._grids[usage] = self._grids[usage].merged(name, value, hard)
+            self._set_rank(len(values))
+        self._grids[usage] = self._grids[usage].merged(name, values, hard)
 
     @property
     def _rank_only(self) -> bool:
@@ -207,31 +205,6 @@ class ChunkLayout(Pretty):
         for grid in self._grids.values():
             vectors += grid.shape, grid.aspect_ratio
         return self._inner_order is None and all(vector.is_unset for vector in vectors)
-
-    # JSON.
-
-    def _read(self, members: Members) -> None:
-        members.take("rank", lambda value: self._set_rank(as_integer(0, MAX_RANK)(value)), None)
-        for name, read in (("inner_order", self._read_order), ("grid_origin", self._read_origin)):
-            for end, hard in _BOTH:
-                members.take(f"{name}{end}", partial(read, hard), None)
-        for name in _MEMBERS:
-            members.take(name, partial(self._read_grid, name), None)
-        members.end()
-
-    def _read_order(self, hard: bool, value: Any) -> None:
-        if value is not None:
-            self._set_inner_order(_order_json(value), hard)
-
-    def _read_origin(self, hard: bool, value: Any) -> None:
-        self._set_origin(shape_json(value), hard)
-
-    def _read_grid(self, member: str, value: Any) -> None:
-        def apply(name: str, value: Any, hard: bool) -> None:
-            for usage in _usages(member, name):
-                self._set_grid(usage, name, value, hard)
-
-        grid_from_json(Members(value), apply)
 
     def to_json(self) -> dict[str, Any]:
         """The constraints as JSON.
@@ -258,10 +231,8 @@ class ChunkLayout(Pretty):
         if is_unset(self) or is_unset(other):
             return is_unset(self) and is_unset(other)
         if self._rank <= 0 or self._rank != other._rank:
-            elements = [
-                [(grid.elements, grid.elements_hard) for grid in layout._grids.values()] for layout in (self, other)
-            ]
-            return elements[0] == elements[1] and self._rank_only and other._rank_only
+            mine, theirs = ([grid.elements for grid in layout._grids.values()] for layout in (self, other))
+            return mine == theirs and self._rank_only and other._rank_only
         return all(getattr(self, name) == getattr(other, name) for name in ChunkLayout.__slots__)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -283,7 +254,7 @@ def layout_of(
 
 def is_unset(layout: ChunkLayout) -> bool:
     """Return whether nothing is known of a layout, not even the number of dimensions."""
-    return layout._rank == -1 and all(grid.elements is None for grid in layout._grids.values())
+    return layout._rank == -1 and all(grid.elements.is_unset for grid in layout._grids.values())
 
 
 def order_in(layout: ChunkLayout) -> tuple[int, ...] | None:
@@ -301,16 +272,20 @@ def grid_of(layout: ChunkLayout, usage: str) -> GridConstraints:
     return layout._grids[usage]
 
 
-def merge_grid(layout: ChunkLayout, usage: str, grid: GridConstraints, names: tuple[str, ...] = GRID_MEMBERS) -> None:
+def merge_grid(layout: ChunkLayout, usage: str, grid: GridConstraints, names: Iterable[str] = RULES) -> None:
     """Add the constraints of a grid to the grid of a layout for one use."""
     for name in names:
-        value, hard = grid.elements, grid.elements_hard
-        if name != "elements":
-            vector: Vector = getattr(grid, name)
-            value, hard = vector.values or None, vector.hard  # type: ignore[assignment]
-        if value is not None:
+        vector: Vector = getattr(grid, name)
+        if vector.values:
             with prefixed(f"Error setting {usage}_chunk {name}", InvalidArgumentError):
-                layout._set_grid(usage, name, value, hard)
+                layout._set_grid(usage, name, vector.values, vector.hard)
+
+
+def chunk_constraints(layout: ChunkLayout) -> GridConstraints:
+    """Return the constraints on chunks that are written and read as a whole."""
+    with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
+        merge_grid(layout, "read", layout._grids["write"])
+    return layout._grids["read"]
 
 
 def merge_layout(layout: ChunkLayout, other: ChunkLayout) -> None:
@@ -339,25 +314,18 @@ def finalize(layout: ChunkLayout) -> None:
         if dim not in layout._origin.hard:
             raise SpecError(f"No grid_origin hard constraint for dimension {dim}")
     for usage in USAGES:
-        with prefixed(f"Invalid {usage} chunk grid"):
-            layout._grids[usage] = _finalized(layout, usage)
+        values = layout._grids[usage].shape.part(True)
+        if any(origin + (size or 0) >= INF for origin, size in zip(layout._origin.values, values, strict=True)):
+            there = f"origin={braces(layout._origin.values)}, shape={_braces(values)}"
+            raise SpecError(f"Invalid {usage} chunk grid: Invalid origin/shape: {there}")
+        if usage == "read":
+            pairs = zip(values, layout._grids["write"].shape.values, strict=True)
+            values = tuple(outer if size is None else size for size, outer in pairs)
+        hard = frozenset(dim for dim, size in enumerate(values) if size is not None)
+        layout._grids[usage] = GridConstraints(Vector(values, hard), Vector.unset(layout._rank))
     write, read = layout._grids["write"].shape.values, layout._grids["read"].shape.values
     if any(inner and (outer or 0) % inner for outer, inner in zip(write, read, strict=True)):
         raise SpecError(f"write chunk shape {_braces(write)} is not a multiple of read chunk shape {_braces(read)}")
-
-
-def _finalized(layout: ChunkLayout, usage: str) -> GridConstraints:
-    grid = layout._grids[usage]
-    shape = grid.shape
-    values = shape.part(True)
-    for origin, size in zip(layout._origin.values, values, strict=True):
-        if origin + (size or 0) >= INF:
-            raise SpecError(f"Invalid origin/shape: origin={braces(layout._origin.values)}, shape={_braces(values)}")
-    if usage == "read":
-        pairs = zip(values, layout._grids["write"].shape.values, strict=True)
-        values = tuple(outer if size is None else size for size, outer in pairs)
-    hard = frozenset(dim for dim, size in enumerate(values) if size is not None)
-    return GridConstraints(Vector(values, hard), Vector.unset(layout._rank))
 
 
 def carried(
@@ -367,8 +335,8 @@ def carried(
     origin, grids = carry(layout._origin, ORIGIN, "grid_origin"), {}
     for usage, grid in layout._grids.items():
         with prefixed(f"Error transforming {usage}_chunk"):
-            shape, ratio = carry(grid.shape, SHAPE, "shape"), carry(grid.aspect_ratio, ASPECT_RATIO, "aspect_ratio")
-        grids[usage] = replace(grid, shape=shape, aspect_ratio=ratio)
+            vectors = {name: carry(getattr(grid, name), RULES[name], name) for name in ("shape", "aspect_ratio")}
+        grids[usage] = replace(grid, **vectors)
     return layout_of(rank, order, layout._inner_hard, origin, grids)
 
 
@@ -383,46 +351,51 @@ def _usages(member: str, name: str) -> tuple[str, ...]:
     return USAGES if name == "aspect_ratio" else ("write", "read")
 
 
-def _apply_order(hard: bool, layout: ChunkLayout, order: tuple[int, ...]) -> None:
-    if order:
-        layout._set_inner_order(order, hard)
-
-
-def _apply_origin(hard: bool, layout: ChunkLayout, origin: tuple[int | None, ...]) -> None:
-    if origin:
-        layout._set_origin(origin, hard)
-
-
-def _apply_grid(member: str, layout: ChunkLayout, grid: GridClass) -> None:
+def _apply_grid(member: str, layout: ChunkLayout, of_rank: Callable[[int], GridClass]) -> None:
+    grid = of_rank(layout._rank)
+    if grid.rank == 0:
+        layout._set_rank(0)
     for usage in USAGES:
-        names = tuple(name for name in GRID_MEMBERS if usage in _usages(member, name))
-        merge_grid(layout, usage, constraints_on(grid), names)
+        merge_grid(layout, usage, constraints_on(grid), [name for name in RULES if usage in _usages(member, name)])
 
 
-def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, value: Any) -> None:
+def _given_grid(value: Any) -> Callable[[int], GridClass]:
+    grid = instance_of(GridClass)(value)
+    return lambda rank: grid
+
+
+def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, values: Any) -> None:
     # TensorStore applies the shape and the aspect ratio of `codec_chunk` to the read chunks.
     usages = ("read",) if member == "codec_chunk" and name != "elements" else _usages(member, name)
-    if value != ():
-        for usage in usages:
-            with prefixed(f"Error setting {usage}_chunk {name}"):
-                layout._set_grid(usage, name, value, hard)
+    for usage in usages:
+        with prefixed(f"Error setting {usage}_chunk {name}"):
+            layout._set_grid(usage, name, values, hard)
 
 
 _MEMBERS: Final = ("chunk", "write_chunk", "read_chunk", "codec_chunk")
-_BOTH: Final = (("", True), ("_soft_constraint", False))
 _ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(to_index, ChunkLayout._set_rank),
+    "rank": Argument(to_index, ChunkLayout._set_rank, as_integer(0, MAX_RANK)),
     **{
-        f"inner_order{end}": Argument(lambda dims: tuple(map(to_index, integers(dims))), partial(_apply_order, hard))
-        for end, hard in _BOTH
+        f"inner_order{end}": Argument(
+            lambda dims: tuple(map(to_index, integers(dims) or ())) or None,
+            partial(ChunkLayout._set_inner_order, hard=hard),
+            or_none(as_list(as_integer(0, MAX_RANK - 1), MAX_RANK)),
+        )
+        for end, hard in BOTH
     },
-    **{f"grid_origin{end}": Argument(integers, partial(_apply_origin, hard)) for end, hard in _BOTH},
-    **{member: Argument(instance_of(GridClass), partial(_apply_grid, member)) for member in _MEMBERS},
+    **{
+        f"grid_origin{end}": Argument(integers, partial(ChunkLayout._set_origin, hard=hard), shape_json)
+        for end, hard in BOTH
+    },
+    **{
+        member: Argument(_given_grid, partial(_apply_grid, member), lambda value: partial(grid_from_json, value))
+        for member in _MEMBERS
+    },
     **{
         f"{member}_{name}{end}": Argument(convert, partial(_apply_member, member, name, hard))
-        for name, convert in (("shape", integers), ("aspect_ratio", floats), ("elements", to_index))
+        for name, (convert, _) in VALUES.items()
         for member in _MEMBERS
-        for end, hard in _BOTH
+        for end, hard in BOTH
     },
     "finalize": Argument(bool, lambda layout, wanted: finalize(layout) if wanted else None),
 }

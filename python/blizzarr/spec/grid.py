@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import gcd, isfinite
 from typing import Any, Final, NamedTuple
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN
-from blizzarr.json_members import Members, as_float, as_integer, as_list, or_none
+from blizzarr.json_members import as_float, as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, braces, number_shown
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, floats, instance_of, integers
@@ -25,10 +25,14 @@ class Rule(NamedTuple):
     valid: Callable[[Any], bool]
     always_soft: float | None
     """A value that is a wish however it is given."""
-    to_output: Callable[[Any, int, int], Any]
+    to_output: Callable[[Any, int, int], Any] = lambda value, offset, stride: value
     """From a dimension of a view to that of the store, where an index is ``offset + stride * i``."""
-    to_input: Callable[[Any, int, int], Any]
+    to_input: Callable[[Any, int, int], Any] = lambda value, offset, stride: value
     """The way back."""
+
+    def place(self, dim: int) -> str:
+        """The beginning of an error about one value."""
+        return "" if self is ELEMENTS else f"dimension {dim}: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +70,13 @@ class Vector:
         demanded = set(range(len(given))) if hard is True else set(hard or ())
         for dim, value in enumerate(given):
             if not rule.valid(value):
-                raise SpecError(f"Invalid value for dimension {dim}: {braces(given)}")
+                raise SpecError(f"{rule.place(dim)}invalid value in {braces(given)}")
             if value == rule.always_soft:
                 demanded.discard(dim)
         for dim in sorted(demanded & self.hard):
             if given[dim] != rule.unset and given[dim] != self.values[dim]:
                 there, new = number_shown(self.values[dim]), number_shown(given[dim])
-                raise SpecError(f"dimension {dim}: expected {there} of a hard constraint, found {new}")
+                raise SpecError(f"{rule.place(dim)}expected {there} of a hard constraint, found {new}")
         merged, hardened = list(self.values), set(self.hard)
         for dim, value in enumerate(given):
             if value == rule.unset or not (dim in demanded or merged[dim] is None):
@@ -114,6 +118,9 @@ ASPECT_RATIO: Final = Rule(
     lambda value, offset, stride: value * abs(float(stride)),
     lambda value, offset, stride: value / abs(float(stride)),
 )
+ELEMENTS: Final = Rule(INT64_MIN, lambda value: value == INT64_MIN or 0 <= value < INF, None)
+RULES: Final = {"shape": SHAPE, "aspect_ratio": ASPECT_RATIO, "elements": ELEMENTS}
+"""The constraints on a grid."""
 
 
 as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
@@ -122,7 +129,6 @@ as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")
 
 shape_json = as_list(or_none(as_index), MAX_RANK)
 """Takes JSON arrays with an integer or null for each dimension."""
-ratio_json = as_list(or_none(as_float), MAX_RANK)
 
 
 def check_rank(rank: int, known: int) -> None:
@@ -135,41 +141,24 @@ def check_rank(rank: int, known: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GridConstraints:
-    """Constraints on a grid, as a value."""
+    """Constraints on a grid, as a value; those on the number of elements are one, whatever the dimensions."""
 
-    shape: Vector = field(default_factory=Vector)
-    aspect_ratio: Vector = field(default_factory=Vector)
-    elements: int | None = None
-    elements_hard: bool = False
+    shape: Vector = Vector()
+    aspect_ratio: Vector = Vector()
+    elements: Vector = _UNSET[1]
 
-    @classmethod
-    def unset(cls, rank: int, like: GridConstraints | None = None) -> GridConstraints:
-        """Return no constraints for this number of dimensions; the number of elements is that of `like`."""
-        none = Vector.unset(rank)
-        return cls(none, none) if like is None else cls(none, none, like.elements, like.elements_hard)
+    def of_rank(self, rank: int) -> GridConstraints:
+        """Return the constraints on the number of elements, and no others, for this number of dimensions."""
+        return GridConstraints(Vector.unset(rank), Vector.unset(rank), self.elements)
 
     @property
     def is_unset(self) -> bool:
         """True if there is no constraint."""
-        return self.shape.is_unset and self.aspect_ratio.is_unset and self.elements is None
+        return self.shape.is_unset and self.aspect_ratio.is_unset and self.elements.is_unset
 
-    def merged(self, name: str, value: Any, hard: Any) -> GridConstraints:
-        """Return the constraints merged with one on ``"shape"``, ``"aspect_ratio"`` or ``"elements"``."""
-        if name != "elements":
-            return replace(self, **{name: getattr(self, name).merged(_RULES[name], value, hard)})
-        if value is None or value == INT64_MIN:
-            return self
-        if not 0 <= value < INF:
-            raise SpecError(f"Invalid value: {value}")
-        if self.elements is not None:
-            if not hard:
-                return self
-            if self.elements_hard and value != self.elements:
-                raise SpecError(f"expected {self.elements} elements of a hard constraint, found {value}")
-        return replace(self, elements=value, elements_hard=self.elements_hard or hard)
-
-
-_RULES: Final = {"shape": SHAPE, "aspect_ratio": ASPECT_RATIO}
+    def merged(self, name: str, values: Sequence[Any], hard: bool | Collection[int]) -> GridConstraints:
+        """Return the constraints merged with those on ``"shape"``, ``"aspect_ratio"`` or ``"elements"``."""
+        return replace(self, **{name: getattr(self, name).merged(RULES[name], values, hard)})
 
 
 def vector_json(name: str, vector: Vector) -> dict[str, Any]:
@@ -181,21 +170,8 @@ def vector_json(name: str, vector: Vector) -> dict[str, Any]:
 def grid_json(grid: GridConstraints) -> dict[str, Any]:
     """The constraints as JSON."""
     members = vector_json("shape", grid.shape) | vector_json("aspect_ratio", grid.aspect_ratio)
-    if grid.elements is not None:
-        members["elements" if grid.elements_hard else "elements_soft_constraint"] = grid.elements
+    members |= {name: count for name, (count,) in vector_json("elements", grid.elements).items()}
     return dict(sorted(members.items()))
-
-
-def grid_from_json(members: Members, apply: Any) -> None:
-    """Take the members of a grid one by one; `apply` gets ``"shape"``, ..., the value, and whether it is hard."""
-    for name, parse in (("shape", shape_json), ("aspect_ratio", ratio_json), ("elements", as_index)):
-        for member, hard in ((name, True), (f"{name}_soft_constraint", False)):
-            members.take(member, partial(_apply_json, apply, name, parse, hard), None)
-    members.end()
-
-
-def _apply_json(apply: Any, name: str, parse: Any, hard: bool, value: Any) -> None:
-    apply(name, parse(value), hard)
 
 
 class Grid:
@@ -216,7 +192,7 @@ class Grid:
     def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
         self._rank = -1
         self._constraints = GridConstraints()
-        apply_given(self, json, lambda members: grid_from_json(members, self._set), _ARGUMENTS, constraints)
+        apply_given(self, json, _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints: ``rank``, ``shape``, ``aspect_ratio``, ``elements``, ``grid``.
@@ -225,24 +201,22 @@ class Grid:
         """
         apply_arguments(Grid.update, self, _ARGUMENTS, constraints)
 
-    def _set(self, name: str, value: Any, hard: Any) -> None:
+    def _set(self, values: Any, name: str, hard: Any) -> None:
         if name != "elements":
-            if not value:
-                return
-            self._set_rank(len(value))
-        self._constraints = self._constraints.merged(name, value, hard)
+            self._set_rank(len(values))
+        self._constraints = self._constraints.merged(name, values, hard)
 
     def _set_rank(self, rank: int) -> None:
         check_rank(rank, self._rank)
         if self._rank == -1 != rank:
             self._rank = rank
-            self._constraints = GridConstraints.unset(rank, self._constraints)
+            self._constraints = self._constraints.of_rank(rank)
 
     def _set_grid(self, other: Grid) -> None:
-        theirs = other._constraints
-        self._set("shape", theirs.shape.values, theirs.shape.hard)
-        self._set("aspect_ratio", theirs.aspect_ratio.values, theirs.aspect_ratio.hard)
-        self._set("elements", theirs.elements, theirs.elements_hard)
+        for name in RULES:
+            vector: Vector = getattr(other._constraints, name)
+            if vector.values:
+                self._set(vector.values, name, vector.hard)
 
     @property
     def rank(self) -> int | None:
@@ -277,12 +251,12 @@ class Grid:
     @property
     def elements(self) -> int | None:
         """The hard constraint on the approximate number of elements of a chunk."""
-        return self._constraints.elements if self._constraints.elements_hard else None
+        return self._constraints.elements.part(True)[0]  # type: ignore[no-any-return]
 
     @property
     def elements_soft_constraint(self) -> int | None:
         """The soft constraint on the approximate number of elements of a chunk."""
-        return None if self._constraints.elements_hard else self._constraints.elements
+        return self._constraints.elements.part(False)[0]  # type: ignore[no-any-return]
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The constraints as JSON; there are no defaults."""
@@ -304,21 +278,40 @@ def grid_with(rank: int, constraints: GridConstraints) -> Grid:
     return grid
 
 
+def grid_from_json(value: Any, rank: int) -> Grid:
+    """Parse a grid of this number of dimensions, if that is known (-1 if not)."""
+    grid = grid_with(rank, GridConstraints().of_rank(rank))
+    apply_given(grid, value, _ARGUMENTS, {})
+    return grid
+
+
 def constraints_on(grid: Grid) -> GridConstraints:
     """Return the constraints on a grid."""
     return grid._constraints
 
 
-def _setter(name: str, hard: bool) -> Any:
-    return lambda grid, value: grid._set(name, value, hard)
+BOTH: Final = (("", True), ("_soft_constraint", False))
+"""The ends of the names of hard and soft constraints."""
+VALUES: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
+    "shape": (integers, shape_json),
+    "aspect_ratio": (floats, as_list(or_none(as_float), MAX_RANK)),
+    "elements": (lambda value: (to_index(value),), lambda value: (as_index(value),)),
+}
+"""The functions that convert and parse the constraints on a grid."""
 
 
-_ARGUMENTS: Final[dict[str, Argument]] = {"rank": Argument(to_index, Grid._set_rank)}
-for _name, _convert in (("shape", integers), ("aspect_ratio", floats), ("elements", to_index)):
-    _ARGUMENTS[_name] = Argument(_convert, _setter(_name, True))
-    _ARGUMENTS[f"{_name}_soft_constraint"] = Argument(_convert, _setter(_name, False))
-# TensorStore merges these in the same way: hard constraints of the second stay hard.
-_ARGUMENTS["grid"] = _ARGUMENTS["grid_soft_constraint"] = Argument(instance_of(Grid), Grid._set_grid)
+_SAME: Final = Argument(instance_of(Grid), Grid._set_grid)
+_ARGUMENTS: Final[dict[str, Argument]] = {
+    "rank": Argument(to_index, Grid._set_rank),
+    **{
+        f"{name}{end}": Argument(convert, partial(Grid._set, name=name, hard=hard), parse)
+        for name, (convert, parse) in VALUES.items()
+        for end, hard in BOTH
+    },
+    # TensorStore merges these in the same way: hard constraints of the second stay hard.
+    "grid": _SAME,
+    "grid_soft_constraint": _SAME,
+}
 
 name_keywords(Grid.__init__, list(_ARGUMENTS))
 name_keywords(Grid.update, list(_ARGUMENTS))

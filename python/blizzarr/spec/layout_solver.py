@@ -31,8 +31,8 @@ _STEPS: Final = 100
 """The most steps of the search."""
 _SEARCHED: Final = 1_000_000
 """The greatest distance from a size in which a divisor is searched."""
-_AT_ONCE: Final = 64
-"""Up to this distance, candidates are tried one by one."""
+_AT_FIRST: Final = 64
+"""The number of distances that are tried first."""
 
 Adjust = Callable[[int, int], int]
 
@@ -53,7 +53,7 @@ def choose_read_write_shapes(
     """Choose the shapes of the read chunks and of the write chunks.
 
     >>> def grid(elements):
-    ...     return GridConstraints(Vector.unset(3), Vector((2.0, 1.0, 1.0)), elements, True)
+    ...     return GridConstraints(Vector.unset(3), Vector((2.0, 1.0, 1.0)), Vector((elements,)))
     >>> domain = [Bounds(0, 1000), Bounds(0, 2000), Bounds(0, 3000)]
     >>> choose_read_write_shapes(grid(2_000_000), grid(1_000_000_000), domain)
     ((200, 100, 100), (1000, 1000, 1000))
@@ -101,7 +101,8 @@ def _completed(sides: list[int], grid: GridConstraints, domain: Sequence[Bounds]
     ratio = [float(part or 1) for part in grid.aspect_ratio.values or (None,) * len(sides)]
     if len(ratio) != len(sides):
         raise _rank_error(len(ratio), len(sides))
-    wanted = DEFAULT_ELEMENTS if grid.elements is None else grid.elements
+    (asked,) = grid.elements.values
+    wanted = DEFAULT_ELEMENTS if asked is None else asked
     open_sides = [dim for dim, side in enumerate(sides) if not side]
     greatest = max(ratio[dim] for dim in open_sides)
     ratio = [part / greatest or float_info.min for part in ratio]
@@ -156,21 +157,16 @@ def nearest_divisor(dividend: int, wanted: int) -> int:
     """
     if wanted >= dividend:
         return dividend
-    for offset in range(_AT_ONCE):
-        if wanted > offset and dividend % (wanted - offset) == 0:
-            return wanted - offset
-        if dividend % (wanted + offset) == 0:
-            return wanted + offset
-    start = _AT_ONCE
+    start, end = 0, _AT_FIRST
     while start < _SEARCHED:
         # Most divisors are near: each time twice as many are tried.
-        offsets = np.arange(start, min(2 * start, _SEARCHED))
+        offsets = np.arange(start, end)
         below = (offsets < wanted) & (dividend % np.maximum(wanted - offsets, 1) == 0)
         divides = below | (dividend % (wanted + offsets) == 0)
         if divides.any():
             first = int(divides.argmax())
             return wanted - start - first if below[first] else wanted + start + first
-        start *= 2
+        start, end = end, min(2 * end, _SEARCHED)
     return dividend
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
-from blizzarr.json_members import Members, as_integer, as_list, as_object, or_none
+from blizzarr.json_members import as_integer, as_list, as_object, or_none
 from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, prefixed
@@ -32,9 +33,6 @@ from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
-
-_units_json = as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)
-
 
 _NO_LAYOUT: Final = ChunkLayout()
 
@@ -68,7 +66,7 @@ class Schema(Pretty, Indexable):
         self._fill: np.ndarray[Any, Any] | None = None
         self._fill_dtype: DType | None = None
         self._units: DimensionUnits = ()
-        apply_given(self, json, self._read, SCHEMA_ARGUMENTS, constraints)
+        apply_given(self, json, SCHEMA_ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
         """Add constraints.
@@ -230,18 +228,6 @@ class Schema(Pretty, Indexable):
             schema._units = units_of_view(self._units, view)
         return schema
 
-    # JSON.
-
-    def _read(self, members: Members) -> None:
-        self._rank = members.take("rank", as_integer(0, MAX_RANK), -1)
-        self._dtype = members.take("dtype", dtype_json, None)
-        members.take("domain", lambda value: self._set_domain(IndexDomain(json=as_object(value))), None)
-        members.take("chunk_layout", lambda value: self._set_layout(ChunkLayout(value)), None)
-        members.take("codec", lambda value: self._set_codec(CodecSpec(value)), None)
-        members.take("fill_value", lambda value: self._set_fill_array(*fill_from_json(value, self._dtype)), None)
-        members.take("dimension_units", lambda value: self._set_units(_units_json(value)), None)
-        members.end()
-
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The constraints as JSON; there are no defaults.
 
@@ -358,16 +344,19 @@ def merge_schema(schema: Schema, other: Schema) -> None:
 
 
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
-    "rank": Argument(to_index, set_rank),
-    "dtype": Argument(as_dtype, set_dtype),
-    "domain": Argument(instance_of(IndexDomain), Schema._set_domain),
+    "rank": Argument(to_index, set_rank, as_integer(0, MAX_RANK)),
+    "dtype": Argument(as_dtype, set_dtype, dtype_json),
+    "domain": Argument(instance_of(IndexDomain), Schema._set_domain, lambda value: IndexDomain(json=as_object(value))),
     "shape": Argument(lambda sizes: tuple(map(to_index, sizes)), Schema._set_shape),
-    "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout),
-    "codec": Argument(instance_of(CodecSpec), Schema._set_codec),
+    "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout, ChunkLayout),
+    "codec": Argument(instance_of(CodecSpec), Schema._set_codec, CodecSpec),
+    # Both are converted to the data type of the schema.
     "fill_value": Argument(
-        lambda value: value, lambda schema, value: schema._set_fill_array(*fill_from_user(value, schema._dtype))
+        lambda value: partial(fill_from_user, value),
+        lambda schema, fill: schema._set_fill_array(*fill(schema._dtype)),
+        lambda value: partial(fill_from_json, value),
     ),
-    "dimension_units": Argument(_units, Schema._set_units),
+    "dimension_units": Argument(_units, Schema._set_units, as_list(or_none(lambda value: Unit(json=value)), MAX_RANK)),
     "schema": Argument(instance_of(Schema), merge_schema),
 }
 """The constraints on schemas by keyword, in the order in which they are applied."""

@@ -18,7 +18,7 @@ from blizzarr.indexing.interval import INF
 from blizzarr.indexing.layout import shifted
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, order_in, origin_in
+from blizzarr.spec.chunk_layout import ChunkLayout, chunk_constraints, grid_of, order_in, origin_in
 from blizzarr.spec.context import Context, Resource, resource_of
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore_access import TimestampedStorageGeneration
@@ -401,9 +401,7 @@ def _layout(asked: ChunkLayout, domain: IndexDomain) -> ChunkLayout:
         raise SpecError("codec_chunk_shape not supported")
     bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
     with prefixed("Failed to compute chunk grid"):
-        with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-            merge_grid(asked, "read", grid_of(asked, "write"))
-        shape = choose_shape(grid_of(asked, "read"), bounds)
+        shape = choose_shape(chunk_constraints(asked), bounds)
     # The usual origin is in the first chunk of positive indices.
     usual = [low % side if low > -INF else 0 for low, side in zip(domain.inclusive_min, shape, strict=True)]
     given = origin_in(asked) or (None,) * domain.rank

@@ -21,11 +21,11 @@ from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import (
     ChunkLayout,
+    chunk_constraints,
     finalize,
     grid_of,
     is_unset,
     layout_of,
-    merge_grid,
     merge_layout,
     order_in,
 )
@@ -227,7 +227,7 @@ class Constraints(MetadataConstraints):
             sides = (None,) * full if shape is None else (*shape[:grid], *(None,) * (grid - len(shape)), *within)
             hard = frozenset(dim for dim, side in enumerate(sides) if side is not None)
             grids[usage] = GridConstraints(Vector(sides, hard), Vector.unset(full))
-        grids["codec"] = GridConstraints.unset(full)
+        grids["codec"] = GridConstraints().of_rank(full)
         origin = Vector((0,) * full, frozenset(range(full)))
         order = None if order is None else (*order, *range(len(order), full))
         own = layout_of(full, order or None, bool(order), origin, grids)
@@ -422,9 +422,7 @@ class Constraints(MetadataConstraints):
 
     def choose_chunks(self, layout: ChunkLayout, bounds: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the shapes of what is written and of what is read; by default, they are the same."""
-        with prefixed("write_chunk constraints not compatible with existing read_chunk constraints"):
-            merge_grid(layout, "read", grid_of(layout, "write"))
-        shape = choose_shape(grid_of(layout, "read"), bounds)
+        shape = choose_shape(chunk_constraints(layout), bounds)
         return shape, shape
 
     @abstractmethod
