@@ -34,15 +34,11 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
 
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
     """The array as nested lists."""
-    if _is_without_json(dtype):
+    if dtype.name.startswith("complex") or dtype.name in ("char", "byte"):
         raise SpecError(f"Conversion from {dtype.name} to JSON is not implemented")
     if dtype.name == "string":
         array = np.array([element.decode() for element in array.flat], object).reshape(array.shape)
     return plain(array.tolist())
-
-
-def _is_without_json(dtype: DType) -> bool:
-    return dtype.name.startswith("complex") or dtype.name in _BYTES
 
 
 # Elements: numbers and booleans may also be texts.
@@ -62,7 +58,8 @@ def as_element(dtype: DType) -> Callable[[Any], Any]:
     if name == "string":
         return lambda value: as_text(value).encode()
     if name.startswith(("int", "uint")):
-        exact = as_integer_of(dtype)
+        wide = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
+        exact = as_integer(*integer_range(dtype), wide.get(name, ""))
         return lambda value: exact(number_in(value, integer_of_text))
     if name.startswith(("float", "bfloat")):
         return lambda value: _rounded(as_float(number_in(value, float_of_text)), dtype)
@@ -80,14 +77,7 @@ def integer_range(dtype: DType) -> tuple[int, int]:
     return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
-def as_integer_of(dtype: DType) -> Callable[[Any], int]:
-    """Return a parser of JSON for integers of a data type."""
-    names = {"int64": "64-bit signed integer", "uint64": "64-bit unsigned integer"}
-    return as_integer(*integer_range(dtype), names.get(dtype.name, ""))
-
-
 Array = np.ndarray[Any, np.dtype[Any]]
-_BYTES = ("char", "byte")
 
 
 def fill_from_user(value: Any, dtype: DType | None) -> tuple[Array, DType]:
@@ -182,6 +172,4 @@ def fill_json(array: Array) -> Any:
 def fill_from_json(value: Any, dtype: DType | None) -> tuple[Array, DType]:
     """Parse an array from JSON; without a data type, one of JSON values."""
     dtype = dtype or DType("json")
-    if _is_without_json(dtype):
-        raise SpecError(f"Conversion from JSON to {dtype.name} is not implemented")
     return unbroadcast(array_from_json(value, dtype)), dtype

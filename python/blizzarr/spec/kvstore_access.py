@@ -246,10 +246,7 @@ class Access:
         """Return the keys from `least` up to, but without, `end`, in no order."""
         for full in self._below(_common(least, end)):
             key = full[len(self.path) :]
-            as_bytes = key.encode("utf-8", "surrogateescape")
-            if as_bytes >= least.encode("utf-8", "surrogateescape") and (
-                not end or as_bytes < end.encode("utf-8", "surrogateescape")
-            ):
+            if bytes_of(least) <= bytes_of(key) and (not end or bytes_of(key) < bytes_of(end)):
                 yield key
 
     def _below(self, common: str) -> Iterator[str]:

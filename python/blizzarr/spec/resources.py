@@ -109,10 +109,6 @@ def _pool(config: dict[str, Any]) -> CachePool:
     return CachePool(min(limit, _LARGEST_CACHE)) if limit else _NO_CACHE
 
 
-def _without_none(config: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in config.items() if value is not None}
-
-
 _LIMIT: Final = {
     "limit": Option(lambda value: value if value == "shared" else as_integer(1, 2**64 - 1)(value), "shared")
 }
@@ -150,7 +146,10 @@ _KINDS: Final = [
     _kind("gcs_user_project", {"project_id": Option(as_text, None, optional=True)}, config_only=True),
     ResourceKind("file_io_sync", as_bool, lambda config, _: config, True, config_only=True),
     # The type is shown even where it is the default.
-    replace(_kind("aws_credentials", _CREDENTIALS, config_only=True), show=lambda config, _: _without_none(config)),
+    replace(
+        _kind("aws_credentials", _CREDENTIALS, config_only=True),
+        show=lambda config, _: {name: value for name, value in config.items() if value is not None},
+    ),
 ]
 
 RESOURCES: dict[str, ResourceKind] = {kind.name: kind for kind in _KINDS}

@@ -29,6 +29,7 @@ from blizzarr.spec.resources import resources_json
 from blizzarr.spec.schema import UNCONSTRAINED, Schema, set_dtype, set_rank
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.views import IndexTransform, form_of, transform_of
+from blizzarr.views.values import MAX_RANK
 
 
 def spec_from_json(value: Any) -> SpecNode:
@@ -76,21 +77,13 @@ _ABOUT_ARRAYS: Final = frozenset(("schema", "dtype", "transform", "rank"))
 
 def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
     """Take the constraints on the array that specs of all drivers may have."""
-    given = members.left
     schema = members.take("schema", Schema, UNCONSTRAINED).copy()
-    if "dtype" in given:
-        members.take("dtype", lambda value: set_dtype(schema, dtype_json(value)), None)
-    transform = (
-        members.take("transform", lambda value: IndexTransform(json=value), None) if "transform" in given else None
-    )
-    if "rank" in given:
-        members.take("rank", lambda value: _check_rank(_RANK(value), transform, schema), None)
+    members.take("dtype", lambda value: set_dtype(schema, dtype_json(value)), None)
+    transform = members.take("transform", lambda value: IndexTransform(json=value), None)
+    members.take("rank", lambda value: _check_rank(as_integer(0, MAX_RANK)(value), transform, schema), None)
     if transform is not None:
         set_rank(schema, transform.output_rank)
     return schema, transform
-
-
-_RANK = as_integer(0, 32)
 
 
 def _check_rank(rank: int, transform: IndexTransform | None, schema: Schema) -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 import tensorstore as ts
 
+import blizzarr.tensorstore as bts
 from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, as_text
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.spec.pretty import pretty
+from unit.spec.oracle import outcome
 
 VALUES: list[Any] = [
     5,
@@ -79,3 +81,22 @@ def test_shown_as_tensorstore_shows_it(width: int, deep: bool) -> None:
     if deep:
         value = {"driver": "zip", "base": value, "path": "y" * (width - 5)}
     assert pretty(value, "KvStore.Spec(", ")") == repr(ts.KvStore.Spec(value))
+
+
+TYPES = {"int8": "|i1", "uint64": "<u8", "float32": "<f4", "bool": "|b1"}
+
+
+@pytest.mark.parametrize("value", ["5", "NaN", "true", "1e3", "x", True, None, 1.5, 1.0, 1e300, -1, 300])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("driver", ["zarr3", "zarr"])
+def test_a_fill_value_in_json_is_an_element_like_any_other(driver: str, dtype: str, value: Any) -> None:
+    """The data type is known from the metadata only, so that the schema has a value of JSON, such as the text "NaN"."""
+    metadata = {"data_type": dtype} if driver == "zarr3" else {"dtype": TYPES[dtype]}
+    spec = {"driver": driver, "kvstore": "memory://", "metadata": {"shape": [2], **metadata}}
+
+    def fill(face: Any) -> Any:
+        store = face.open(spec, schema=face.Schema({"fill_value": value}), create=True).result()
+        return store.fill_value.dtype.name, repr(store.fill_value)
+
+    ours, theirs = outcome(lambda: fill(bts)), outcome(lambda: fill(ts))
+    assert ours == theirs

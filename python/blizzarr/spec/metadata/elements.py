@@ -18,10 +18,9 @@ import numpy.typing as npt
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.dtypes.byte_order import in_order
 from blizzarr.errors import ConstraintError, SpecError
-from blizzarr.json_values import dump, expected, quote
+from blizzarr.json_values import dump, quote
 from blizzarr.spec.dtype import DTYPES, DType, element_dtype
-from blizzarr.spec.json_array import as_integer_of, check_broadcast
-from blizzarr.spec.metadata.reading import checked
+from blizzarr.spec.json_array import as_element, check_broadcast
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +221,7 @@ def converted(fill: np.ndarray[Any, Any], given: DType, dtype: DType, shape: tup
     check_broadcast(fill.shape, shape)
     fill = np.broadcast_to(fill, shape)
     if given.name == "json":
-        values = [_from_json(value, dtype) for value in fill.reshape(-1)]
+        values = list(map(as_element(dtype), fill.reshape(-1)))
         return np.array(values, element_dtype(dtype)).reshape(shape)
     if given.name != dtype.name and not {given.name, dtype.name}.isdisjoint(_BYTES.values()):
         raise SpecError(f"Cannot convert {given.name} -> {dtype.name}")
@@ -230,13 +229,3 @@ def converted(fill: np.ndarray[Any, Any], given: DType, dtype: DType, shape: tup
         raise SpecError(f"Explicit data type conversion required to convert {given.name} -> {dtype.name}")
     with np.errstate(over="ignore", invalid="ignore"):
         return fill.astype(element_dtype(dtype))
-
-
-def _from_json(value: Any, dtype: DType) -> Any:
-    if dtype.name.startswith("complex") or dtype.name in _BYTES.values():
-        raise SpecError(f"Cannot convert json -> {dtype.name}")
-    if "float" in dtype.name and isinstance(value, bool | str):
-        raise expected(value, "64-bit floating-point number")
-    if dtype.name.startswith(("int", "uint")):
-        return as_integer_of(dtype)(value)
-    return checked(lambda problems: DataType.parse(dtype.name).fill_from_json(value, "fill_value", problems))
