@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 from math import prod
@@ -33,17 +33,16 @@ from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
-from blizzarr.spec.through_view import units_of_view
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.in_flight import kept_chunks
 from blizzarr.tensorstore.opening import open_node
 from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
-from blizzarr.tensorstore.store import TensorStore
+from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
-from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
+from blizzarr.views import IndexDomain, form_of, transform_of
 
 
 class StackPartition:
@@ -70,14 +69,11 @@ class StackPartition:
             return []
         extent = [reach(form.maps[axis], form) for axis in self._axes]
         near = self._near(extent)
-        boxes = self._boxes
-        deciding = []
-        for axis, (least, most) in zip(self._axes, extent, strict=True):
-            for number in near:
-                low, high = boxes[number][axis]
-                if least < low or most >= high:
-                    deciding.append(axis)
-                    break
+        deciding = [
+            axis
+            for axis, (least, most) in zip(self._axes, extent, strict=True)
+            if any(least < low or most >= high for low, high in (self._boxes[number][axis] for number in near))
+        ]
         if near and not deciding:
             return [Part(near[-1], form, None)]
         if any(isinstance(form.maps[axis], ArrayMap) for axis in deciding):
@@ -181,6 +177,9 @@ _FEW = 32
 _Assigned: TypeAlias = tuple[Part, Driver, Form]
 """A part of a view, and the driver and the view of the layer that has the part."""
 
+Layer: TypeAlias = TensorStore | Spec
+"""A layer: a store, or a spec, bound and with a known domain, that is opened when it is needed."""
+
 
 class StackDriver(Driver):
     """A driver of layers, of which later ones hide earlier ones."""
@@ -203,7 +202,7 @@ class StackDriver(Driver):
         self._last: tuple[Form, list[_Assigned]] | None = None
         self.dtype = dtype
         self.transaction = transaction
-        opened = [layer.driver for layer in layers if layer.driver is not None]
+        opened = [driver_of(layer) for layer in layers if isinstance(layer, TensorStore)]
         # As soon as one layer can be; specs are opened for whatever is asked.
         self._opens = len(opened) < len(layers) or not layers
         self.readable = self._opens or any(driver.readable for driver in opened)
@@ -226,7 +225,7 @@ class StackDriver(Driver):
             "stack",
             schema,
             transform_of(form),
-            bases=tuple(layer.spec_node(minimal, self._resource) for layer in self._layers),
+            bases=tuple(_node_of(layer, minimal, self._resource) for layer in self._layers),
             resources={"data_copy_concurrency": self._resource},
         )
 
@@ -295,7 +294,10 @@ class StackDriver(Driver):
             return last[1]
         parts = []
         for part in self._partition.parts(form):
-            driver, view = self._layers[part.number].open(self.transaction)
+            layer = self._layers[part.number]
+            if isinstance(layer, Spec):
+                layer = open_node(node_of(layer), Request(transaction=self.transaction))
+            driver, view = driver_of(layer), form_of(layer)
             if self.transaction is not None and driver.transaction is not self.transaction:
                 driver = with_transaction(driver, self.transaction)
             parts.append((part, driver, through(view, part.form.maps, *part.form[:5])))
@@ -308,7 +310,8 @@ class StackDriver(Driver):
         form = form_of(self._domain)
         is_open = True in form.implicit_lower or True in form.implicit_upper
         domain = None if is_open else tuple(zip(form.lower, form.upper, strict=True))
-        return StackPartition([layer.box for layer in self._layers], domain)
+        forms = map(form_of, self._layers)
+        return StackPartition([tuple(zip(each.lower, each.upper, strict=True)) for each in forms], domain)
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"_last": None}
@@ -324,54 +327,10 @@ def _readable(part: Part, driver: Driver) -> Driver:
     return driver
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """A driver, or the bound node of a spec that is opened when it is needed, and the selected view."""
-
-    form: Form
-    driver: Driver | None
-    node: SpecNode | None
-
-    @property
-    def domain(self) -> IndexDomain:
-        """The domain of the view, with explicit bounds."""
-        never = (False,) * self.form.rank
-        return domain_of(self.form._replace(implicit_lower=never, implicit_upper=never))
-
-    @property
-    def box(self) -> Box:
-        """The bounds of the view."""
-        return tuple(zip(self.form.lower, self.form.upper, strict=True))
-
-    @property
-    def dtype(self) -> DType | None:
-        """The data type, if it is known."""
-        return spec_of(self._view).dtype if self.driver is None else self.driver.dtype
-
-    @property
-    def dimension_units(self) -> tuple[Unit | None, ...] | None:
-        """The units of the view, if they are known."""
-        if self.driver is None:
-            return spec_of(self._view).dimension_units
-        units = self.driver.schema.dimension_units or ()
-        return units_of_view(units, self.form) if any(units) else None
-
-    @property
-    def _view(self) -> SpecNode:
-        assert self.node is not None, "a layer without a driver has one"
-        return self.node.altered(transform=transform_of(self.form))
-
-    def open(self, transaction: Transaction | None) -> tuple[Driver, Form]:
-        """Return the driver, which is opened in the transaction if there is only a spec, and the view of it."""
-        if self.driver is not None:
-            return self.driver, self.form
-        store = open_node(self._view, Request(transaction=transaction))
-        return driver_of(store), form_of(store)
-
-    def spec_node(self, minimal: bool, copying: Resource) -> SpecNode:
-        """Return the spec that opens the layer again, with default resources except for copying elements."""
-        node = self._view if self.driver is None else self.driver.spec_of(self.form, minimal)
-        return _copying_with(strip(node), copying)
+def _node_of(layer: Layer, minimal: bool, copying: Resource) -> SpecNode:
+    """Return the spec that opens the layer again, with default resources except for copying elements."""
+    node = node_of(layer) if isinstance(layer, Spec) else driver_of(layer).spec_of(form_of(layer), minimal)
+    return _copying_with(strip(node), copying)
 
 
 def _copying_with(node: SpecNode, copying: Resource) -> SpecNode:
@@ -385,11 +344,17 @@ def as_layer(source: Any, context: Context) -> Layer:
     Raise `SpecError` when it is a spec whose domain is not known.
     """
     if isinstance(source, TensorStore):
-        return Layer(form_of(source), driver_of(source), None)
+        return source
     if not isinstance(source, Spec | Mapping | str):
         raise TypeError(f"expected a TensorStore or a Spec, found {type(source).__name__}")
-    node = bind(node_of(source), context)
-    spec = spec_of(node)
+    spec = spec_of(bind(node_of(source), context))
     if spec.domain is None:
         raise SpecError(f"Domain must be specified in layer: {spec!r}")
-    return Layer(form_of(spec), None, node)
+    return spec
+
+
+def placed(layer: Layer, form: Form) -> Layer:
+    """Return another view of what a layer is a view of."""
+    if isinstance(layer, Spec):
+        return spec_of(node_of(layer).altered(transform=transform_of(form)))
+    return store_of(driver_of(layer), form)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from blizzarr.errors import SpecError, TransactionError
-from blizzarr.indexing.form import Form
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import apply_arguments, prefixed
+from blizzarr.spec.arguments import apply_arguments
 from blizzarr.spec.context import Context, resource_of
+from blizzarr.spec.drivers.adapters import common_domain
 from blizzarr.spec.dtype import DType, DTypeLike, as_dtype
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, merge_schema
 from blizzarr.spec.spec import Spec, node_of, spec_of
@@ -21,11 +21,11 @@ from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import OPENERS, limited
-from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer
+from blizzarr.tensorstore.stack_driver import Layer, StackDriver, as_layer, placed
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.values import array_driver
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, domain_of, form_of
+from blizzarr.views import IndexDomain, form_of
 from blizzarr.views.dim_selection import normalize_dim
 from blizzarr.views.operations import Translation, added, translate
 from blizzarr.views.values import MAX_RANK
@@ -199,11 +199,11 @@ def stack(
            [2, 4]])
     """
     made = _layers(layers, context, "stack")
-    rank = made[0].form.rank + 1
+    rank = form_of(made[0]).rank + 1
     dim = normalize_dim(int(axis), [""] * rank, SpecError)
     _check_ranks(made)
-    placed = [replace(layer, form=added(layer.form, dim, number)) for number, layer in enumerate(made)]
-    return _made(stack, placed, Request(read, write, context, transaction), constraints)
+    side_by_side = [placed(layer, added(form_of(layer), dim, number)) for number, layer in enumerate(made)]
+    return _made(stack, side_by_side, Request(read, write, context, transaction), constraints)
 
 
 def concat(
@@ -238,17 +238,17 @@ def concat(
     made = _layers(layers, context, "concat")
     _check_ranks(made)
     is_label = isinstance(axis, str)
-    labels = _common(made).labels if is_label else [""] * made[0].form.rank
+    labels = _common_domain(made).labels if is_label else [""] * form_of(made[0]).rank
     dim = normalize_dim(axis if is_label else int(axis), labels, SpecError)
-    placed = []
-    end = made[0].form.lower[dim]
+    in_a_row = []
+    end = form_of(made[0]).lower[dim]
     for layer in made:
-        form = layer.form
+        form = form_of(layer)
         if form.lower[dim] != end:  # Also if the first is not bounded below.
             form, _ = translate(form, [dim], end, Translation.TO)
         end = form.upper[dim]
-        placed.append(replace(layer, form=form))
-    return _made(concat, placed, Request(read, write, context, transaction), constraints)
+        in_a_row.append(placed(layer, form))
+    return _made(concat, in_a_row, Request(read, write, context, transaction), constraints)
 
 
 _CONSTRAINTS = ("rank", "dtype", "domain", "shape", "dimension_units", "schema")
@@ -266,29 +266,16 @@ def _layers(layers: Iterable[Any], context: Context | None, doing: str = "") -> 
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
-    rank = layers[0].form.rank if layers else 0
     for number, layer in enumerate(layers):
-        if layer.form.rank != rank:
+        if layer.rank != layers[0].rank:
             raise SpecError(
-                f"Layer {number}: Layer domain {layer.domain} of rank {layer.form.rank} "
-                f"does not match layer 0 rank of {rank}"
+                f"Layer {number}: Layer domain {layer.domain} of rank {layer.rank} "
+                f"does not match layer 0 rank of {layers[0].rank}"
             )
 
 
-def _common(layers: Sequence[Layer]) -> IndexDomain:
-    """Return the smallest domain that contains those of all layers."""
-    forms = [layer.form for layer in layers]
-    labels, rank = forms[0].labels, forms[0].rank
-    if all(form.labels == labels and not form.is_empty for form in forms):
-        never = (False,) * rank
-        lower = tuple(map(min, zip(*(form.lower for form in forms), strict=True)))
-        upper = tuple(map(max, zip(*(form.upper for form in forms), strict=True)))
-        return domain_of(Form(lower, upper, never, never, labels))
-    result = layers[0].domain
-    for number, layer in enumerate(layers[1:], 1):
-        with prefixed(f"Layer {number}"):
-            result = result.hull(layer.domain)
-    return result
+def _common_domain(layers: Sequence[Layer]) -> IndexDomain:
+    return common_domain([layer.domain for layer in layers if layer.domain is not None])
 
 
 def _made(
@@ -319,7 +306,7 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
     if schema.domain is not None:
         domain = schema.domain
     elif layers:
-        domain = _common(layers)
+        domain = _common_domain(layers)
     else:
         raise SpecError("domain must be specified")
     if domain.rank > MAX_RANK or not is_unconstrained(schema):
@@ -334,7 +321,7 @@ def stacked(layers: list[Layer], schema: Schema, request: Request) -> TensorStor
 def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) -> Transaction | None:
     """Return the transaction that all layers have."""
     for number, layer in enumerate(layers):
-        own = transaction if layer.driver is None else layer.driver.transaction
+        own = transaction if isinstance(layer, Spec) else layer.transaction
         if transaction is None and number == 0:
             transaction = own
         if own is not transaction and (own is not None or number):
@@ -343,11 +330,11 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
 
 
 def _open_stack(node: SpecNode, request: Request) -> TensorStore:
-    layers = []
+    layers: list[Layer] = []
     for number, base in enumerate(node.bases):
         if base.transform is None:
             raise SpecError(f"Layer {number}: domain must be specified")
-        layers.append(Layer(form_of(base.transform), None, base))
+        layers.append(spec_of(base))
     return stacked(layers, node.schema, replace(request, context=None))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Any, ClassVar, Final
 
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, Map
 from blizzarr.json_members import Members, as_integer, as_list, one_of
+from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import merge_layout
 from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
@@ -181,12 +182,26 @@ class StackSpec(Driver):
         given = super().fact(node, name)
         if name == "dimension_units":
             return common_units(given, (spec_of(layer).dimension_units for layer in node.bases))
-        domains = [layer.domain for layer in node.bases]
-        if name != "domain" or given is not None or not domains or any(domain is None for domain in domains):
+        domains = [layer.domain for layer in node.bases if layer.domain is not None]
+        if name != "domain" or given is not None or len(domains) < max(1, len(node.bases)):
             return given
-        hull = form_of(reduce(IndexDomain.hull, domains))  # type: ignore[arg-type]  # none is None
-        explicit = (False,) * hull.rank
-        return domain_of(hull._replace(implicit_lower=explicit, implicit_upper=explicit))
+        return common_domain(domains)
+
+
+def common_domain(domains: Sequence[IndexDomain]) -> IndexDomain:
+    """Return the smallest domain that contains those of all layers, with explicit bounds."""
+    forms = list(map(form_of, domains))
+    labels, never = forms[0].labels, (False,) * forms[0].rank
+    if all(form.labels == labels and not form.is_empty for form in forms):
+        # Of thousands of layers, all at once.
+        lower = tuple(map(min, zip(*(form.lower for form in forms), strict=True)))
+        upper = tuple(map(max, zip(*(form.upper for form in forms), strict=True)))
+        return domain_of(Form(lower, upper, never, never, labels))
+    hull = domains[0]
+    for number, domain in enumerate(domains[1:], 1):
+        with prefixed(f"Layer {number}"):
+            hull = hull.hull(domain)
+    return domain_of(form_of(hull)._replace(implicit_lower=never, implicit_upper=never))
 
 
 def firsts_of_blocks(factors: tuple[int, ...]) -> Form:
