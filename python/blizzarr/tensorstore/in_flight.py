@@ -18,6 +18,9 @@ from blizzarr.tensorstore.driver import Chunk, Driver, Shared
 
 T = TypeVar("T")
 
+_POOL: Final[weakref.WeakValueDictionary[str, CachePool]] = weakref.WeakValueDictionary()
+"""The pool that all reads in flight share, by an empty name; none as long as none of them shares anything."""
+
 KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
 
@@ -64,14 +67,9 @@ class InFlight:
     def _share(self) -> Shared:
         shared = self._shared
         if shared is None:
-            pool = _pool()
+            pool: Any = _POOL.setdefault("", CachePool(KEPT_BYTES))
             # All at once: other threads find all of it, or nothing.
-            shared = self._shared = {
-                "pool": pool,
-                "hasty": _engine(pool).hasty(),
-                "recheck": True,
-                "arrays": {},
-            }
+            shared = self._shared = {"pool": pool, "hasty": pool.native.hasty(), "recheck": True, "arrays": {}}
         return shared
 
     @property
@@ -81,38 +79,20 @@ class InFlight:
         Then a look at the store is not enough, and a read that is done at once would have to decode anew.
         """
         shared = self._shared
-        return shared is not None and bool(_engine(shared["pool"]).hasty() > shared["hasty"])
+        return shared is not None and bool(shared["pool"].native.hasty() > shared["hasty"])
 
     def now(self) -> Shared:
         """Return the shared state for a read that is asked for now and done later: chunks decoded after this moment
         will do.
         """
         shared = self._share()
-        return {**shared, "since": _engine(shared["pool"]).now()}
+        return {**shared, "since": shared["pool"].native.now()}
 
 
 def kept_chunks(driver: Driver, form: Form) -> set[Chunk]:
     """Return the chunks that a read decodes; none if they are too large to be kept."""
     chunks = driver.decoded(form)
     return chunks if sum([length for _, _, length in chunks]) <= KEPT_BYTES else set()
-
-
-_last: weakref.ref[CachePool] | None = None
-
-
-def _pool() -> CachePool:
-    """Return the pool that all reads in flight share."""
-    global _last
-    result = None if _last is None else _last()
-    if result is None:
-        result = CachePool(KEPT_BYTES)
-        _last = weakref.ref(result)
-    return result
-
-
-def _engine(pool: CachePool) -> Any:
-    assert pool.native is not None, "it keeps something"
-    return pool.native
 
 
 def in_flight(driver: Driver, form: Form, work: Callable[[Shared | None], T]) -> Future[T]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any, Final, Protocol, runtime_checkable
 
 from blizzarr.errors import (
@@ -18,7 +17,7 @@ from blizzarr.errors import (
     TransactionError,
 )
 from blizzarr.futures import Batch, Future, add_work, at_once, failed, submit
-from blizzarr.indexing.form import Form, identity_maps
+from blizzarr.indexing.form import Form
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import raise_opening
 from blizzarr.spec.context import Context, bind
@@ -155,21 +154,7 @@ def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStor
         driver = driver.with_transaction(request.transaction)
     driver = limited(driver, request)
     form = form_of(opened)
-    view = None if node.transform is None else form_of(node.transform)
-    if view is not None and not _is_all_of(view, form):
-        form = compose(form, view)
-    return store_of(driver, form)
-
-
-def _is_all_of(view: Form, form: Form) -> bool:
-    """Return whether a view of a form is the form itself: each bound is implicit, or equal."""
-    if view.labels != form.labels or view.maps != identity_maps(len(form.maps)):
-        return False
-    lower = zip(view.lower, view.implicit_lower, form.lower, form.implicit_lower, strict=True)
-    upper = zip(view.upper, view.implicit_upper, form.upper, form.implicit_upper, strict=True)
-    return all(
-        implicit or (bound == other and not is_implicit) for bound, implicit, other, is_implicit in chain(lower, upper)
-    )
+    return store_of(driver, form if node.transform is None else compose(form, form_of(node.transform)))
 
 
 def limited(driver: Driver, request: Request) -> Driver:

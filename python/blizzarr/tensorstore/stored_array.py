@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, Self, TypeAlias
 
 from blizzarr import _native
 from blizzarr.array import Array
@@ -243,13 +243,9 @@ class StoredArray:
         return self.node.altered(schema=schema, transform=None, options=options)
 
 
-class _Demand(NamedTuple):
-    """The new bounds of one dimension of the array, and the old ones that it must have; None demands nothing."""
-
-    lower: int | None = None
-    upper: int | None = None
-    was_lower: int | None = None
-    was_upper: int | None = None
+_Pair: TypeAlias = tuple[int | None, int | None]
+"""A lower and an upper bound; None demands nothing."""
+_NONE: Final[_Pair] = (None, None)
 
 
 def new_shape(
@@ -286,15 +282,18 @@ def new_shape(
     if all(new is None for new in (*lower, *upper)):
         return shape
     demands = _demands(view, lower, upper, "resize_tied_bounds" in modes)
-    if all(demand.lower is None and demand.upper is None for demand in demands):
+    if all(new == _NONE for new, _ in demands):
         # Dimensions of the view that no dimension of the array belongs to.
         return shape
     return tuple(
-        _checked(dim, size, demand, modes) for dim, (size, demand) in enumerate(zip(shape, demands, strict=True))
+        _checked(dim, size, *demand, modes) for dim, (size, demand) in enumerate(zip(shape, demands, strict=True))
     )
 
 
-def _demands(view: Form, lower: tuple[int | None, ...], upper: tuple[int | None, ...], tied: bool) -> list[_Demand]:
+def _demands(
+    view: Form, lower: tuple[int | None, ...], upper: tuple[int | None, ...], tied: bool
+) -> list[tuple[_Pair, _Pair]]:
+    """Return the new bounds of each dimension of the array, and the old ones that it must have unless they are tied."""
     asked = {dim for dim in range(view.rank) if lower[dim] is not None or upper[dim] is not None}
     if not tied:
         inputs = [map_[0] for map_ in view.maps if isinstance(map_, tuple)]
@@ -305,40 +304,35 @@ def _demands(view: Form, lower: tuple[int | None, ...], upper: tuple[int | None,
                 )
     demands = []
     for output, map_ in enumerate(view.maps):
+        new, old = _NONE, _NONE
         if isinstance(map_, int):
-            demands.append(_Demand() if tied else _Demand(was_lower=map_, was_upper=map_ + 1))
-            continue
-        if isinstance(map_, ArrayMap):
+            old = map_, map_ + 1
+        elif isinstance(map_, ArrayMap):
             if not tied:
                 raise SpecError(
                     f"Output dimension {output} has index array map but `resize_tied_bounds` was not specified"
                 )
-            demands.append(_Demand())
-            continue
-        dim, offset, stride = map_
-        if dim in asked and abs(stride) != 1:
-            raise SpecError(
-                f"Output dimension {output} depends on resized input dimension {dim} with non-unit stride of {stride}"
-            )
-        demand = _Demand()
-        if not tied:
-            low, high = affine_range(Bounds(view.lower[dim], view.upper[dim]), offset, stride)
-            open_low, open_high = view.implicit_lower[dim], view.implicit_upper[dim]
-            if stride < 0:
-                open_low, open_high = open_high, open_low
-            demand = _Demand(was_lower=None if open_low else low, was_upper=None if open_high else high)
-        first, last = lower[dim], upper[dim]
-        if stride > 0:
-            low_bound, high_bound = (None if bound is None else bound + offset for bound in (first, last))
         else:
-            low_bound, high_bound = (None if bound is None else offset - bound + 1 for bound in (last, first))
-        demands.append(_Demand(low_bound, high_bound, demand.was_lower, demand.was_upper))
+            dim, offset, stride = map_
+            if dim in asked and abs(stride) != 1:
+                raise SpecError(
+                    f"Output dimension {output} depends on resized input dimension {dim} with non-unit stride of "
+                    f"{stride}"
+                )
+            low, high = affine_range(Bounds(view.lower[dim], view.upper[dim]), offset, stride)
+            first, last, is_open = lower[dim], upper[dim], (view.implicit_lower[dim], view.implicit_upper[dim])
+            if stride < 0:
+                first, last = (None if bound is None else 1 - bound for bound in (last, first))
+                is_open = is_open[::-1]
+            old = None if is_open[0] else low, None if is_open[1] else high
+            new = None if first is None else first + offset, None if last is None else last + offset
+        demands.append((new, _NONE if tied else old))
     return demands
 
 
-def _checked(dim: int, size: int, demand: _Demand, modes: frozenset[str]) -> int:
+def _checked(dim: int, size: int, new: _Pair, old: _Pair, modes: frozenset[str]) -> int:
     """Return the new length of a dimension of the array; raise if it must not change like this."""
-    for had, wanted, is_lower in ((0, demand.was_lower, True), (size, demand.was_upper, False)):
+    for had, wanted, is_lower in ((0, old[0], True), (size, old[1], False)):
         if wanted is None or wanted == had:
             continue
         low, high = (had, wanted) if is_lower else (wanted, had)
@@ -346,14 +340,15 @@ def _checked(dim: int, size: int, demand: _Demand, modes: frozenset[str]) -> int
         if low < high:
             raise ConstraintError(f"{lead} interval [{low}, {high}) but `resize_tied_bounds` was not specified")
         raise ConstraintError(f"{lead} out-of-bounds interval [{high}, {low})")
-    if demand.lower not in (None, 0):
+    lower, upper = new
+    if lower not in (None, 0):
         raise ConstraintError(
-            f"Cannot change inclusive lower bound of output dimension {dim}, which is fixed at 0, to {demand.lower}"
+            f"Cannot change inclusive lower bound of output dimension {dim}, which is fixed at 0, to {lower}"
         )
-    new = size if demand.upper is None else max(0, demand.upper)
-    change = f"output dimension {dim} from [0, {size}) to [0, {new})"
-    if "shrink_only" in modes and new > size:
+    length = size if upper is None else max(0, upper)
+    change = f"output dimension {dim} from [0, {size}) to [0, {length})"
+    if "shrink_only" in modes and length > size:
         raise ConstraintError(f"Resize operation would expand {change} but `shrink_only` was specified")
-    if "expand_only" in modes and new < size:
+    if "expand_only" in modes and length < size:
         raise ConstraintError(f"Resize operation would shrink {change} but `expand_only` was specified")
-    return new
+    return length

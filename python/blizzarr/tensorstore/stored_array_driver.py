@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -358,16 +358,15 @@ class PartDriver(StoredArrayDriver):
         return (*self._array.shape, *self._part.shape)
 
     def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
-        selected, shape = of_bytes(lowered, self._part)
-        elements = self._part.decode(super()._read(selected, None, batch)).reshape(shape)
+        elements = self._part.decode(super()._read(of_bytes(lowered, self._part), None, batch)).reshape(lowered[0])
         if out is None:
             return elements
         out[...] = elements
         return out
 
     def _write(self, lowered: Lowered, source: Elements) -> None:
-        selected, shape = of_bytes(lowered, self._part)
-        super()._write(selected, self._part.encode(np.broadcast_to(source, shape)).reshape(selected[0]))
+        selected = of_bytes(lowered, self._part)
+        super()._write(selected, self._part.encode(np.broadcast_to(source, lowered[0])).reshape(selected[0]))
 
     def _binding(self, array: OpenedArray) -> Binding:
         return array.binding_by_bytes
@@ -382,22 +381,15 @@ class PartDriver(StoredArrayDriver):
         return shape, axes[: len(axes) - len(self._part.shape)], scalar
 
 
-class OfBytes(NamedTuple):
-    """A selection of an array whose last axis is the bytes of its elements."""
-
-    lowered: Lowered
-    shape: tuple[int, ...]
-    """The shape of the values that were asked for, whose bytes are adjacent."""
-
-
-def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
-    """Return the bytes of a selection of values, whose last axes are those within elements.
+def of_bytes(lowered: Lowered, field: Field) -> Lowered:
+    """Return the bytes of a selection of values, whose last axes are those within elements, as a selection of an array
+    whose last axis is the bytes of its elements.
 
     >>> from blizzarr.spec.dtype import DTYPES
     >>> field = Field("a", DTYPES["int16"], shape=(3,), offset=4)
-    >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field).lowered
+    >>> of_bytes(((5, 3), ((0, 0, 1), (1, 0, 1)), False), field)
     ((5, 6), ((0, 0, 1), (1, 4, 1)), False)
-    >>> of_bytes(((5,), ((0, 0, 1), 2), False), field).lowered
+    >>> of_bytes(((5,), ((0, 0, 1), 2), False), field)
     ((5, 2), ((0, 0, 1), (1, 8, 1)), False)
     """
     shape, axes, _ = lowered
@@ -415,7 +407,7 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
     if run is not None:
         dim = len(shape) - len(moving)
         axes = (*outer, (dim, offset + run, 1))
-        return OfBytes(((*shape[:dim], prod(shape[dim:]) * size), axes, False), shape)
+        return (*shape[:dim], prod(shape[dim:]) * size), axes, False
     indices = index_arrays(shape, axes)
     at = sum((stride * along for along, stride in zip(indices[len(outer) :], strides, strict=True)), field.offset)
     at = np.asarray(at)[..., None] + np.arange(size)
@@ -425,7 +417,7 @@ def of_bytes(lowered: Lowered, field: Field) -> OfBytes:
         for axis, along in zip(outer, indices, strict=False)
     ]
     view = Form.of_shape((*shape, size))._replace(maps=(*maps, ArrayMap(0, 1, at, dims)))
-    return OfBytes(lower_form(view, (INF + 1,) * len(view.maps)), shape)
+    return lower_form(view, (INF + 1,) * len(view.maps))
 
 
 def _run(moving: list[tuple[Any, int]], shape: tuple[int, ...], size: int) -> int | None:

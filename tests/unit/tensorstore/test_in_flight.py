@@ -83,7 +83,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> _Pools:
             noted.made.append((weakref.ref(self), self.native))
 
     monkeypatch.setattr(in_flight, "CachePool", Noted)
-    monkeypatch.setattr(in_flight, "_last", None)
+    monkeypatch.setattr(in_flight, "_POOL", weakref.WeakValueDictionary())
     return noted
 
 
@@ -272,17 +272,20 @@ def test_reads_beside_writers_in_other_threads(place: str, way: str) -> None:
 def test_threads_begin_to_share_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread asks for a read while what is shared by two is being made."""
     store = _stored(ours, f"memory://in-flight{next(_numbers)}/")
-    engine, found = in_flight._engine, []
+    found: list[int | None] = []
 
-    def interrupted(pool: CachePool) -> Any:
-        if not found:
-            found.append(None)
-            thread = threading.Thread(target=lambda: found.append(int(store[2, 3].read().result())))
-            thread.start()
-            thread.join()
-        return engine(pool)
+    class Interrupted(CachePool):
+        __slots__ = ()
 
-    monkeypatch.setattr(in_flight, "_engine", interrupted)
+        def __init__(self, limit: int) -> None:
+            super().__init__(limit)
+            if not found:
+                found.append(None)
+                thread = threading.Thread(target=lambda: found.append(int(store[2, 3].read().result())))
+                thread.start()
+                thread.join()
+
+    monkeypatch.setattr(in_flight, "CachePool", Interrupted)
     futures = [store[row, 3].read() for row in range(3)]
     assert ([int(future.result()) for future in futures], found) == ([3, 35, 67], [None, 67])
 
