@@ -272,7 +272,7 @@ def decode(value: Any, path: str, problems: Problems, chunk: Chunk) -> CodecChai
             # What it would make is not known: no further problems because of that.
             chunk = chunk._replace(dtype=None, shape=None)
     _check_order(order, complete, path, problems)
-    if stages[1] and stages[1][0].inner() is not None:
+    if stages[0] and stages[1] and stages[1][0].inner() is not None:
         _check_filters(stages[0], order, problems)
     if len(problems.items) > before or not stages[1]:
         return None

@@ -54,8 +54,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     get = document.get
     shape = array_shape(get("dimensions", MISSING), "dimensions", problems)
     dtype = _dtype(get("dataType", MISSING), problems)
-    rank = None if shape is None else len(shape)
-    chunks = chunk_shape(get("blockSize", MISSING), "blockSize", rank, dtype, problems)
+    chunks = chunk_shape(get("blockSize", MISSING), "blockSize", shape, dtype, problems, zeros=False)
     if chunks is not None and dtype is not None and _size(chunks, dtype) > _MOST_BYTES:
         problems.add("blockSize", "blocks of at most 2^31 bytes", list(chunks))
     compressor = from_n5(get("compression", MISSING), dtype, problems)

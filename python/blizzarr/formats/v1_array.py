@@ -47,7 +47,7 @@ from blizzarr.formats.respelled import respelled, unchanged
 from blizzarr.formats.shapes import array_shape, common_shape
 from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
+from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.problems import MISSING, Problems, decoder
 
 _MEMBERS: Final = frozenset(
@@ -66,8 +66,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
         problems.add("zarr_format", "1", number)
     shape = array_shape(get("shape", MISSING), "shape", problems)
     dtype, endian = _decode_dtype(get("dtype", MISSING), problems)
-    rank = None if shape is None else len(shape)
-    chunks = chunk_shape(without_zeros(get("chunks", MISSING), shape), "chunks", rank, dtype, problems)
+    chunks = chunk_shape(get("chunks", MISSING), "chunks", shape, dtype, problems)
     order = get("order", MISSING)
     if order not in ("C", "F"):
         problems.add("order", '"C" or "F"', order)

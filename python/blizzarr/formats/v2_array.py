@@ -19,7 +19,7 @@ from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fil
 from blizzarr.formats.v2_group import check_format, other_members
 from blizzarr.formats.v2_separator import lacks_separator
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
+from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.problems import MISSING, Problems
 
 _MEMBERS: Final = frozenset(
@@ -64,8 +64,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     dtype, endian = decode_dtype(document, problems)
     # NetCDF-C 4.8 omitted null fill values, which the specification requires.
     fill_value = decode_fill(dtype, endian, get("fill_value"), problems)
-    rank = None if shape is None else len(shape)
-    chunks = chunk_shape(without_zeros(get("chunks", MISSING), shape), "chunks", rank, dtype, problems)
+    chunks = chunk_shape(get("chunks", MISSING), "chunks", shape, dtype, problems)
     codecs = decode_codecs(_with_shuffles_of_netcdf(document), dtype, endian, chunks, problems)
     chunk_keys = _chunk_keys(get("dimension_separator", "."), problems)
     extra = other_members(document, _MEMBERS, problems)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Self
 
 from blizzarr.dtypes import DataType
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
+from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.model.edges import Edges, NativeEdges
 from blizzarr.open_table import OpenTable
 from blizzarr.problems import MISSING, Problems, members
@@ -166,8 +166,9 @@ class RegularGrid(ChunkGrid):
     ) -> Self | None:
         if len(configuration) > 1:
             members(configuration, "chunk_grid", problems, ("chunk_shape",))
-        lengths = without_zeros(configuration.get("chunk_shape", MISSING), shape)
-        shape_read = chunk_shape(lengths, f"{PATH}.chunk_shape", None if shape is None else len(shape), dtype, problems)
+        shape_read = chunk_shape(
+            configuration.get("chunk_shape", MISSING), f"{PATH}.chunk_shape", shape, dtype, problems
+        )
         return None if shape_read is None else cls(shape_read)
 
     def to_configuration(self) -> dict[str, Any]:

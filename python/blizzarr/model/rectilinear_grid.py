@@ -97,7 +97,7 @@ def _grid(
     if type(value) is not list:
         problems.add(path, "a list of edge lengths, for each dimension", value)
         return None
-    if not check_rank(value, path, None if shape is None else len(shape), problems):
+    if not check_rank(value, path, shape, problems):
         return None
     sizes: Sequence[int | None] = shape or [None] * len(value)
     edges = [

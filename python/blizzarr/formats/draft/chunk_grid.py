@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import extension_point, unknown_members
-from blizzarr.model.chunk_shapes import chunk_shape, without_zeros
+from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.problems import MISSING, Problems
 
 
@@ -39,9 +39,7 @@ def decode(value: Any, shape: tuple[int, ...] | None, dtype: DataType | None, pr
     if separator not in ("/", "."):
         problems.add(f"{path}.separator", '"/" or "."', separator)
     unknown_members(value, ("type", "chunk_shape", "separator"), problems, path)
-    lengths = without_zeros(value.get("chunk_shape", MISSING), shape)
-    rank = None if shape is None else len(shape)
-    lengths_read = chunk_shape(lengths, f"{path}.chunk_shape", rank, dtype, problems)
+    lengths_read = chunk_shape(value.get("chunk_shape", MISSING), f"{path}.chunk_shape", shape, dtype, problems)
     return Grid(lengths_read, separator) if lengths_read is not None and len(problems.items) == before else None
 
 
