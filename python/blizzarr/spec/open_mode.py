@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, Never, TypeAlias
+from typing import Any, Final, Literal, Never, TypeAlias
 
 from blizzarr.errors import SpecError
 from blizzarr.json_values import expected
@@ -63,7 +63,8 @@ class OpenMode:
         return f"OpenMode({', '.join(f'{name}=True' for name in modes_on(self))})"
 
 
-_NAMES = ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
+MODES: Final = ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
+"""The names of all modes."""
 
 _RULES = [
     ("delete_existing", "create", True),
@@ -81,7 +82,7 @@ name_keywords(OpenMode.__init__)
 
 def modes_on(mode: OpenMode) -> list[str]:
     """Return the names of the modes that are on."""
-    return [name for name in _NAMES if getattr(mode, name)]
+    return [name for name in MODES if getattr(mode, name)]
 
 
 def changed_mode(mode: OpenMode, change: OpenMode) -> OpenMode:

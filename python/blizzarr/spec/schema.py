@@ -29,7 +29,7 @@ from blizzarr.spec.through_view import (
     units_of_base,
     units_of_view,
 )
-from blizzarr.spec.unit import DimensionUnits, Unit, as_unit, merge_units
+from blizzarr.spec.unit import DimensionUnits, Unit, merge_units
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
 from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
@@ -54,7 +54,7 @@ class Schema(Pretty, Indexable):
     (array(42, dtype=uint8), 3)
     """
 
-    __slots__ = ("_codec", "_domain", "_dtype", "_fill", "_fill_dtype", "_layout", "_rank", "_units")
+    __slots__ = ("_codec", "_domain", "_dtype", "_fill", "_layout", "_rank", "_units")
 
     def __init__(self, json: Any = MISSING, **constraints: Any) -> None:
         self._rank = -1
@@ -63,8 +63,7 @@ class Schema(Pretty, Indexable):
         # Never changed, only replaced.
         self._layout = _NO_LAYOUT
         self._codec: CodecSpec | None = None
-        self._fill: np.ndarray[Any, Any] | None = None
-        self._fill_dtype: DType | None = None
+        self._fill: tuple[np.ndarray[Any, Any], DType] | None = None
         self._units: DimensionUnits = ()
         apply_given(self, json, SCHEMA_ARGUMENTS, constraints)
 
@@ -135,7 +134,7 @@ class Schema(Pretty, Indexable):
     @property
     def fill_value(self) -> np.ndarray[Any, Any] | None:
         """The value of elements that were never written, as an array that is broadcast to the domain."""
-        return self._fill
+        return None if self._fill is None else self._fill[0]
 
     @property
     def dimension_units(self) -> DimensionUnits | None:
@@ -159,7 +158,7 @@ class Schema(Pretty, Indexable):
         merged = domain if self._domain is None else merged_domain(self._domain, domain)
         if self._fill is not None:
             with prefixed("domain is incompatible with fill_value"):
-                check_broadcast(self._fill.shape, merged.shape)
+                check_broadcast(self._fill[0].shape, merged.shape)
         self._domain = merged
 
     def _set_shape(self, shape: tuple[int, ...]) -> None:
@@ -184,10 +183,10 @@ class Schema(Pretty, Indexable):
                 check_broadcast(array.shape, self._domain.shape)
         if -1 != self._rank < array.ndim:
             raise SpecError(f"Invalid fill_value for rank {self._rank}: {shown(array, dtype)}")
-        if self._fill is not None and not (same_fill(self._fill, array) and self._fill_dtype == dtype):
-            there = shown(self._fill, self._fill_dtype)
+        if self._fill is not None and not _same(self._fill, (array, dtype)):
+            there = shown(*self._fill)
             raise SpecError(f"expected the fill_value {there} that the schema has, found {shown(array, dtype)}")
-        self._fill, self._fill_dtype = array, dtype
+        self._fill = array, dtype
 
     def _set_units(self, units: DimensionUnits) -> None:
         if units:
@@ -199,7 +198,7 @@ class Schema(Pretty, Indexable):
     @property
     def _transform(self) -> IndexTransform | None:
         if self._rank == -1:
-            if self._fill is not None and self._fill.ndim:
+            if self._fill is not None and self._fill[0].ndim:
                 raise SpecError("a schema of unknown rank whose fill_value has dimensions cannot be indexed")
             return None
         return IndexTransform(IndexDomain(self._rank) if self._domain is None else self._domain)
@@ -223,7 +222,7 @@ class Schema(Pretty, Indexable):
         schema._layout = layout_of_view(self._layout, view)
         if self._fill is not None:
             with prefixed("Error transforming fill_value"):
-                schema._fill = fill_of_view(self._fill, view, self._domain)
+                schema._fill = fill_of_view(self._fill[0], view, self._domain), self._fill[1]
         if self._units:
             schema._units = units_of_view(self._units, view)
         return schema
@@ -250,7 +249,7 @@ class Schema(Pretty, Indexable):
         if self._dtype is not None:
             members["dtype"] = self._dtype.to_json()
         if self._fill is not None:
-            members["fill_value"] = fill_json(self._fill)
+            members["fill_value"] = fill_json(self._fill[0])
         if self._rank != -1:
             members["rank"] = self._rank
         return members
@@ -274,7 +273,7 @@ def _same(mine: Any, theirs: Any) -> bool:
 
 
 def _units(values: Iterable[Any]) -> DimensionUnits:
-    return tuple(None if value is None else as_unit(value) for value in values)
+    return tuple(value if value is None or isinstance(value, Unit) else Unit(value) for value in values)
 
 
 # The constraints of a schema for the rest of the package; the class itself has TensorStore's names only.
@@ -293,7 +292,7 @@ def schema_of(
     schema = object.__new__(Schema)
     schema._rank, schema._dtype, schema._domain = -1 if rank is None else rank, dtype, domain
     schema._layout, schema._units, schema._codec = layout, units, codec
-    schema._fill, schema._fill_dtype = fill, None if fill is None else dtype
+    schema._fill = None if fill is None or dtype is None else (fill, dtype)
     return schema
 
 
@@ -314,10 +313,9 @@ def set_rank(schema: Schema, rank: int, named: str = "rank") -> None:
         raise SpecError(
             f"Rank specified by {named} ({rank}) does not match existing rank specified by schema ({schema._rank})"
         )
-    if schema._fill is not None and schema._fill.ndim > rank:
-        raise SpecError(
-            f"expected a rank for fill_value of shape {braces(schema._fill.shape)}, found {rank} by {named}"
-        )
+    if schema._fill is not None and schema._fill[0].ndim > rank:
+        shape = braces(schema._fill[0].shape)
+        raise SpecError(f"expected a rank for fill_value of shape {shape}, found {rank} by {named}")
     schema._rank = rank
 
 
@@ -336,8 +334,8 @@ def merge_schema(schema: Schema, other: Schema) -> None:
     if other._domain is not None:
         schema._set_domain(other._domain)
     schema._set_layout(other._layout)
-    if other._fill is not None and other._fill_dtype is not None:
-        schema._set_fill_array(other._fill, other._fill_dtype)
+    if other._fill is not None:
+        schema._set_fill_array(*other._fill)
     if other._codec is not None:
         schema._set_codec(other._codec)
     schema._set_units(other._units)
@@ -399,4 +397,4 @@ _OF_BASE: Final[dict[str, Callable[[Any, Form], Any]]] = {
 
 def fill_of(schema: Schema) -> tuple[np.ndarray[Any, Any], DType] | None:
     """Return the fill value of a schema, and its data type; None if there is none."""
-    return None if schema._fill is None or schema._fill_dtype is None else (schema._fill, schema._fill_dtype)
+    return schema._fill

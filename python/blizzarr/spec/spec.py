@@ -17,7 +17,7 @@ from blizzarr.spec.context import Context
 from blizzarr.spec.drivers import DRIVERS, Change, Driver
 from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore_spec import KvStoreSpec, NodeSpec, at_node, changed_context, kvstore_node
-from blizzarr.spec.open_mode import OpenMode, modes_on, recheck_argument
+from blizzarr.spec.open_mode import MODES, OpenMode, modes_on, recheck_argument
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, schema_of_base
 from blizzarr.spec.spec_json import derived, spec_from_json, spec_json
 from blizzarr.spec.spec_node import SpecNode
@@ -220,14 +220,10 @@ def _constrain(row: Argument, change: Change, value: Any) -> None:
 
 CHANGES: Final[dict[str, Argument]] = {
     "open_mode": Argument(instance_of(OpenMode), _join),
-    **{
-        name: Argument(bool, partial(_set_mode, name))
-        for name in ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
-    },
-    **{name: _set(bool, name) for name in ("unbind_context", "strip_context")},
+    **{name: Argument(bool, partial(_set_mode, name)) for name in MODES},
+    **{name: _set(bool, name) for name in ("unbind_context", "strip_context", "minimal_spec")},
     "context": _set(instance_of(Context), "context"),
     "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),
-    "minimal_spec": _set(bool, "minimal_spec"),
     **{
         name: _set(recheck_argument, *names)
         for name, *names in (

@@ -41,14 +41,11 @@ class Node:
         """Return the same node with other resources and another context, and with what `of_inner` makes of the nodes
         within it.
         """
-        made = object.__new__(type(self))
-        members = made.__dict__
-        members.update(self.__dict__)
-        members["resources"], members["context"] = resources, context
+        inner: dict[str, Any] = {}
         for name in self.inner_members:
-            if member := members[name]:
-                members[name] = tuple(map(of_inner, member)) if type(member) is tuple else of_inner(member)
-        return made
+            if member := getattr(self, name):
+                inner[name] = tuple(map(of_inner, member)) if type(member) is tuple else of_inner(member)
+        return self.altered(resources=resources, context=context, **inner)
 
 
 @dataclass(frozen=True)

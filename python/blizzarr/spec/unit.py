@@ -130,11 +130,6 @@ def _positive(value: Any) -> float:
     return number
 
 
-def as_unit(value: UnitLike) -> Unit:
-    """Return the unit that a number, a text or a pair stands for."""
-    return value if isinstance(value, Unit) else Unit(value)
-
-
 DimensionUnits: TypeAlias = tuple[Unit | None, ...]
 """A unit for each dimension."""
 

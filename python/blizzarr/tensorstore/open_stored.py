@@ -27,7 +27,7 @@ from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore_json import KV_DRIVERS
 from blizzarr.spec.metadata import MetadataConstraints
 from blizzarr.spec.metadata.interface import one_chunk_shape
-from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode, modes_on
+from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
@@ -42,8 +42,6 @@ from blizzarr.transactions import StagedStore, Transaction
 def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] = StoredArrayDriver) -> TensorStore:
     """Return the array that a bound spec describes; `kind` is the class of its driver."""
     mode: OpenMode = node.options["mode"]
-    if not mode.open:
-        mode = mode if modes_on(mode) else OpenMode(open=True)
     if request.read and not request.write and mode.create:
         raise SpecError("Cannot specify an open mode of `create` without `write`")
     assumed = mode.assume_metadata or mode.assume_cached_metadata

@@ -23,7 +23,7 @@ from blizzarr.spec.drivers.driver import (
 )
 from blizzarr.spec.kvstore_json import kvstore_of
 from blizzarr.spec.metadata import METADATA, MetadataConstraints
-from blizzarr.spec.open_mode import OpenMode, changed_mode, modes_on, recheck_from_json
+from blizzarr.spec.open_mode import MODES, OpenMode, changed_mode, modes_on, recheck_from_json
 from blizzarr.spec.resources import RESOURCES
 from blizzarr.spec.schema import UNCONSTRAINED
 from blizzarr.spec.spec_node import KvNode, SpecNode
@@ -134,7 +134,7 @@ class StoredDriver(Driver):
         options = node.options
         mode: OpenMode = options["mode"]
         json = options_json(options, _OPTIONS, include_defaults)
-        for name in _SPECIAL_MODES:
+        for name in MODES[2:]:
             if include_defaults or getattr(mode, name):
                 json[name] = getattr(mode, name)
         if mode.create:
@@ -157,8 +157,8 @@ class StoredDriver(Driver):
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Return the open mode that was given; the default is to open."""
-        mode: OpenMode = node.options["mode"]
-        return copy(mode) if modes_on(mode) else OpenMode(open=True)
+        mode: OpenMode = copy(node.options["mode"])
+        return mode
 
     def fact(self, node: SpecNode, name: str) -> Any:
         """Return what follows from metadata and schema."""
@@ -180,12 +180,11 @@ _OPTIONS: Final[Mapping[str, Option]] = {
     "fill_missing_data_reads": Option(as_bool, True),
     "store_data_equal_to_fill_value": Option(as_bool, False),
 }
-_SPECIAL_MODES: Final = ("delete_existing", "assume_metadata", "assume_cached_metadata")
-_MODES: Final = frozenset({"open", "create", "allow_metadata_mismatch", *_SPECIAL_MODES})
+_MODES: Final = frozenset({*MODES, "allow_metadata_mismatch"})
 
 
 def _mode(members: Members) -> OpenMode:
-    on = {name: bool(members.take(name, as_bool, False)) for name in ("open", "create", *_SPECIAL_MODES)}
+    on = {name: bool(members.take(name, as_bool, False)) for name in MODES}
     if members.left.pop("allow_metadata_mismatch", MISSING) not in (MISSING, False):
         raise SpecError('expected no "allow_metadata_mismatch", which is no longer supported')
     # The default is to open.
