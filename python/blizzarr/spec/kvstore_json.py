@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedDriverError, UnsupportedOperationError
@@ -215,12 +216,8 @@ _ZIP = KvDriver(
 # Object stores and web servers.
 
 
-def _bucket_url(driver: str, option: Option) -> Callable[[Url], KvNode]:
-    def parse(url: Url) -> KvNode:
-        bucket = option.parse(url.authority)
-        return KvNode(driver, decoded(url.path.removeprefix("/")), {"bucket": bucket})
-
-    return parse
+def _bucket_url(driver: str, option: Option, url: Url) -> KvNode:
+    return KvNode(driver, decoded(url.path.removeprefix("/")), {"bucket": option.parse(url.authority)})
 
 
 def _bucket(pattern: str, name: str) -> Option:
@@ -254,7 +251,7 @@ def _s3_headers(node: KvNode) -> KvNode:
 _GCS = KvDriver(
     "gcs",
     ("gs",),
-    _bucket_url("gcs", _GCS_BUCKET),
+    partial(_bucket_url, "gcs", _GCS_BUCKET),
     lambda node: f"gs://{node.options['bucket']}/{encoded(node.path)}",
     {"bucket": _GCS_BUCKET},
     ("data_copy_concurrency", "gcs_request_concurrency", "gcs_request_retries", "gcs_user_project"),
@@ -265,7 +262,7 @@ _GCS = KvDriver(
 _S3 = KvDriver(
     "s3",
     ("s3",),
-    _bucket_url("s3", _S3_BUCKET),
+    partial(_bucket_url, "s3", _S3_BUCKET),
     _s3_url,
     {
         "bucket": _S3_BUCKET,

@@ -308,27 +308,18 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
 
     Raise `SpecError`, `TypeError` or `OverflowError` when the value does not convert, or has too many dimensions.
     """
+    too_deep = SpecError("object too deep for desired array")
     # Numbers where there are no dimensions are looked at first.
-    most = max_rank if max_rank or dtype.name in ("string", "ustring") else None
+    most = max_rank if max_rank or dtype.name in _TEXTS else None
+    if most is not None and isinstance(value, np.ndarray) and value.ndim > most:
+        raise too_deep
     try:
         result = _converted(value, dtype, max_rank)
-    except (TypeError, ValueError, OverflowError) as error:
-        if most is not None and _depth(value) > most:
-            raise SpecError("object too deep for desired array") from error
-        if isinstance(error, ValueError):
-            raise SpecError(str(error)) from error
-        raise
+    except ValueError as error:
+        raise SpecError(str(error)) from error
     if max_rank is not None and result.ndim > max_rank:
-        raise SpecError("object too deep for desired array")
+        raise too_deep
     return result
-
-
-def _depth(value: Any) -> int:
-    """Return the number of dimensions of nested lists, as far as they are regular."""
-    try:
-        return np.array(value, object).ndim
-    except ValueError:
-        return 0
 
 
 def _converted(value: Any, dtype: DType, max_rank: int | None) -> npt.NDArray[Any]:

@@ -13,8 +13,8 @@ from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import strip
 from blizzarr.spec.dtype import DType
-from blizzarr.spec.json_array import unbroadcast
 from blizzarr.spec.kvstore import KvStore
+from blizzarr.spec.open_mode import MODES
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, spec_of
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
@@ -96,10 +96,8 @@ class StoreFacts(Indexed):
     @property
     def schema(self) -> Schema:
         """The schema: data type, domain, layout, codec, fill value and units together."""
-        fill = self.fill_value
-        if fill is not None:
-            fill = unbroadcast(fill)
-        return schema_of(self.dtype, self.rank, self.domain, self.chunk_layout, self.dimension_units, self.codec, fill)
+        parts = self.chunk_layout, self.dimension_units, self.codec, self.fill_value
+        return schema_of(self.dtype, self.rank, self.domain, *parts)
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -170,10 +168,7 @@ def driver_of(store: StoreFacts) -> Driver:
     return store._driver
 
 
-_CHANGES: Final = (
-    *("open_mode", "open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata"),
-    *("recheck_cached_metadata", "recheck_cached_data", "recheck_cached"),
-)
+_CHANGES: Final = ("open_mode", *MODES, "recheck_cached_metadata", "recheck_cached_data", "recheck_cached")
 """The changes that `TensorStore.spec` takes."""
 
 name_keywords(StoreFacts.spec, _CHANGES)
