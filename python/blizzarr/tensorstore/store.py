@@ -35,8 +35,6 @@ from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import IndexTransform, form_of
 from blizzarr.views.dim_expression import Subscript
 from blizzarr.views.indexing import index
-from blizzarr.views.numpy_index import index_direct
-from blizzarr.views.numpy_terms import Mode
 
 T = TypeVar("T")
 
@@ -44,6 +42,15 @@ _DONE: Future[None] = resolved(None)
 _WRITTEN = write_futures(_DONE, _DONE)
 _WRITING = Pace()
 """A running estimate of how long changing a few files on this machine takes."""
+
+
+class _Assignable(Subscript[Any]):
+    """A way of indexing that can be assigned to."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: Any, source: Any) -> None:
+        self._call(key)._storing(source)()
 
 
 class TensorStore(Pretty, StoreFacts):
@@ -66,6 +73,7 @@ class TensorStore(Pretty, StoreFacts):
     """
 
     __slots__ = ("__weakref__", "_driver", "_form")
+    _indexing = _Assignable
 
     StorageStatistics = Statistics
 
@@ -92,16 +100,6 @@ class TensorStore(Pretty, StoreFacts):
     def __setitem__(self, key: Any, source: Any) -> None:
         """Write to a view, and wait until that is done."""
         self[key]._storing(source)()
-
-    @property
-    def oindex(self) -> Subscript[TensorStore]:
-        """Indexing in which arrays of indices are independent of each other; can be assigned to."""
-        return _Assignable(self, "oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)))
-
-    @property
-    def vindex(self) -> Subscript[TensorStore]:
-        """Indexing in which arrays of indices select points, whose dimensions come first; can be assigned to."""
-        return _Assignable(self, "vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX)))
 
     # Elements
 
@@ -337,15 +335,6 @@ class TensorStore(Pretty, StoreFacts):
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
         return store_of, (self._driver, self._form)
-
-
-class _Assignable(Subscript[TensorStore]):
-    """A way of indexing that can be assigned to."""
-
-    __slots__ = ()
-
-    def __setitem__(self, key: Any, source: Any) -> None:
-        self._call(key)._storing(source)()
 
 
 def _refusing(error: Exception) -> Callable[[], Any]:

@@ -32,6 +32,9 @@ class Indexed(Movable):
 
     __slots__ = ()
 
+    _indexing: ClassVar[type[Subscript[Any]]] = Subscript
+    """The class of `oindex` and `vindex`."""
+
     # Every index gives a view, wherever the domain ends: Python's iteration by `__getitem__` would not stop.
     __iter__: ClassVar[None] = None
 
@@ -52,7 +55,7 @@ class Indexed(Movable):
 
     @property
     def oindex(self) -> Subscript[Self]:
-        """Indexing in which index arrays are independent of each other.
+        """Indexing in which index arrays are independent of each other; stores can be assigned to.
 
         Examples
         --------
@@ -60,11 +63,11 @@ class Indexed(Movable):
         >>> IndexTransform(input_shape=[20, 30]).oindex[[1, 2], [3, 4, 5]].shape
         (2, 3)
         """
-        return Subscript(self, "oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)))
+        return self._indexing(self, "oindex", lambda key: self._with_form(index_direct(self._form, key, Mode.OINDEX)))
 
     @property
     def vindex(self) -> Subscript[Self]:
-        """Indexing in which index arrays select points, whose dimensions come first.
+        """Indexing in which index arrays select points, whose dimensions come first; stores can be assigned to.
 
         Examples
         --------
@@ -72,4 +75,4 @@ class Indexed(Movable):
         >>> IndexTransform(input_shape=[20, 30, 4]).vindex[:, [3, 4, 5]].shape
         (3, 20, 4)
         """
-        return Subscript(self, "vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX)))
+        return self._indexing(self, "vindex", lambda key: self._with_form(index_direct(self._form, key, Mode.VINDEX)))
