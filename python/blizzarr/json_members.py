@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -61,16 +61,21 @@ class Members:
     def refuse(self) -> None:
         """Raise everything that is wrong so far and has not been raised, if something is."""
         wrong, self.wrong = self.wrong, []
-        if len(wrong) == 1:
-            raise wrong[0]
-        if wrong:
-            raise SpecError("; ".join(error.reason for error in wrong))
+        refuse_all(wrong)
 
     def end(self) -> None:
         """Raise everything that is wrong, also that there are members that were not taken."""
         if self.left:
             self.wrong.append(SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}"))
         self.refuse()
+
+
+def refuse_all(wrong: Sequence[SpecError]) -> None:
+    """Raise everything that is wrong, if something is; a single error as it is."""
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise SpecError("; ".join(error.reason for error in wrong))
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blizzarr.errors import SpecError
 from blizzarr.json_members import Members
-from blizzarr.json_values import quote
 from blizzarr.neuroglancer.constraints import encoding_members
 from blizzarr.neuroglancer.sharding import data_encoding
 from blizzarr.spec.codec_spec import DriverCodec
@@ -33,11 +31,6 @@ class PrecomputedCodec(DriverCodec):
     @classmethod
     def take(cls, members: Members) -> PrecomputedCodec:
         return cls(*encoding_members(members), members.take("shard_data_encoding", data_encoding, None))
-
-    def merged_member(self, name: str, mine: Any, theirs: Any) -> Any:
-        if mine != theirs:
-            raise SpecError(f"{quote(name)} mismatch")
-        return mine
 
     def to_json(self) -> dict[str, Any]:
         # Options of an encoding stand beside it.

@@ -69,7 +69,7 @@ def apply_given(target: Any, json: Any, table: Mapping[str, Argument], constrain
     else:
         members = Members(plain(json))
         for name, argument in table.items():
-            if argument.parse is not None:
+            if argument.parse is not None and name in members.left:
                 members.take(name, partial(_apply_json, argument.apply, target, argument.parse), None)
         members.end()
 

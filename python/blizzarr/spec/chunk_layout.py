@@ -235,9 +235,6 @@ class ChunkLayout(Pretty):
             return mine == theirs and self._rank_only and other._rank_only
         return all(getattr(self, name) == getattr(other, name) for name in ChunkLayout.__slots__)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ChunkLayout, (self.to_json(),)
-
 
 # The constraints of a layout for the rest of the package; the class itself has TensorStore's names only.
 

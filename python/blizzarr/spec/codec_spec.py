@@ -84,9 +84,6 @@ class CodecSpec(Pretty):
     def __hash__(self) -> int:
         return hash(self._driver)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CodecSpec, (self.to_json(),)
-
 
 def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
     """Return the name of the driver, and the class of its codec."""

@@ -9,7 +9,7 @@ from blizzarr.json_values import dump, quote
 
 
 class Pretty:
-    """Something that `repr` shows as JSON."""
+    """Something that `repr` shows as JSON, and that is pickled as the JSON that it is made from."""
 
     __slots__ = ()
 
@@ -24,6 +24,9 @@ class Pretty:
         except BlizzarrError:
             # Functions and raw bytes have no JSON.
             return f"{name}(...)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.to_json(),)  # type: ignore[attr-defined]
 
 
 def pretty(value: Any, prefix: str = "", suffix: str = "", width: int = 80) -> str:

@@ -259,9 +259,6 @@ class Schema(Pretty, Indexable):
             raise TypeError(f"a Schema cannot be compared with {other!r}")
         return all(_same(getattr(self, name), getattr(other, name)) for name in Schema.__slots__)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Schema, (self.to_json(),)
-
 
 def _same(mine: Any, theirs: Any) -> bool:
     """Return whether two constraints are equal; data types, layouts and units can be compared with others only."""

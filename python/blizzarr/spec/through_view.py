@@ -137,6 +137,8 @@ def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
     >>> units_of_view((Unit("4nm"),), form_of(IndexTransform(input_shape=[9])[::2]))
     (Unit(8, "nm"),)
     """
+    if not any(units) and len(units) == len(view.maps):
+        return (None,) * view.rank
     alone = _one_to_one(view)
     units_there: list[Any] = [None] * view.rank
     for map_, unit in zip(view.maps, units, strict=True):

@@ -11,6 +11,7 @@ from blizzarr import _native
 from blizzarr.array import Array
 from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
+from blizzarr.array.facts import binding_of
 from blizzarr.array.reshape import reshape
 from blizzarr.errors import ArrayNotFoundError, ConstraintError, SpecError
 from blizzarr.formats import StoredNode, find_one, format_of
@@ -52,11 +53,6 @@ class OpenedArray(Array):
         array.threads = threads
         array.watched = watched
         return array
-
-    @property
-    def binding(self) -> Binding:
-        """The array as the engine knows it."""
-        return self._binding or self._bind()
 
     @property
     def binding_by_bytes(self) -> Binding:
@@ -194,7 +190,7 @@ class StoredArray:
             return decide(stored.shape)
 
         meta = reshape(
-            *(array.store, array.path, array.metadata, array.binding, self.look, decided),
+            *(array.store, array.path, array.metadata, binding_of(array), self.look, decided),
             adopt=array.adopt,
             metadata_only=metadata_only,
         )

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from blizzarr.array.facts import binding_of
 from blizzarr.caching import CachePool, keeping_of
 from blizzarr.errors import OutOfBoundsError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing import Lowered, lower_form
@@ -192,7 +193,7 @@ class StoredArrayDriver(Driver):
         return lowered
 
     def _binding(self, array: OpenedArray) -> Binding:
-        return array.binding
+        return binding_of(array)
 
     def _shared(self, batch: Shared) -> Binding:
         """Return the binding of the array with the pool that the reads of a batch, or those in flight, share."""

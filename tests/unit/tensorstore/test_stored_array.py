@@ -13,6 +13,7 @@ import pytest
 import tensorstore as ts
 
 import blizzarr
+from blizzarr.array.facts import binding_of
 from blizzarr.errors import (
     ArrayExistsError,
     ArrayNotFoundError,
@@ -341,11 +342,11 @@ def test_concurrency(tmp_path: Path) -> None:
     ):
         array = opened(spec, Context(limits)).array
         for _ in range(2):
-            handles = array.binding.handle, array.binding_by_bytes.handle, array.binding.beyond().handle
+            handles = binding_of(array).handle, array.binding_by_bytes.handle, binding_of(array).beyond().handle
             assert [handle.threads for handle in handles] == [threads] * 3
-            assert array.binding.handle.resized((9,)).threads == threads
+            assert binding_of(array).handle.resized((9,)).threads == threads
             array[...] = 1
             assert array[...].tolist() == [1] * array.shape[0]
             blizzarr.open_array(tmp_path / "a").resize(array.shape[0] + 1)
             array.refresh()
-    assert opened(spec, Context()).array.binding.handle.threads == 0
+    assert binding_of(opened(spec, Context()).array).handle.threads == 0

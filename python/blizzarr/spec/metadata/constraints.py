@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from blizzarr.errors import InvalidArgumentError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
+from blizzarr.json_members import refuse_all
 from blizzarr.json_values import MISSING, alike, braces
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.arguments import prefixed
@@ -267,8 +268,7 @@ class Constraints(MetadataConstraints):
         if is_free and not (self.has_units and "dimension_units" in meta.attributes):
             return
         stored = self.of(meta)
-        if wrong := list(self.differences(stored)):
-            raise SpecError("; ".join(error.reason for error in wrong))
+        refuse_all(list(self.differences(stored)))
         stored.check_schema(schema, options)
 
     def differences(self, stored: Self) -> Iterator[SpecError]:

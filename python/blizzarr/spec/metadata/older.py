@@ -11,7 +11,7 @@ import numpy as np
 from blizzarr.creation.describe import describe_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import SpecError
-from blizzarr.json_members import Option, as_object, as_text
+from blizzarr.json_members import Option, as_object, as_text, refuse_all
 from blizzarr.json_values import quote
 from blizzarr.model import ArrayMeta
 from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
@@ -98,8 +98,7 @@ class DocumentConstraints(Constraints):
             fill_value=None if chosen.fill is None else chosen.fill[()],
             zarr_format=self.format,
         )
-        if wrong := [error.reason for error in self.differences(self.of(meta))]:
-            raise SpecError("; ".join(wrong))
+        refuse_all(list(self.differences(self.of(meta))))
         return meta
 
 

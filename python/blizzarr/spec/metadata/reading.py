@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from blizzarr import formats
 from blizzarr.errors import MetadataError, SpecError
-from blizzarr.json_members import Members, as_integer, as_list, as_object
+from blizzarr.json_members import Members, as_integer, as_list, as_object, refuse_all
 from blizzarr.json_values import MISSING, dump, quote
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Notice, Problems, warn_of
@@ -94,10 +94,7 @@ def all_of(*parts: Callable[[], Any]) -> list[Any]:
             results.append(part())
         except SpecError as error:
             wrong.append(error)
-    if len(wrong) == 1:
-        raise wrong[0]
-    if wrong:
-        raise SpecError("; ".join(error.reason for error in wrong))
+    refuse_all(wrong)
     return results
 
 
