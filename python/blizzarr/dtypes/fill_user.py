@@ -133,6 +133,8 @@ def _time(dtype: DataType, value: Any) -> np.generic:
     try:
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
             return fill_json.time_scalar(dtype, int(value))
+        if isinstance(value, str) and value.lower() == "nat":
+            return default(dtype)
         given: Any = value if isinstance(value, kind) else kind(value)
         made: np.generic = kind(given, unit)
         # NumPy drops precision below the unit, and wraps around on overflow.

@@ -30,7 +30,20 @@ def test_basic_keys_take_the_short_way(key: Any, shape: Any, axes: Any, scalar: 
 
 @pytest.mark.parametrize(
     "key",
-    [True, np.True_, [0], np.array([0]), 1.0, np.timedelta64(1), 4, 2**64, (0, 0, 0), (..., ...), "a", (None,) * 129],
+    [
+        True,
+        np.True_,
+        [0],
+        np.array([0]),
+        1.0,
+        np.timedelta64(1, "s"),
+        4,
+        2**64,
+        (0, 0, 0),
+        (..., ...),
+        "a",
+        (None,) * 129,
+    ],
 )
 def test_other_keys_go_the_long_way(key: Any) -> None:
     assert lower_basic(key, (4, 6)) is None
