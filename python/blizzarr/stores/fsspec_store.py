@@ -21,7 +21,7 @@ from blizzarr.stores.requests import each
 
 _AT_ONCE: Final = 8
 """The number of parts of one value that are requested at once; the engine asks for many values at once besides."""
-_MISSING: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+_NO_DIRECTORY: Final = (FileNotFoundError, NotADirectoryError)
 _NO_BUCKET: Final = re.compile(r"specified (bucket|container) does not exist", re.IGNORECASE)
 """The words of s3fs, gcsfs and adlfs if the bucket is missing, not only the file."""
 _NO_RANGE: Final = re.compile(r"416|range", re.IGNORECASE)
@@ -154,7 +154,7 @@ class FsspecStore(BaseStore):
         with failures("delete", key, self):
             try:
                 self.fs.rm_file(self._path(key))
-            except _MISSING:
+            except FileNotFoundError:
                 return
             finally:
                 value_changed(self, key)
@@ -176,7 +176,7 @@ class FsspecStore(BaseStore):
             self.fs.invalidate_cache()
             try:
                 names_below = self.fs.find(path)
-            except _MISSING:
+            except _NO_DIRECTORY:
                 return [], []
             names = (key for key in map(self._key, names_below) if key is not None and key.startswith(prefix))
             return keys_and_others(names)
@@ -193,7 +193,7 @@ class FsspecStore(BaseStore):
         with failures("list", prefix, self):
             try:
                 entries = self.fs.find(path, detail=True)
-            except _MISSING:
+            except _NO_DIRECTORY:
                 return
         for name, entry in entries.items():
             key = self._key(name)
@@ -209,7 +209,7 @@ class FsspecStore(BaseStore):
         with failures("list", prefix, self):
             try:
                 listed = self.fs.ls(path, detail=True)
-            except _MISSING:
+            except _NO_DIRECTORY:
                 return Listing((), ())
             entries = [(self._key(entry["name"]), entry["type"]) for entry in listed]
         # Some list a file as the only entry of itself, or a directory within itself.
@@ -227,7 +227,7 @@ class FsspecStore(BaseStore):
                 else:
                     end = None if span.length is None else span.start + span.length
                     value = self.fs.cat_file(self._path(key), start=span.start, end=end)
-            except _MISSING as error:
+            except FileNotFoundError as error:
                 if _NO_BUCKET.search(str(error)):
                     raise
                 return None
@@ -238,9 +238,15 @@ class FsspecStore(BaseStore):
                     raise
                 # Some fail where a range begins behind the end, or, counted from the end, before the beginning. It may
                 # be there now: others replace values meanwhile.
-                whole = self._get(key, Span(0, None))
-                return None if whole is None else slice_ranges(whole, [(span.start, span.length)])[0]
-            return value if isinstance(value, bytes) else memoryview(value).cast("B")
+                return self._cut(key, span)
+            value = value if isinstance(value, bytes) else memoryview(value).cast("B")
+            # Web servers without ranges send the whole value.
+            is_whole = span.start > 0 and span.length is not None and len(value) > span.length
+            return self._cut(key, span) if is_whole else value
+
+    def _cut(self, key: str, span: Span) -> Value | None:
+        whole = self._get(key, Span(0, None))
+        return None if whole is None else slice_ranges(whole, [(span.start, span.length)])[0]
 
     def _path(self, key: str) -> str:
         return f"{self._above}{key}"

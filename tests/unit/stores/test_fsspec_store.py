@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError, StoreError, UnsupportedOperationError
 from blizzarr.stores import FsspecStore, LocalStore, Store, resolve
 from blizzarr.stores.place import lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
@@ -85,6 +85,38 @@ def test_errors_are_no_fill_values() -> None:
     with pytest.raises(StoreError, match="cannot read key c/1") as caught:
         broken[:]
     assert caught.value.errno == 13
+
+
+def test_what_is_in_the_way_of_a_value_is_an_error(tmp_path: Path) -> None:
+    store = FsspecStore(fsspec.filesystem("file", auto_mkdir=True), str(tmp_path))
+    array = blizzarr.create_array(store, data=np.arange(1, 5), chunks=2)
+    (tmp_path / "c/0").unlink()
+    (tmp_path / "c/0").mkdir()
+    with pytest.raises(StoreError, match=r"cannot read key c/0 in .*: Is a directory"):
+        array[:2]
+    with pytest.raises(StoreError, match=r"cannot read key c/1/x in .*: Not a directory"):
+        store.get("c/1/x")
+    with pytest.raises(NodeNotFoundError):
+        blizzarr.open(store, path="c/1/x", mode="r")
+    assert array[2:].tolist() == [3, 4]
+
+
+def test_a_whole_value_for_a_range_is_no_part() -> None:
+    """As from a web server that knows no ranges: fsspec does not look at the status of its answers."""
+    store = in_memory()
+    data = np.arange(1, 65).reshape(8, 8)
+    blizzarr.create_array(store, data=data, chunks=(2, 2), shards=(8, 8), compressors=None)
+
+    class Whole(type(store.fs)):  # type: ignore[misc]
+        cachable = False
+
+        def cat_file(self, path: str, **ignored: Any) -> bytes:
+            return bytes(super().cat_file(path))
+
+    whole = FsspecStore(Whole(), store.path)
+    assert blizzarr.open_array(whole, mode="r")[2:4, 4:6].tolist() == data[2:4, 4:6].tolist()
+    whole.set("text", b"abcdef")
+    assert [bytes(part) for part in whole.get_ranges("text", [(2, 2), (-1, None)]) or ()] == [b"cd", b"f"]
 
 
 def test_places_and_pickling() -> None:
