@@ -41,7 +41,8 @@ impl Failure {
     /// in an answer without a text, nothing tells.
     pub fn is_missing(&self) -> bool {
         let is_told = match &self.cause {
-            Cause::Store(object_store::Error::NotFound { .. }) => true,
+            // `object_store` takes the 405 of a web server for a missing object.
+            Cause::Store(object_store::Error::NotFound { .. }) => self.log.status != Some(405),
             Cause::Store(object_store::Error::Precondition { .. }) => self.log.status == Some(404),
             _ => false,
         };

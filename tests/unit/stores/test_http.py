@@ -51,15 +51,16 @@ def test_what_is_missing_is_fill(served: Path) -> None:
             blizzarr.open(f"{url}/nothing")
 
 
-def test_a_refusal_is_no_fill_value_where_head_finds_nothing() -> None:
-    """Parts of what may not be read, on a server that does not answer HEAD for it, or knows no HEAD at all."""
+@pytest.mark.parametrize("status", [403, 405])
+def test_a_refusal_is_no_fill_value_where_head_finds_nothing(status: int) -> None:
+    """What may not be read, on a server that does not answer HEAD for it, or knows no HEAD at all."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
             self.send_error(404)
 
         def do_GET(self) -> None:
-            self.send_error(403)
+            self.send_error(status)
 
         def log_message(self, *args: Any) -> None:
             pass
@@ -69,13 +70,14 @@ def test_a_refusal_is_no_fill_value_where_head_finds_nothing() -> None:
         thread.start()
         store = ObjectStore.from_url(f"http://127.0.0.1:{server.server_port}/a")
         calls: list[Callable[[], object]] = [
+            lambda: store.get("b"),
             lambda: store.get_ranges("b", [(0, 4)]),
             lambda: store.get_ranges("b", [(-4, 4)]),
             lambda: store.get_ranges("b", [(0, 0)]),
             lambda: store.version("b"),
         ]
         for call in calls:
-            with pytest.raises(StoreError, match="403"):
+            with pytest.raises(StoreError, match=str(status)):
                 call()
         server.shutdown()
         thread.join()
