@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeExistsError, StoreError
+from blizzarr.errors import BlizzarrError, NodeExistsError, StoreError
 from blizzarr.stores import LocalStore
 
 
@@ -175,6 +175,23 @@ def test_row_074_something_else_where_a_chunk_should_be(
     assert sorted(path.name for path in (tmp_path / "r" / "a" / "c").iterdir()) == sorted(
         {"0", *([] if shards else ["1"])}
     )
+
+
+@pytest.mark.parametrize("make", [fifo, unix_socket, device, loop, link_to_nothing, Path.touch])
+def test_row_074_something_else_where_an_open_array_was(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    array = blizzarr.create_array(tmp_path / "r", data=np.arange(8, dtype="int16"), chunks=4, name="a")
+    (tmp_path / "r" / "a").rename(tmp_path / "elsewhere")
+    make(tmp_path / "r" / "a")
+    changes: list[Callable[[], object]] = [
+        lambda: array.append(np.zeros(4, "int16")),
+        lambda: array.resize(4),
+        lambda: array.__setitem__(1, 5),
+        lambda: array.attrs.update(a=1),
+    ]
+    for change in changes:
+        with pytest.raises(BlizzarrError, match=str(tmp_path)):
+            in_time(change)
+    assert blizzarr.open_array(tmp_path / "elsewhere")[:].tolist() == [*range(8)]
 
 
 @pytest.mark.parametrize("make", [loop, link_to_nothing, fifo])

@@ -27,7 +27,7 @@ def open_to_lock(store: LocalStore, directory: str, *, alone: bool) -> int:
     if store.links == "within-root":
         relative = os.path.relpath(directory, str(store))
         return open_directory(store, "" if relative == "." else relative)
-    return os.open(directory, os.O_RDONLY)
+    return os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def lock(descriptor: int, *, alone: bool, wait: bool) -> None:
