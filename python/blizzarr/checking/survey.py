@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -112,9 +113,9 @@ def _by_handle(store: LocalStore, name: str) -> tuple[os.stat_result, list[Entry
 
 def _what(path: str) -> str:
     """Describe something that is neither file nor directory; an empty string if it is gone."""
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return ""
     names = {stat.S_ISLNK: "a link that leads nowhere", stat.S_ISFIFO: "a FIFO", stat.S_ISSOCK: "a socket"}
-    return next((name for matches, name in names.items() if matches(mode)), "a device")
+    for look in (os.stat, os.lstat):
+        with suppress(OSError):
+            mode = look(path).st_mode
+            return next((name for matches, name in names.items() if matches(mode)), "a device")
+    return ""
