@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
 from blizzarr.open_table import OpenTable
 from blizzarr.stores.base import BaseStore
+from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.known import known_store
@@ -244,8 +245,11 @@ def _from_path(text: str, mode: str, path: str) -> tuple[Store, str]:
     if inner:
         check_key(inner)
     if mode in ("r", "r+"):
-        if not archive.exists():
-            raise NodeNotFoundError(f"there is no file {archive}")
+        with failures("open", "", archive):
+            try:
+                os.stat(archive)
+            except (FileNotFoundError, NotADirectoryError):
+                raise NodeNotFoundError(f"there is no file {archive}") from None
         return ZipStore(archive, "r" if mode == "r" else "a"), inner
     return ZipStore(archive, "w" if mode == "w" and not (inner or path) else "a"), inner
 
@@ -258,7 +262,7 @@ def _split_zip(text: str) -> tuple[Path | None, str]:
     for number, part in enumerate(path.parts, 1):
         if part.lower().endswith(ZIP_ENDINGS):
             archive = Path(*path.parts[:number])
-            if not archive.is_dir():
+            if not os.path.isdir(archive):
                 return archive, "/".join(path.parts[number:])
     return None, ""
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import CodecError
+from blizzarr.errors import CodecError, ConflictError, StoreError
 from blizzarr.stores import ZipStore
+from support.child import answer
 
 
 def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
@@ -35,6 +38,70 @@ def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     assert blizzarr.open_array(path, mode="r")[...].tolist() == [0, 1, 2, 3, 4]
     assert blizzarr.open_array(tmp_path / "new.zip", path="a", mode="r")[...].tolist() == [1, 2, 3]
     assert sorted(item.name for item in tmp_path.iterdir()) == ["new.zip", "x.zip"]
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_writer_is_told_that_its_file_is_gone(
+    tmp_path: Path, replaced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else has what was written to it, which this store can still read; who never closes it is told, too."""
+    untold: list[Any] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda told: untold.append(told.exc_type))
+    path = tmp_path / "x.zip"
+    array = blizzarr.create_array(path, data=np.arange(4), chunks=2)
+    array.store.flush()
+    array[:2] = 7
+    path.unlink()
+    if replaced:
+        blizzarr.save(path, np.arange(3))
+    for end in (array.store.flush, array.store.close):
+        with pytest.raises(ConflictError, match="removed or replaced while"):
+            end()
+    assert blizzarr.copy(array, tmp_path / "saved.zip")[...].tolist() == [7, 7, 2, 3]
+    assert not path.exists() or blizzarr.load(path).tolist() == [0, 1, 2]
+    del array, end
+    gc.collect()
+    assert untold == [ConflictError]
+
+
+def test_the_longest_name(tmp_path: Path) -> None:
+    """A file that is to be replaced has another name for a moment, which may not be longer."""
+    path = tmp_path / f"{'ü' * 125}a.zip"
+    for number in range(2):
+        blizzarr.save(path, np.arange(number))
+    assert blizzarr.load(path).tolist() == [0]
+    with pytest.raises(OSError, match="too long"):
+        os.lstat(f"{path}.zip")
+    for call in (
+        lambda: ZipStore(f"{path}.zip"),
+        lambda: ZipStore(f"{path}.zip", mode="w").set("a", b""),
+        lambda: blizzarr.open(f"{path}.zip", mode="r"),
+        lambda: blizzarr.create_array(f"{path}.zip", shape=3, dtype="u1"),
+    ):
+        with pytest.raises(StoreError, match="too long"):
+            call()
+    assert [item.name for item in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_file_that_may_not_be_looked_for_is_not_missing(tmp_path: Path) -> None:
+    facts = answer(
+        """
+        obey_permissions()
+        folder = ARGUMENTS["folder"]
+        blizzarr.save(f"{folder}/x.zip", np.arange(3))
+        os.chmod(folder, 0)
+        errors = []
+        for mode in ("r", "r+"):
+            try:
+                blizzarr.open(f"{folder}/x.zip", mode=mode)
+            except Exception as error:
+                errors.append([type(error).__name__, str(error)])
+        os.chmod(folder, 0o755)
+        tell(errors=errors)
+        """,
+        folder=str(tmp_path / "in"),
+    )
+    assert facts["errors"] == [["StoreError", f"cannot open {tmp_path}/in/x.zip: Permission denied"]] * 2
 
 
 def test_an_array_whose_elements_are_not_stored_is_not_listed(tmp_path: Path) -> None:

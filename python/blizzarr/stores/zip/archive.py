@@ -131,10 +131,16 @@ class Archive:
         self._changed = bool(self.entries) or self._new is None
 
     def flush(self) -> None:
-        """Write the directory of all entries and publish the file. One caller at a time."""
+        """Write the directory of all entries and publish the file. One caller at a time.
+
+        Raise `ConflictError` if another file is at the path by now, or none.
+        """
         if not self._changed or self._writer != os.getpid():
             return
         file = self._opened()
+        if self._new is None and not self.is_current:
+            reason = "the file was removed or replaced while this store had it open; copy the values into another file"
+            raise ConflictError(reason, store=str(self.path))
         file.append(pack_directory(self.entries.values(), file.size))
         file.sync()
         if self._new is not None:
@@ -230,8 +236,13 @@ class Archive:
         Raise `ConflictError` if another writer has created it in the meantime.
         """
         self._writer = os.getpid()
-        if not self._replaces and os.path.lexists(self.path):
-            raise self._not_ours()
+        try:
+            os.lstat(self.path)  # now is the time to learn that it cannot have this name
+        except FileNotFoundError:
+            pass
+        else:
+            if not self._replaces:
+                raise self._not_ours()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._new = NewFile(self.path)
         return AppendFile(self.path, self._new.descriptor, writes=True)
@@ -307,4 +318,5 @@ class NewFile:
             os.close(folder)
 
     def _temporary_name(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.{os.getpid():x}-{next(_numbers)}.partial")
+        # As long as it may be, also where the name of the file is.
+        return self.path.with_name(f"{self.path.name[:50]}.{os.getpid():x}-{next(_numbers)}.partial")

@@ -96,7 +96,7 @@ class ZipStore(BaseStore):
         self._lock = SoleLock("writing")
         self._sorted: builtins.list[str] = []
         self._number = next(_numbers)
-        if self.path.is_dir():
+        if os.path.isdir(self.path):
             raise ArchiveError(
                 "expected a zip file, found a directory; open it as a directory (in a URL leave '|zip:' away)",
                 store=str(self),
