@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.zarr.buffer import check_prototype
-from blizzarr.zarr.sync import in_thread
+from blizzarr.zarr.sync import in_thread, in_thread_to_the_end
 
 _NAMES: Final = {
     "contains": "__contains__",
@@ -110,7 +110,7 @@ class AsyncArray(_View):
     async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
         """Write the elements that are selected."""
         check_prototype(prototype)
-        await in_thread(self.node.__setitem__, selection, as_sync(value))
+        await in_thread_to_the_end(self.node.__setitem__, selection, as_sync(value))
 
     @property
     def oindex(self) -> AsyncOIndex:
@@ -162,7 +162,7 @@ def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function, updated=())
     async def call(*args: Any, **named: Any) -> Any:
         given = {name: as_sync(value) for name, value in named.items()}
-        return as_async(await in_thread(function, *map(as_sync, args), **given))
+        return as_async(await in_thread_to_the_end(function, *map(as_sync, args), **given))
 
     return call
 

@@ -47,6 +47,18 @@ async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:
     return await asyncio.to_thread(function, *args, **named)
 
 
+async def in_thread_to_the_end(function: Callable[..., T], *args: Any, **named: Any) -> T:
+    """Do the same; whoever is cancelled waits for the end: a write goes on, and would undo what is written next."""
+    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **named))
+    try:
+        await asyncio.wait([running])
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        running.exception()  # nobody else asks for it
+        raise
+    return running.result()
+
+
 async def collect_aiterator(data: AsyncIterator[T]) -> tuple[T, ...]:
     """Return all items of an asynchronous iterator."""
     return tuple([item async for item in data])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -14,7 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from blizzarr.indexing.selection import Axes
-from blizzarr.zarr_pipeline.threads import begin
+from blizzarr.zarr_pipeline.threads import begin, outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Gathered:
                 begin(self._work)
                 self._is_busy = True
             self._waiting.append(write)
-        await asyncio.wrap_future(write.done)
+        await outcome(write.done)
         return True
 
     def _work(self) -> None:

@@ -25,7 +25,7 @@ from blizzarr.zarr_pipeline.buffer import is_numpy
 from blizzarr.zarr_pipeline.gathered import Gathered
 from blizzarr.zarr_pipeline.pace import Pace
 from blizzarr.zarr_pipeline.selection import Piece, chunks_of, whole
-from blizzarr.zarr_pipeline.threads import in_thread
+from blizzarr.zarr_pipeline.threads import begin, in_thread, outcome
 
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
@@ -150,7 +150,7 @@ class ZarrPipeline(CodecPipeline):
         is_small = array.writes_quickly and elements.nbytes <= _SMALL and len(pieces) <= _FEW
         try:
             if not is_small:
-                await in_thread(handle.write, *given)
+                await outcome(begin(partial(handle.write, *given)))
                 return
             gathered = partial(self._gathered.write, handle)
             if not await self._writes.run_or(gathered, handle.write_unless_locked, *given):

@@ -39,3 +39,21 @@ async def in_thread(act: Callable[..., Result], *given: Any) -> Result:
     2
     """
     return await asyncio.wrap_future(begin(lambda: act(*given)))
+
+
+async def outcome(work: Future[Result]) -> Result:
+    """Return the result of what another thread does.
+
+    Whoever is cancelled waits for the end of work that has begun: a write goes on, and would undo what is written next.
+
+    >>> asyncio.run(outcome(begin(lambda: 1 + 1)))
+    2
+    """
+    try:
+        return await asyncio.wrap_future(work)
+    except asyncio.CancelledError:
+        if not work.cancel():
+            ended = asyncio.wrap_future(work)
+            await asyncio.wait([ended])
+            ended.exception()  # nobody else asks for it
+        raise

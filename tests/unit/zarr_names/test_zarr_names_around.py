@@ -7,6 +7,8 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +204,35 @@ def test_wrappers_open_the_store_in_them(capsys: pytest.CaptureFixture[str]) -> 
     assert "Calling MemoryStore.exists(a)" in capsys.readouterr().out
     with pytest.raises(ValueError, match="Unexpected byte_range"):
         zarr.core.sync.sync(store.get("a", None, (0, 2)))
+
+
+@pytest.mark.parametrize("call", [lambda view: view.setitem(0, 7), lambda view: view.append([7])])
+def test_who_is_cancelled_waits_for_a_write_that_has_begun(call: Callable[[Any], Any]) -> None:
+    """It would undo what is written after it."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(dict[str, bytes]):
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if key.startswith("c/"):
+                begun.set()
+                assert go_on.wait(60)
+            super().__setitem__(key, value)
+
+    array = blizzarr.create_array(Slow(), shape=2, chunks=2, dtype="i4")
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(call(zarr.open_array(array.store).async_array))
+        await asyncio.to_thread(begun.wait, 60)
+        task.cancel()
+        await asyncio.wait([task], timeout=0.1)
+        assert not task.done()
+        go_on.set()
+        await asyncio.wait([task], timeout=60)
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+    array.refresh()
+    assert 7 in array[:]
 
 
 def test_views_are_awaited() -> None:

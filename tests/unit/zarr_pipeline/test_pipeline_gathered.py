@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from blizzarr.zarr_pipeline.gathered import Gathered
+from blizzarr.zarr_pipeline.threads import begin, outcome
 
 zarr = pytest.importorskip("zarr", "3.1", reason="zarr-python 3.1 is not installed")
 
@@ -75,6 +77,33 @@ def test_what_is_cancelled_before_it_begins_is_not_written() -> None:
     assert (first, third) == (True, True)
     assert isinstance(second, asyncio.CancelledError)
     assert handle.calls == [[1], [3]]
+
+
+@pytest.mark.parametrize("number", [1, -1])
+@pytest.mark.parametrize("is_gathered", [True, False])
+def test_who_is_cancelled_waits_for_a_write_that_has_begun(is_gathered: bool, number: int) -> None:
+    """It would undo what is written after it; nobody asks for its error."""
+    handle = Handle()
+
+    async def cancelled() -> bool:
+        complaints: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        if is_gathered:
+            write = Gathered(lambda act: act()).write(handle, np.array(number), (), False)
+        else:
+            write = outcome(begin(lambda: handle.write(np.array(number), ())))
+        task = asyncio.create_task(write)
+        await asyncio.to_thread(handle.begun.wait, 60)
+        task.cancel()
+        await asyncio.wait([task], timeout=0.1)
+        assert not task.done()
+        handle.go_on.set()
+        await asyncio.wait([task], timeout=60)
+        gc.collect()
+        assert not complaints
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
