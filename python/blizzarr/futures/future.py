@@ -365,6 +365,20 @@ def run(future: Future[Any]) -> bool:
     return True
 
 
+def drop(future: Future[Any]) -> bool:
+    """Cancel a future whose work nobody has begun; return False if somebody has, or if it has none.
+
+    >>> future = pending(lambda: 6 * 7)
+    >>> drop(future), future.cancelled(), drop(future)
+    (True, True, False)
+    """
+    try:
+        future._work.pop()
+    except IndexError:
+        return False
+    return future.cancel()
+
+
 def _report(error: Exception) -> None:
     """Report the error of a callback as Python reports that of a thread, as nobody can catch it."""
     threading.excepthook(

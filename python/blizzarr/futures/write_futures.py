@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blizzarr.futures.future import Future
+from blizzarr.futures.future import Future, drop
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class WriteFutures:
@@ -57,13 +60,39 @@ class WriteFutures:
         return self.commit.remove_done_callback(callback)
 
     def __await__(self) -> Generator[Any, None, None]:
-        return self.commit.__await__()
+        if not self.commit.done():
+            import asyncio
+
+            try:
+                yield from _end_of(self.commit)
+            except asyncio.CancelledError:
+                # A write that has begun goes on, and would undo what is written next.
+                if not drop(self.commit):
+                    yield from _end_of(self.commit)
+                raise
+        yield from self.commit.__await__()
 
     def __repr__(self) -> str:
         return f"<tensorstore.WriteFutures object at {id(self):#x}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("futures cannot be pickled; wait for their results")
+
+
+def _end_of(future: Future[None]) -> asyncio.Future[None]:
+    """Return a future of the running event loop that is done, without a result, when the other one is."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    end: asyncio.Future[None] = loop.create_future()
+
+    def tell() -> None:
+        if not end.done():
+            end.set_result(None)
+
+    future.force()
+    future.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
+    return end
 
 
 def write_futures(copy: Future[None], commit: Future[None]) -> WriteFutures:
