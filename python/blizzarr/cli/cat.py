@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -50,7 +49,7 @@ def run(
         output = None
     place = Place.parse(path, selection)
     form = form or _named(output)
-    if form is Format.npy and output is None and sys.stdout.isatty():
+    if form is Format.npy and output is None and os.isatty(1):
         raise typer.BadParameter("expected -o FILE or a pipe for npy, found a terminal", param_hint="--format")
     array = open_array(place)
     if form is Format.npy and array.dtype.hasobject:
@@ -61,17 +60,32 @@ def run(
     from blizzarr.display.region import Region
 
     region = Region.of(array, ... if place.key is None else place.key)
-    with ExitStack() as stack:
-        target: BinaryIO = sys.stdout.buffer if output is None else stack.enter_context(output.open("wb"))
-        if form is Format.npy:
-            _write_npy(region, target)
-        else:
-            _write_lines(region, form, target)
+    if output is None:
+        # Python has no `sys.stdout` if the shell has closed it.
+        with open(1, "wb", closefd=False) as standard:
+            _write(region, form, standard)
+        return
+    file = output.open("wb")
+    try:
+        with file:
+            _write(region, form, file)
+    except BaseException:
+        # Nobody should take a part for the whole. A device, like /dev/full, stays.
+        if output.is_file():
+            output.unlink()
+        raise
 
 
 def _named(output: Path | None) -> Format:
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     return Format(suffix) if suffix in ("csv", "json", "npy") else Format.text
+
+
+def _write(region: Region, form: Format, target: BinaryIO) -> None:
+    if form is Format.npy:
+        _write_npy(region, target)
+    else:
+        _write_lines(region, form, target)
 
 
 def _write_lines(region: Region, form: Format, target: BinaryIO) -> None:

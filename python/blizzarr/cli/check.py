@@ -81,9 +81,7 @@ def run(
     The exit status is 1 if something is damaged and was not repaired without loss, and 2 if nothing could be checked.
     Warnings and notes count only with --strict.
     """
-    place = Place.parse(path)
-    if place.key is not None:
-        raise typer.BadParameter("expected a whole array or group, found a selection", param_hint="PATH")
+    place = Place.whole(path)
     if (dry_run or quarantine is not None or quarantine_damaged) and not repair:
         raise typer.BadParameter("expected --repair, too: without it nothing is changed", param_hint="--repair")
     if (record is not None) + (against is not None) + repair > 1:

@@ -19,7 +19,7 @@ def run(
     Programs then open the group with one request, which matters on object stores. A change of any metadata in the group
     by blizzarr removes the copies, since they would be out of date: run this when you are done.
     """
-    place = Place.parse(path)
+    place = Place.whole(path)
     from blizzarr import api
 
     group = api.consolidate_metadata(place.target, path=place.path)

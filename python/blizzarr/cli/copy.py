@@ -76,7 +76,7 @@ def run(
         raise typer.BadParameter("expected --resume or --overwrite, found both", param_hint="--resume")
     if destination.lower().endswith((".npy", ".npz")) and not Path(destination).is_dir():
         raise typer.BadParameter("expected a place for Zarr; cat -o FILE.npy writes a NumPy file", param_hint="DST")
-    target = Place.parse(destination)
+    target = Place.whole(destination, "DST")
     options: dict[str, Any] = codec_arguments(codec)
     if chunks is not None:
         options["chunks"] = parse_layout(chunks, "--chunks")
@@ -147,10 +147,7 @@ def _source(text: str) -> Any:
     """Open the source of a copy: a node, or the path of a NumPy file."""
     if text.lower().endswith((".npy", ".npz")) and Path(text).expanduser().is_file():
         return text
-    place = Place.parse(text)
-    if place.key is not None:
-        raise typer.BadParameter("expected a whole array or group; cat -o FILE.npy writes a part", param_hint="SRC")
-    return open_node(place)
+    return open_node(Place.whole(text, "SRC"))
 
 
 def _again(source: str, destination: str, threads: int, **given: list[str] | str | None) -> str:

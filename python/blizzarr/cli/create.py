@@ -45,7 +45,7 @@ def run(
     keep_foreign: KeepForeignOption = False,
 ) -> None:
     """Create an array (with --shape and --dtype) or a group (without them)."""
-    place = Place.parse(path)
+    place = Place.whole(path)
     attributes = dict(_attribute(text) for text in attribute or [])
     options: dict[str, Any] = {
         "chunks": parse_lengths(chunks, "--chunks"),

@@ -49,12 +49,7 @@ def run(
     from blizzarr import api
     from blizzarr.config import config
 
-    places = []
-    for name, text in (("A", a), ("B", b)):
-        place = Place.parse(text)
-        if place.key is not None:
-            raise typer.BadParameter("expected a whole array or group, found a selection", param_hint=name)
-        places.append(place)
+    places = [Place.whole(a, "A"), Place.whole(b, "B")]
     with failing(TROUBLE), executor_of(scheduler) as executor, config.set(threads=threads), Meter("diff") as meter:
         sides = map(open_node, places)
         comparison = api.diff(*sides, rtol=rtol, atol=atol, shown=limit, progress=meter, executor=executor)

@@ -28,7 +28,7 @@ LOOKED_AT = 1_000_000
 
 def run(path: PathArgument, as_json: JsonOption = False) -> None:
     """Show shape, type, chunks, codecs, sizes and attributes."""
-    place = Place.parse(path)
+    place = Place.whole(path)
     node = open_node(place)
     from blizzarr.array import Array
     from blizzarr.display import facts

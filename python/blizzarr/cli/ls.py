@@ -26,7 +26,7 @@ def run(
     with warnings.catch_warnings():
         # Whoever looks around comes through directories that are not meant to be groups; `info` says it.
         warnings.filterwarnings("ignore", "no document says")
-        node = open_node(Place.parse(path))
+        node = open_node(Place.whole(path))
     from blizzarr.array import Array
     from blizzarr.display import facts
     from blizzarr.display.sizes import Stored, grid_text, shape_text, stored

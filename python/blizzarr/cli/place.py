@@ -93,6 +93,16 @@ class Place:
         stripped = os.path.expanduser(text.rstrip("/") or text)
         return cls(stripped, *_split(stripped), key)
 
+    @classmethod
+    def whole(cls, text: str, hint: str = "PATH") -> Place:
+        """Parse the path of a whole array or group: a selection would be ignored, even by what removes or replaces."""
+        place = cls.parse(text)
+        if place.key is not None:
+            raise typer.BadParameter(
+                "expected a whole array or group, found a selection, which cat and show take", param_hint=hint
+            )
+        return place
+
 
 def _split(text: str) -> tuple[str, str]:
     """Split a path into the root of the hierarchy and the path below it."""

@@ -21,15 +21,20 @@ def run(
     Only files that belong to the array or group are removed. If other files lie among them, nothing is removed, unless
     --keep-foreign is given; those files stay in any case.
     """
-    place = Place.parse(path)
+    place = Place.whole(path)
     node = open_node(place, mode="r+")
     from blizzarr.array import Array
     from blizzarr.config import config
     from blizzarr.formats import is_complete
     from blizzarr.hierarchy.remove import remove_node
     from blizzarr.size_text import count_text
-    from blizzarr.stores import LocalStore
+    from blizzarr.stores import LocalStore, ZipStore
 
+    if isinstance(node.store, ZipStore):
+        raise typer.BadParameter(
+            "expected no zip file, in which nothing can be removed; remove the file, or copy what is to stay",
+            param_hint="PATH",
+        )
     if not is_complete(node.metadata):
         raise typer.BadParameter(
             f"expected an array or a group, found {place.text!r}, a plain directory above some; name one of them",

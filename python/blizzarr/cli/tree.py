@@ -27,7 +27,7 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Show the hierarchy, one line for each array and group."""
-    node = open_node(Place.parse(path))
+    node = open_node(Place.whole(path))
     from blizzarr.array import Array
     from blizzarr.printable import printable
 

@@ -35,7 +35,7 @@ def run(
     through a second link to the same file. Until the last step, the old metadata opens as before. If the upgrade is
     interrupted, by Ctrl-C or anything else, run the same command again to finish it.
     """
-    place = Place.parse(path)
+    place = Place.whole(path)
     if place.path:
         raise typer.BadParameter(
             f"expected the root of a hierarchy, which is {place.target!r}, found {place.path!r} in it",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -398,3 +401,33 @@ def test_a_terminal_gets_lines_that_fit(run: Run, tmp_path: Path, monkeypatch: p
 def test_info_writes_numbers_without_quotes(run: Run, tmp_path: Path, dtype: str, fill_value: Any, text: str) -> None:
     blizzarr.create_array(tmp_path / "a.zarr", shape=2, dtype=dtype, fill_value=fill_value)
     assert f"Fill value   {text}\n" in run("info", str(tmp_path / "a.zarr"))[1]
+
+
+def test_a_file_that_would_be_cut_is_removed(run: Run, data: Path) -> None:
+    chunk = next(path for path in Path("data.zarr/series/c").rglob("*") if path.is_file())
+    chunk.write_bytes(b"damaged")
+    assert run("cat", "data.zarr/series", "-o", "series.npy").code == 1
+    assert not Path("series.npy").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_device_stays_although_it_is_full(run: Run, data: Path) -> None:
+    full = run("cat", "data.zarr/series", "-o", "/dev/full")
+    assert (full.code, full.err.split("] ")[-1]) == (1, "No space left on device\n")
+    assert Path("/dev/full").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes files")
+def test_elements_for_a_standard_output_that_is_closed_are_an_error(data: Path) -> None:
+    command = ["sh", "-c", 'exec "$0" -m blizzarr cat data.zarr/series >&-', sys.executable]
+    ended = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "blizzarr: [Errno 9] Bad file descriptor\n")
+
+
+def test_a_zip_file_is_no_place_to_remove_from(run: Run, data: Path) -> None:
+    blizzarr.copy("data.zarr", "data.zip")
+    for path in ("data.zip", "data.zip/brain/t1"):
+        refused = run("rm", path)
+        assert refused.code == 2
+        assert "remove the file, or copy what is to stay" in " ".join(refused.err.replace("│", " ").split())
+    assert blizzarr.diff("data.zarr", "data.zip").same

@@ -143,8 +143,32 @@ def test_copy_files_of_numpy(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     np.testing.assert_array_equal(root["z/b"][:], np.eye(3))
 
 
-def test_copy_refuses_a_selection_and_two_minds(run: Run, data: Path) -> None:
-    assert run("copy", f"{data}/series[0:2]", "x.zarr").code == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rm", "--yes", "data.zarr/series[0:2]"],
+        ["create", "--overwrite", "data.zarr/series[0:2]"],
+        ["copy", "--overwrite", "data.zarr/brain/t1", "data.zarr/series[0:2]"],
+        ["copy", "data.zarr/series[0:2]", "x.zarr"],
+        ["diff", "data.zarr/series", "data.zarr/series[0:2]"],
+        ["upgrade", "data.zarr[0]"],
+        ["consolidate", "data.zarr[0]"],
+        ["check", "data.zarr[0]"],
+        ["info", "data.zarr/series[0:2]"],
+        ["tree", "data.zarr[0]"],
+        ["ls", "data.zarr[0]"],
+    ],
+)
+def test_a_selection_is_refused_where_whole_nodes_are_meant(run: Run, data: Path, arguments: list[str]) -> None:
+    series = blizzarr.open("data.zarr/series", mode="r")[:]
+    result = run(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "expected a whole array or group, found a selection" in " ".join(result.err.replace("│", " ").split())
+    np.testing.assert_array_equal(blizzarr.open("data.zarr/series", mode="r")[:], series)
+    assert not Path("x.zarr").exists()
+
+
+def test_copy_refuses_two_minds(run: Run, data: Path) -> None:
     assert run("copy", f"{data}/series", "x.zarr", "--resume", "--overwrite").code == 2
     assert run("copy", f"{data}/brain/t1", f"{data}/series").code == 1
     assert not Path("x.zarr").exists()
