@@ -253,7 +253,8 @@ def _sort_others(
         if position is not None and array is not None and array.is_inside(position):
             message = f"expected a file, found {what}"
             findings.append(Finding("no-file", named(array.path), message, key=name, chunk=position))
-        elif (node_path := _node_of(name, nodes)) is not None:
+        # In v3 a node may be named like a document of v2, and the reverse.
+        elif name not in nodes.metas and (node_path := _node_of(name, nodes)) is not None:
             findings.append(Finding("no-file", named(node_path), f"expected a document, found {what}", key=name))
         elif name in surveyed.others and array is not None and array.is_in_the_way(name):
             findings.append(_in_the_way(name, array, what))

@@ -219,6 +219,14 @@ def test_what_is_no_file_in_the_place_of_a_chunk_or_a_document(tmp_path: Path) -
     ]
 
 
+@pytest.mark.parametrize(("zarr_format", "name"), [(3, ".zarray"), (3, ".zgroup"), (2, "zarr.json")])
+def test_a_node_may_be_named_like_a_document_of_another_format(tmp_path: Path, zarr_format: int, name: str) -> None:
+    root = blizzarr.create_group(tmp_path / "a.zarr", zarr_format=zarr_format)
+    root.create_array(name, data=np.arange(3))
+    report = blizzarr.check(tmp_path / "a.zarr")
+    assert (report.findings, report.arrays) == ([], 1)
+
+
 def test_what_is_in_the_place_of_a_directory_of_chunks(tmp_path: Path) -> None:
     """As where a disk is not mounted: every chunk in it is an error to read, and so it is one here."""
     hierarchy(tmp_path)
