@@ -19,6 +19,7 @@ from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
 from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX, NumcodecsCodec
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
+from blizzarr.errors import LimitError
 from blizzarr.problems import Notice, Problems, describe, extension, name_path
 
 MAX_CODECS: Final = 64
@@ -81,10 +82,14 @@ class CodecChain:
     def from_list(cls, codecs: Any, dtype: Any, chunk_shape: Sequence[int]) -> CodecChain:
         """Return the chain for a user's list of codecs, with open options chosen for chunks of this type and shape.
 
-        Raise `MetadataError` if the codecs do not form a chain for such chunks.
+        Raise `MetadataError` if the codecs do not form a chain for such chunks. Raise `LimitError` if they are nested
+        too deep.
         """
         chunk = Chunk(DataType.parse(dtype), tuple(map(index, chunk_shape)))
-        return _checked(resolve(codecs, chunk), chunk)
+        try:
+            return _checked(resolve(codecs, chunk), chunk)
+        except RecursionError as error:
+            raise LimitError(f"codecs: expected codecs nested at most {MAX_DEPTH} deep, found more") from error
 
     @classmethod
     def from_user(

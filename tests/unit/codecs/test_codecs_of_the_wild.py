@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.codecs import ConditionalCodec, OptionalCodec, VlenCodec, VlenV2Codec, ZfpCodec
+from blizzarr.codecs import ConditionalCodec, OptionalCodec, ShardingCodec, VlenCodec, VlenV2Codec, ZfpCodec
 from blizzarr.dtypes import DataType, optional
 from blizzarr.errors import CodecError, LimitError, MetadataError, UnknownExtensionError
 
@@ -256,6 +256,15 @@ def test_conditional_codecs_within_each_other() -> None:
     np.testing.assert_array_equal(blizzarr.open(store)[:], data)
     with pytest.raises(LimitError, match="codecs nested at most 16 deep, found 17"):
         blizzarr.create_array({}, data=data, compressors=ConditionalCodec([codec]))
+
+
+@pytest.mark.parametrize("depth", [300, 3000])
+def test_codecs_nested_beyond_what_python_can_follow(depth: int) -> None:
+    codecs: Any = ["bytes"]
+    for _ in range(depth):
+        codecs = [ShardingCodec((1,), codecs)]
+    with pytest.raises(LimitError, match="codecs nested at most 16 deep, found more"):
+        blizzarr.create_array({}, shape=4, chunks=1, dtype="int16", codecs=codecs)
 
 
 def test_wrong_options_of_conditional() -> None:
