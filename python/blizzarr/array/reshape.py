@@ -28,10 +28,12 @@ from blizzarr.dtypes.elements import as_elements
 from blizzarr.equality import differing
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, encode_resized, lock_key, stored_document
+from blizzarr.formats.shapes import array_shape
 from blizzarr.hierarchy.changing import changing
 from blizzarr.hierarchy.documents import revise
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
 from blizzarr.stores import MappingStore, Store, check_writable
 from blizzarr.stores.impossible_keys import refuses_beyond
 from blizzarr.stores.native import NativeStore
@@ -221,8 +223,14 @@ def _append_unchanged(
 
 
 def _longer(shape: tuple[int, ...], axis: int, count: int) -> tuple[tuple[int, ...], Axes]:
-    """Return the shape with so many more elements along an axis, and the region of those, as the engine takes it."""
+    """Return the shape with so many more elements along an axis, and the region of those, as the engine takes it.
+
+    Raise `MetadataError` if no document may have that shape: elements are written before the document.
+    """
     new = (*shape[:axis], shape[axis] + count, *shape[axis + 1 :])
+    problems = Problems()
+    array_shape(list(new), "shape", problems)
+    problems.raise_any()
     return new, tuple((dim, shape[axis] if dim == axis else 0, 1) for dim in range(len(shape)))
 
 
