@@ -34,6 +34,11 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if dtype.names == optional.FIELDS and isinstance(value, np.ma.MaskedArray):
         return optional.of_masked(value, dtype)
     if dtype.names != ("real", "imag"):
+        if isinstance(value, np.generic):
+            # In assignments, NumPy refuses a NaN or a time among integers, of which `asarray` makes some number.
+            element = np.empty((), dtype)
+            element[()] = value
+            return element
         return np.asarray(value, dtype)
     numbers = np.asarray(value)
     if numbers.dtype.names is not None or numbers.dtype.kind in "OSTU":
