@@ -279,6 +279,16 @@ def test_many_writers(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "x.json").read_text()) == {str(number): number for number in range(20)}
 
 
+@pytest.mark.parametrize("text", [str(2**64), str(-(2**63) - 1), "9" * 308, "9" * 309, "-" + "9" * 4000, "1e400"])
+def test_long_numbers(tmp_path: Path, text: str) -> None:
+    """An integer beyond 64 bits is read as a float, and refused if it is beyond those, too."""
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    spec = {"driver": "json", "kvstore": f"file://{file}"}
+    mine, real = [answer(lambda ts=ts: ts.open(spec).result().read().result(), tmp_path) for ts in (ours, theirs)]  # type: ignore[misc]
+    assert mine == real
+
+
 def test_depth(tmp_path: Path) -> None:
     """What is too deep is an error, and changes nothing."""
     file = tmp_path / "x.json"

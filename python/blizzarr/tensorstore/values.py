@@ -16,7 +16,7 @@ import numpy.typing as npt
 from blizzarr.errors import ArrayNotFoundError, ConflictError, ConstraintError, SpecError, UnsupportedOperationError
 from blizzarr.indexing import lower_form
 from blizzarr.indexing.form import Form, Map, dims_of
-from blizzarr.json_values import MISSING, alike, dump, within_64_bits
+from blizzarr.json_values import MISSING, alike, dump
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.context import Context, Resource, resource_of
@@ -262,8 +262,9 @@ class JsonDriver(Driver):
 def _parsed(value: bytes) -> Any:
     try:
         text = value.decode("utf-8-sig")
-        parsed = json.loads(text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_no_json)
-        result = within_64_bits(parsed)
+        result = json.loads(
+            text, object_pairs_hook=_object, parse_int=_integer, parse_float=_finite, parse_constant=_no_json
+        )
         if _HALF.search(text):
             # Halves of characters that are no pair are no text.
             dump(result).encode()
@@ -275,6 +276,11 @@ def _parsed(value: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the members by name, sorted; of several with one name, the last counts."""
     return dict(sorted(pairs, key=itemgetter(0)))
+
+
+def _integer(text: str) -> float:
+    number = int(text)
+    return number if -(2**63) <= number < 2**64 else _finite(text)
 
 
 def _finite(text: str) -> float:
