@@ -24,7 +24,8 @@ from blizzarr.dtypes.typestr import with_field_orders
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.formats import Format, arranged, format_named
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.model import MAX_RANK, ArrayMeta, ChunkGrid, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.model.shapes import MAX_RANK
 from blizzarr.problems import Problems
 from blizzarr.size_text import count_text
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from blizzarr.errors import Problem
-from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.formats.format import Node
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn_of
 
-Node: TypeAlias = ArrayMeta | GroupMeta
 Decode: TypeAlias = Callable[[str, Any, Problems], Node | None]
 """Decodes what is stored for the node at a path; problems have their path in the whole document."""
 Load: TypeAlias = Callable[[list[Notice]], Mapping[str, Any]]

@@ -16,12 +16,11 @@ import numpy as np
 from blizzarr.codecs import CodecChain, N5Codec, TransposeCodec
 from blizzarr.dtypes import DataType, fill_user
 from blizzarr.dtypes.value_text import value_text
+from blizzarr.formats.array_encoding import common_shape, original_of, respelled
 from blizzarr.formats.document import check_depth
 from blizzarr.formats.n5_compression import from_n5, to_n5
-from blizzarr.formats.respelled import respelled
-from blizzarr.formats.shapes import array_shape, common_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_shapes import chunk_shape
+from blizzarr.model.shapes import array_shape, chunk_shape
 from blizzarr.problems import MISSING, Problems, decoder
 
 MEMBERS: Final = ("dimensions", "blockSize", "dataType", "compression")
@@ -134,9 +133,11 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         if _AXES in meta.attributes:
             problems.add(f"attributes.{_AXES}", "the names of the dimensions", meta.attributes[_AXES])
         document[_AXES] = [name or "" for name in meta.dimension_names]
-    if meta.source is None or meta.format != "n5" or problems.items:
+    original = None if problems.items else original_of(meta, "n5", decode)
+    if original is None:
         return document
-    return _respelled(document, meta)
+    assert original.source is not None
+    return respelled(document, original.source, {"compression": original.codecs == meta.codecs})
 
 
 def _compressor(meta: ArrayMeta, problems: Problems) -> Any:
@@ -148,13 +149,3 @@ def _compressor(meta: ArrayMeta, problems: Problems) -> Any:
             wanted = "no shards, as this format has none (shards=None leaves them out)"
         problems.add("codecs", wanted, chain.to_json())
     return compressor
-
-
-def _respelled(document: dict[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
-    """Return the same document in the order and spelling of the one from which the array came."""
-    source = meta.source
-    assert source is not None
-    original = decode(dict(source), Problems())
-    if original is None:
-        return document
-    return respelled(document, source, {"compression": original.codecs == meta.codecs})

@@ -38,23 +38,18 @@ class SiblingDocuments:
     """The last part of the key of each document that a node may have."""
 
     def of(self, meta: object) -> Self:
-        """Return the format itself: a document has one node."""
         return self
 
     def entry_documents(self) -> dict[str, bytes]:
-        """Return no documents: the hierarchy as a whole has none."""
         return {}
 
     def document_keys(self, path: str) -> tuple[str, ...]:
-        """Return the keys of all documents that may belong to a node."""
         return tuple(map(f"{path}/".__add__, self.documents)) if path else self.documents
 
     def node_keys(self, path: str) -> tuple[str, ...]:
-        """Return the keys of the documents each of which suffices for a node: by default all of them."""
         return self.document_keys(path)
 
     def node_of(self, key: str) -> str | None:
-        """Return the path of the node to which a document with this key belongs; `None` for other keys."""
         path, _, last = key.rpartition("/")
         return path if last in self.documents else None
 
@@ -64,19 +59,15 @@ class SiblingDocuments:
         return tuple("/".join(names[:depth]) for depth in range(len(names)))
 
     def chunk_prefix(self, path: str) -> str:
-        """Return the prefix of the keys of an array's chunks."""
         return f"{path}/" if path else ""
 
     def node_prefixes(self, path: str) -> tuple[str, ...]:
-        """Return the prefix of all keys of a node and of everything below it."""
         return (f"{path}/" if path else "",)
 
     def listing_prefix(self, path: str) -> str | None:
-        """Return the prefix to list for the children of a group."""
         return f"{path}/" if path else ""
 
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-        """Return the names in such a listing that children may have; their documents tell whether they are nodes."""
         start = len(path) + 1 if path else 0
         names = [prefix[start:].rstrip("/") for prefix in prefixes]
         return [name for name in names if self.name_problem(name) is None]
@@ -110,7 +101,7 @@ class WithoutGroups(SiblingDocuments):
         return ()
 
     def listing_prefix(self, path: str) -> None:
-        """Return `None`, as there are no groups."""
+        return None
 
     def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
         return []

@@ -30,7 +30,6 @@ libraries read and zarr-python 1 does not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any, Final
 
 from blizzarr.codecs import BloscCodec, GzipCodec
@@ -43,11 +42,10 @@ from blizzarr.config import config
 from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
-from blizzarr.formats.respelled import respelled, unchanged
-from blizzarr.formats.shapes import array_shape, common_shape
+from blizzarr.formats.array_encoding import common_shape, is_finite, original_of, respelled, unchanged
 from blizzarr.formats.v2_group import other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_shapes import chunk_shape
+from blizzarr.model.shapes import array_shape, chunk_shape
 from blizzarr.problems import MISSING, Problems, decoder
 
 _MEMBERS: Final = frozenset(
@@ -177,9 +175,8 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         "fill_value": None if is_null else v1_fill.encode(dtype, meta.fill_value, endian, problems),
         "order": None if configs is None else configs.order,
     }
-    if meta.source is None or meta.format != "v1" or problems.items:
-        return document
-    return _respelled(document, meta)
+    original = None if problems.items else original_of(meta, "v1", decode)
+    return document if original is None else _respelled(document, original, meta)
 
 
 def _compression(configs: Configs | None, problems: Problems) -> tuple[str | None, Any]:
@@ -193,24 +190,15 @@ def _compression(configs: Configs | None, problems: Problems) -> tuple[str | Non
     return to_v1(configs.compressor, problems)
 
 
-def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
+def _respelled(document: Mapping[str, Any], original: ArrayMeta, meta: ArrayMeta) -> Mapping[str, Any]:
     """Return the same document in the spelling of the one from which the array came; that one if nothing changed."""
     source = meta.source
     assert source is not None
-    original = decode(dict(source), Problems())
-    if original is None:
-        return document
     same = unchanged(original, meta, source, lambda array: array.dtype.fill_bytes(array.fill_value))
     if all(same.values()) and original.extra == meta.extra:
         return source
-    same = {name: same.get(name, False) and _is_json(value) for name, value in source.items()}
+    same = {name: same.get(name, False) and is_finite(value) for name, value in source.items()}
     return respelled(document, source, same)
-
-
-def _is_json(value: Any) -> bool:
-    """Return whether a value is valid JSON, unlike the bare tokens for non-finite numbers."""
-    parts = value if type(value) is list else [value]
-    return all(type(part) is not float or isfinite(part) for part in parts)
 
 
 _DEFLATE: Final = ("zlib", GzipCodec.option("level"))

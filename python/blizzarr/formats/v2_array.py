@@ -6,20 +6,18 @@ https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#metadata
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any, Final
 
 from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
+from blizzarr.formats.array_encoding import common_shape, is_finite, original_of, respelled, unchanged
 from blizzarr.formats.objects import check_fill
-from blizzarr.formats.respelled import respelled, unchanged
-from blizzarr.formats.shapes import array_shape, common_shape
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
 from blizzarr.formats.v2_group import check_format, other_members
 from blizzarr.formats.v2_separator import lacks_separator
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
-from blizzarr.model.chunk_shapes import chunk_shape
+from blizzarr.model.shapes import array_shape, chunk_shape
 from blizzarr.problems import MISSING, Problems
 
 _MEMBERS: Final = frozenset(
@@ -132,18 +130,14 @@ def encode(meta: ArrayMeta, problems: Problems) -> Mapping[str, Any]:
         "filters": None if configs is None else configs.filters,
         "dimension_separator": meta.chunk_keys.separator,
     }
-    if meta.source is None or meta.format != "v2" or problems.items:
-        return document
-    return _respelled(document, meta)
+    original = None if problems.items else original_of(meta, "v2", decode)
+    return document if original is None else _respelled(document, original, meta)
 
 
-def _respelled(document: Mapping[str, Any], meta: ArrayMeta) -> Mapping[str, Any]:
+def _respelled(document: Mapping[str, Any], original: ArrayMeta, meta: ArrayMeta) -> Mapping[str, Any]:
     """Return the same document in the order and spelling of the one from which the array came."""
     source = meta.source
     assert source is not None
-    original = decode(dict(source), Problems())
-    if original is None:
-        return document
     same = unchanged(original, meta, source, _fill_text)
     same["dimension_separator"] = original.chunk_keys == meta.chunk_keys
     changed = {name for name, is_same in same.items() if not is_same}
@@ -167,7 +161,4 @@ def _is_conforming(name: str, value: Any) -> bool:
         return bool(value != [])
     if name == "dimension_separator":
         return value is not None
-    if name == "fill_value":
-        parts = value if type(value) is list else [value]
-        return all(type(part) is not float or isfinite(part) for part in parts)
-    return True
+    return name != "fill_value" or is_finite(value)

@@ -14,10 +14,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+from blizzarr.formats.format import Node
 from blizzarr.formats.v2_names import ARRAY
-from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
+from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import join
 from blizzarr.problems import warn
@@ -32,8 +33,6 @@ from blizzarr.stores.threads import Threads
 
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
-
-Node: TypeAlias = ArrayMeta | GroupMeta
 
 _MEMBER: Final = "dimension_separator"
 _DOTS: Final = ChunkKeys.v2(".")

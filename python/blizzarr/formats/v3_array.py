@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType, table
+from blizzarr.formats.array_encoding import original_of, respelled
 from blizzarr.formats.document import check_depth
-from blizzarr.formats.respelled import respelled
-from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkGrid, ChunkKeys
 from blizzarr.model.chunk_grid import CHUNK_GRIDS
+from blizzarr.model.shapes import array_shape
 from blizzarr.problems import MISSING, Problems, extension, members, name_path
 
 if TYPE_CHECKING:
@@ -225,9 +225,8 @@ def encode(meta: ArrayMeta) -> dict[str, Any]:
         document["dimension_names"] = list(meta.dimension_names)
     document["storage_transformers"] = [item.to_json() for item in transformers if item is not encoding]
     document.update(meta.extra)
-    if meta.source is None or meta.format != "v3":
-        return document
-    return _respelled(document, meta)
+    original = original_of(meta, "v3", decode)
+    return document if original is None else _respelled(document, original, meta)
 
 
 def _encoding(transformers: tuple[StorageTransformer, ...]) -> StorageTransformer | None:
@@ -238,12 +237,9 @@ def _encoding(transformers: tuple[StorageTransformer, ...]) -> StorageTransforme
     return encoding_of(transformers)
 
 
-def _respelled(document: dict[str, Any], meta: ArrayMeta) -> dict[str, Any]:
+def _respelled(document: dict[str, Any], original: ArrayMeta, meta: ArrayMeta) -> dict[str, Any]:
     """Return the same document in the order and spelling of the one from which the array came."""
     assert meta.source is not None
-    original = decode(dict(meta.source), Problems())
-    if original is None:
-        return document
     same = {
         "data_type": original.dtype == meta.dtype,
         # A chunk length of 0 stands for the length of the array.

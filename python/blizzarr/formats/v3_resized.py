@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.formats import v3_array
 from blizzarr.formats.document import Stored, dump
-from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, RegularGrid
+from blizzarr.model.shapes import array_shape
 from blizzarr.problems import Notice, Problems
 
 _DOCUMENT: Final = "zarr.json"

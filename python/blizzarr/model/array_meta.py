@@ -17,9 +17,6 @@ from blizzarr.model.chunk_keys import ChunkKeys
 if TYPE_CHECKING:
     from blizzarr.transformers import StorageTransformer
 
-MAX_RANK = 64
-"""The largest number of dimensions, which is that of NumPy 2."""
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArrayMeta:

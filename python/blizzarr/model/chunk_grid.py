@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, Self
 
 from blizzarr.dtypes import DataType
 from blizzarr.errors import UnsupportedOperationError
-from blizzarr.model.chunk_shapes import chunk_shape
 from blizzarr.model.edges import Edges, NativeEdges
+from blizzarr.model.shapes import chunk_shape
 from blizzarr.open_table import OpenTable
 from blizzarr.problems import MISSING, Problems, members
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final
 
 from blizzarr.dtypes import DataType
 from blizzarr.model.chunk_grid import PATH, ChunkGrid, RegularGrid
-from blizzarr.model.chunk_shapes import check_rank, check_size
 from blizzarr.model.edges import Edges
+from blizzarr.model.shapes import check_rank, check_size
 from blizzarr.problems import INT64_MAX, MISSING, Problems, members
 
 _OPTIONS: Final = ("kind", "chunk_shapes")

@@ -18,8 +18,8 @@ from blizzarr.formats.draft.data_types import Elements
 from blizzarr.formats.draft.extension import check_extensions, extension_point, unknown_members
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.formats.objects import check_fill, element_type
-from blizzarr.formats.shapes import array_shape
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
+from blizzarr.model.shapes import array_shape
 from blizzarr.problems import MISSING, Problems
 
 _MEMBERS: Final = (

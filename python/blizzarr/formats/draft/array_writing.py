@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from blizzarr.codecs.configs import chain_to_configs
+from blizzarr.formats.array_encoding import common_shape, original_of, respelled
 from blizzarr.formats.dimension_names import with_names
 from blizzarr.formats.draft import chunk_grid, codecs, codecs_zarr_python, data_types, fill_values, transformers
 from blizzarr.formats.draft.array import chunk_keys, decode
@@ -15,8 +16,6 @@ from blizzarr.formats.draft.chunk_grid import Grid
 from blizzarr.formats.draft.codecs_zarr_python import FILTERS
 from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.formats.draft.transformers import Stored
-from blizzarr.formats.respelled import respelled
-from blizzarr.formats.shapes import common_shape
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import Problems
 
@@ -54,9 +53,10 @@ def encode(meta: ArrayMeta, spelling: Spelling, name: str, problems: Problems) -
     listed = transformers.encode(stored.transformers, spelling, problems)
     if listed:
         document["storage_transformers"] = listed
-    if problems.items or meta.source is None or meta.format != name:
-        return document
-    return _respelled(document, meta, spelling)
+    original = (
+        None if problems.items else original_of(meta, name, lambda source, own: decode(source, spelling, name, own))
+    )
+    return document if original is None else _respelled(document, original, meta)
 
 
 def _fill_value(meta: ArrayMeta, endian: str | None, spelling: Spelling, problems: Problems) -> Any:
@@ -74,13 +74,10 @@ def _add_filters(attributes: dict[str, Any], filters: list[dict[str, Any]] | Non
         attributes[FILTERS] = filters
 
 
-def _respelled(document: dict[str, Any], meta: ArrayMeta, spelling: Spelling) -> dict[str, Any]:
+def _respelled(document: dict[str, Any], original: ArrayMeta, meta: ArrayMeta) -> dict[str, Any]:
     """Return the same document in the order and spelling of the one from which the array came."""
-    assert meta.source is not None
-    source = dict(meta.source)
-    original = decode(source, spelling, meta.format, Problems())
-    if original is None:
-        return document
+    source = meta.source
+    assert source is not None
     elements = original.dtype == meta.dtype
     fill = elements and meta.dtype.fill_identity(meta.fill_value) == meta.dtype.fill_identity(original.fill_value)
     chunks = elements and original.codecs == meta.codecs and original.chunk_grid == meta.chunk_grid

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import extension_point, unknown_members
-from blizzarr.model.chunk_shapes import chunk_shape
+from blizzarr.model.shapes import chunk_shape
 from blizzarr.problems import MISSING, Problems
 
 

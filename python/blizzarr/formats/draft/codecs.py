@@ -102,15 +102,10 @@ def _config(item: Any, path: str, problems: Problems) -> dict[str, Any] | None:
     if type(item) is not dict:
         problems.add(path, "a codec: an object with a type", item)
         return None
-    before = len(problems.items)
-    uri, configuration = item.get("type", MISSING), item.get("configuration", {})
-    if type(uri) is not str:
-        problems.add(f"{path}.type", "the URI of a codec", uri)
-    if type(configuration) is not dict:
-        problems.add(f"{path}.configuration", "an object", configuration)
-    unknown_members(item, ("type", "configuration"), problems, path)
-    if len(problems.items) > before:
+    read = uri_and_options({"configuration": {}, **item}, "type", path, problems)
+    if read is None:
         return None
+    uri, configuration = read
     name = name_of(uri)
     if name is None or (name != _ENDIAN and PREFIX + name not in ROWS):
         problems.unknown(f"{path}.type", "codec", uri, _NOT_HERE)
@@ -122,6 +117,20 @@ def _config(item: Any, path: str, problems: Problems) -> dict[str, Any] | None:
     ):
         return None
     return {"id": name, **configuration}
+
+
+def uri_and_options(
+    item: dict[str, Any], identifier: str, path: str, problems: Problems
+) -> tuple[str, dict[str, Any]] | None:
+    """Return the URI of a codec, its member `identifier`, and its options; `None` if a problem was added."""
+    before = len(problems.items)
+    uri, configuration = item.get(identifier, MISSING), item.get("configuration", MISSING)
+    if type(uri) is not str:
+        problems.add(f"{path}.{identifier}", "the URI of a codec", uri)
+    if type(configuration) is not dict:
+        problems.add(f"{path}.configuration", "an object", configuration)
+    unknown_members(item, (identifier, "configuration"), problems, path)
+    return (uri, configuration) if len(problems.items) == before else None
 
 
 def check_options(

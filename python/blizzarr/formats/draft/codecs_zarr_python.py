@@ -13,9 +13,8 @@ from blizzarr.codecs import CodecChain
 from blizzarr.codecs.configs import Configs, chain_from_configs
 from blizzarr.codecs.numcodecs import ROWS
 from blizzarr.codecs.numcodecs.row import PREFIX
-from blizzarr.formats.draft.codecs import Layout, check_options, name_of, relocate
-from blizzarr.formats.draft.extension import unknown_members
-from blizzarr.problems import MISSING, Problems
+from blizzarr.formats.draft.codecs import Layout, check_options, name_of, relocate, uri_and_options
+from blizzarr.problems import Problems
 
 FILTERS: Final = "filters"
 """The attribute that holds the filters."""
@@ -60,15 +59,10 @@ def _config(value: Any, problems: Problems) -> dict[str, Any] | None:
     if type(value) is not dict:
         problems.add(path, "an object with codec and configuration", value)
         return None
-    before = len(problems.items)
-    uri, configuration = value.get("codec", MISSING), value.get("configuration", MISSING)
-    if type(uri) is not str:
-        problems.add(f"{path}.codec", "the URI of a codec", uri)
-    if type(configuration) is not dict:
-        problems.add(f"{path}.configuration", "an object", configuration)
-    unknown_members(value, ("codec", "configuration"), problems, path)
-    if len(problems.items) > before:
+    read = uri_and_options(value, "codec", path, problems)
+    if read is None:
         return None
+    uri, configuration = read
     name = name_of(uri)
     if name is None or PREFIX + name not in ROWS:
         problems.unknown(f"{path}.codec", "codec", uri, _NOT_HERE)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from blizzarr.formats.consolidated import Consolidated, Node
+from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.document import load
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, NodeKeys
+from blizzarr.formats.format import Node
 from blizzarr.model import ArrayMeta
 from blizzarr.problems import MISSING, Notice, Problems, describe
 

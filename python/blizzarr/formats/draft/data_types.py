@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes.table import NUMBERS
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats.document import check_depth
 from blizzarr.formats.draft.extension import unknown_members
@@ -39,22 +40,7 @@ from blizzarr.formats.draft.spelling import Spelling
 from blizzarr.formats.fallback import use_fallback
 from blizzarr.problems import MISSING, Problems, describe
 
-_CORE: Final = {
-    "bool": "|b1",
-    "int8": "|i1",
-    "int16": "<i2",
-    "int32": "<i4",
-    "int64": "<i8",
-    "uint8": "|u1",
-    "uint16": "<u2",
-    "uint32": "<u4",
-    "uint64": "<u8",
-    "float16": "<f2",
-    "float32": "<f4",
-    "float64": "<f8",
-    "complex64": "<c8",
-    "complex128": "<c16",
-}
+_CORE: Final = {name: to_typestr(DataType.parse(name), "little") for name in NUMBERS}
 """The types of the core specification, and the two that it lacked, with NumPy's spelling."""
 _SHORT: Final = {"i1": "|i1", "u1": "|u1", "|b1": "|b1"}
 """zarr-python's spelling of one-byte types, with NumPy's."""

@@ -1,13 +1,27 @@
-"""Checking the chunk shapes of array documents, for all formats."""
+"""Checking the shapes of arrays and of their chunks in documents, for all formats."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.dtypes import DataType
 from blizzarr.problems import INT64_MAX, Problems, lengths
+
+MAX_RANK: Final = 64
+"""The largest number of dimensions, which is that of NumPy 2."""
+
+
+def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | None:
+    """Return the shape of an array; `None` if a problem was added."""
+    shape = lengths(value, path, problems, 0)
+    if shape is not None:
+        if len(shape) > MAX_RANK:
+            problems.add(path, f"at most {MAX_RANK} dimensions", len(shape))
+        elif prod(shape) > INT64_MAX:
+            problems.add(path, "fewer than 2^63 elements", list(shape))
+    return shape
 
 
 def chunk_shape(

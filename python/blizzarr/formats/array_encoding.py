@@ -1,11 +1,32 @@
-"""Keeping the order and the spelling of the members of a document whose meaning did not change."""
+"""Encoding the documents of arrays, for all formats.
+
+Where an array came from a document, members whose meaning did not change keep their order and their spelling.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, RegularGrid
+from blizzarr.problems import Problems
+
+
+def common_shape(meta: ArrayMeta, problems: Problems) -> tuple[int, ...]:
+    """Return the shape of all chunks; add a problem if the grid is not regular, as only v3 has other grids."""
+    grid = meta.chunk_grid
+    if grid.name != RegularGrid.name:
+        expected = "a regular grid of chunks of one shape, as this format has no others; chunks= chooses it"
+        problems.add("chunk_grid", expected, grid.name if grid.is_even else grid.text)
+    return grid.chunk_shape if grid.is_even else meta.largest
+
+
+def original_of(
+    meta: ArrayMeta, form: str, decode: Callable[[dict[str, Any], Problems], ArrayMeta | None]
+) -> ArrayMeta | None:
+    """Return the array as the document describes it from which it came; `None` if it came from none of this format."""
+    return None if meta.source is None or meta.format != form else decode(dict(meta.source), Problems())
 
 
 def respelled(
@@ -46,3 +67,9 @@ def unchanged(
         **dict.fromkeys(("dtype", "order", "filters", "compressor", "compression", "compression_opts"), elements),
         "fill_value": filled and fill(original) == fill(meta),
     }
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a number, or each in a list, is valid JSON, unlike the bare tokens for non-finite ones."""
+    parts = value if type(value) is list else [value]
+    return all(type(part) is not float or isfinite(part) for part in parts)
