@@ -15,11 +15,12 @@ from blizzarr.checking.lost_meaning import find_lost
 from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
-from blizzarr.checking.survey import Survey, survey, unwrapped
+from blizzarr.checking.survey import Survey, survey
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, StoredNode, format_of, read_node
 from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.wrapper import unwrapped
 
 Progress: TypeAlias = Callable[[int, int], None]
 """A callback with the number of stored objects that are done, and their total number."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes, named
-from blizzarr.checking.survey import Survey, unwrapped
+from blizzarr.checking.survey import Survey
 from blizzarr.copying.progress import Record
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS
@@ -21,6 +21,7 @@ from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
+from blizzarr.stores.wrapper import unwrapped
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
 from blizzarr.upgrading.record import KEY as UPGRADE
 

@@ -12,7 +12,6 @@ from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import named
 from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
-from blizzarr.checking.survey import unwrapped
 from blizzarr.distributing import Workers
 from blizzarr.errors import PathError
 from blizzarr.formats import chunk_prefix, node_of
@@ -21,6 +20,7 @@ from blizzarr.recording.manifest import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.place import is_inside, place_of
+from blizzarr.stores.wrapper import unwrapped
 from blizzarr.transformers import ArrayKeys
 
 Arrays: TypeAlias = Mapping[str, ArrayMeta]

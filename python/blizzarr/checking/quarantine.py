@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from blizzarr.checking.survey import unwrapped
 from blizzarr.durability import durable
 from blizzarr.errors import PathError
 from blizzarr.formats import FORMATS
 from blizzarr.stores import LocalStore, Store, StoreLike, resolve
 from blizzarr.stores.place import is_below
+from blizzarr.stores.wrapper import unwrapped
 
 _ENDING: Final = ".quarantine"
 _KEPT: Final = re.compile(rf"(?:^|/)[^/]+{re.escape(_ENDING)}/\d{{4}}-\d\d-\d\dT\d{{6}}(?:-\d+)?/")

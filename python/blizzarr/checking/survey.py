@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 
 from blizzarr.errors import StoreError
-from blizzarr.stores import LocalStore, ReadOnlyStore, Store
-from blizzarr.stores.confined import Entry, entries, opened
+from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.confined import scanned
+from blizzarr.stores.wrapper import StoreHandle, unwrapped
 
 _RESERVED = ".blizzarr-"
 """The prefix of temporary files; see `blizzarr.checking.check`."""
@@ -36,22 +31,13 @@ class Survey:
     """The reason, by name, for each directory that cannot be listed."""
 
 
-def unwrapped(store: Store) -> Store:
-    """Return the store without `ReadOnlyStore` wrappers."""
-    while isinstance(store, ReadOnlyStore):
-        store = store.store
-    return store
-
-
 def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
     """List everything below the prefixes, without opening any file."""
     surveyed = Survey()
-    local = unwrapped(store)
+    local = unwrapped(store, StoreHandle)
     for prefix in prefixes:
-        if isinstance(local, LocalStore) and local.links == "within-root":
-            _walk(partial(_by_handle, local), prefix, surveyed)
-        elif isinstance(local, LocalStore):
-            _walk(partial(_by_path, local.root), prefix, surveyed)
+        if isinstance(local, LocalStore):
+            _walk(local, prefix, surveyed)
         elif (list_all := getattr(local, "list_all", None)) is not None:
             keys, others = list_all(prefix)
             surveyed.keys += keys
@@ -62,20 +48,18 @@ def survey(store: Store, prefixes: tuple[str, ...]) -> Survey:
     return surveyed
 
 
-def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str, surveyed: Survey) -> None:
+def _walk(store: LocalStore, prefix: str, surveyed: Survey) -> None:
     # Each with the identities of the directories above it, to detect loops of links.
     waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(prefix, ())]
     while waiting:
         name, above = waiting.pop()
         try:
-            status, listed = look(name)
+            with scanned(store, name) as (status, found):
+                listed = [] if (status.st_dev, status.st_ino) in above else list(found)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, StoreError) as error:
             surveyed.unreadable[name.rstrip("/") or "."] = (isinstance(error, OSError) and error.strerror) or str(error)
-            continue
-        identity = status.st_dev, status.st_ino
-        if identity in above:
             continue
         for entry in listed:
             key = name + entry.name
@@ -87,35 +71,6 @@ def _walk(look: Callable[[str], tuple[os.stat_result, list[Entry]]], prefix: str
                 surveyed.keys.append(key)
             elif entry.is_directory:
                 surveyed.directories.append(key)
-                waiting.append((f"{key}/", (*above, identity)))
+                waiting.append((f"{key}/", (*above, (status.st_dev, status.st_ino))))
             elif entry.what:
                 surveyed.others[key] = entry.what
-
-
-def _by_path(root: Path, name: str) -> tuple[os.stat_result, list[Entry]]:
-    """Return the status and the entries of a directory, following links."""
-    directory = os.path.join(root, name)
-    listed = []
-    with os.scandir(directory) as directory_entries:
-        for entry in directory_entries:
-            is_file = entry.is_file()
-            is_directory = not is_file and entry.is_dir()
-            what = "" if is_file or is_directory else _what(entry.path)
-            listed.append(Entry(entry.name, entry.is_symlink(), is_file, is_directory, what))
-    return os.stat(directory), listed
-
-
-def _by_handle(store: LocalStore, name: str) -> tuple[os.stat_result, list[Entry]]:
-    """Return the same as `_by_path` for a store whose links are confined to its root."""
-    with opened(store, name) as descriptor:
-        return os.fstat(descriptor), list(entries(store, name, descriptor))
-
-
-def _what(path: str) -> str:
-    """Describe something that is neither file nor directory; an empty string if it is gone."""
-    names = {stat.S_ISLNK: "a link that leads nowhere", stat.S_ISFIFO: "a FIFO", stat.S_ISSOCK: "a socket"}
-    for look in (os.stat, os.lstat):
-        with suppress(OSError):
-            mode = look(path).st_mode
-            return next((name for matches, name in names.items() if matches(mode)), "a device")
-    return ""

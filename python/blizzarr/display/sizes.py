@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
@@ -17,7 +15,7 @@ from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ChunkGrid
 from blizzarr.stores import LocalStore
-from blizzarr.stores.confined import entries, opened
+from blizzarr.stores.confined import scanned
 from blizzarr.stores.requests import is_remote
 from blizzarr.stores.wrapper import unwrapped
 
@@ -85,10 +83,8 @@ def stored(
     # A read-only handle is a wrapper of the store itself.
     store = unwrapped(store)
     sizes: Iterator[int]
-    if isinstance(store, LocalStore) and store.links == "within-root":
-        sizes = _sizes_within(store, prefix)
-    elif isinstance(store, LocalStore):
-        sizes = _file_sizes(store.root / prefix)
+    if isinstance(store, LocalStore):
+        sizes = _file_sizes(store, prefix)
     elif over_network and callable(getattr(store, "list_sizes", None)):
         try:
             listed = (size for key, size in store.list_sizes(prefix.rstrip("/")) if not _is_document(key))
@@ -118,32 +114,17 @@ def _is_document(key: str) -> bool:
     return node_of(key, FORMATS.values()) is not None or key.rpartition("/")[2] in (PROGRESS, REMOVAL)
 
 
-def _sizes_within(store: LocalStore, prefix: str) -> Iterator[int]:
-    """The sizes for a store with ``links="within-root"``, whose files must be opened beneath its root."""
-    waiting = [prefix]
+def _file_sizes(store: LocalStore, prefix: str) -> Iterator[int]:
+    waiting = [f"{prefix.rstrip('/')}/" if prefix else ""]
     while waiting:
         name = waiting.pop()
         try:
-            with opened(store, name) as descriptor:
-                for entry in entries(store, name, descriptor):
+            with scanned(store, name) as (_, found):
+                for entry in found:
                     if entry.is_directory and not entry.is_link:
                         waiting.append(f"{name}{entry.name}/")
                     elif entry.is_file and not _is_document(entry.name):
                         yield store.size(name + entry.name) or 0
         except (OSError, BlizzarrError):
-            continue
-
-
-def _file_sizes(directory: Path) -> Iterator[int]:
-    waiting = [os.fspath(directory)]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    elif not _is_document(entry.name) and entry.is_file():
-                        yield entry.stat().st_size
-        except OSError:
             # The file was removed meanwhile, or is not readable: a size is no reason to fail.
             continue

@@ -9,7 +9,6 @@ of an array is looked up, and more only if it is missing.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,14 +21,14 @@ from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import join
 from blizzarr.problems import warn
-from blizzarr.stores.confined import entries, opened
+from blizzarr.stores.confined import scanned
 from blizzarr.stores.failures import failures
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
-from blizzarr.stores.readonly import ReadOnlyStore
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
+from blizzarr.stores.wrapper import StoreHandle, unwrapped
 
 if TYPE_CHECKING:
     from blizzarr.stores.zip import ZipStore
@@ -143,17 +142,12 @@ def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] |
     >>> sample_names(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
     [('b', False), ('c', True)]
     """
-    while isinstance(store, ReadOnlyStore):
-        store = store.store
+    store = unwrapped(store, StoreHandle)
     if isinstance(store, LocalStore):
         with failures("list", prefix, store):
             try:
-                if store.links == "within-root":
-                    with opened(store, prefix) as descriptor:
-                        sample = islice(entries(store, prefix, descriptor), most)
-                        return [(entry.name, entry.is_directory) for entry in sample]
-                with os.scandir(store.root / prefix) as listed:
-                    return [(entry.name, entry.is_dir()) for entry in islice(listed, most)]
+                with scanned(store, prefix) as (_, found):
+                    return [(entry.name, entry.is_directory) for entry in islice(found, most)]
             except (FileNotFoundError, NotADirectoryError):
                 return []
     if isinstance(store, MemoryStore) or (isinstance(store, MappingStore) and type(store.mapping) is dict):

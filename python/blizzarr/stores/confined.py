@@ -1,4 +1,7 @@
-"""Listing directories below a root that no link may lead out of, by file descriptors instead of paths."""
+"""Listing the directories of a local store with what is in them besides files.
+
+Below a root that no link may lead out of, they are reached by file descriptors instead of paths.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class Entry(NamedTuple):
     is_file: bool
     is_directory: bool
     what: str
-    """A description of what is neither a file nor a directory."""
+    """A description of what is neither a file nor a directory; empty if it is gone."""
 
 
 def confined_directory(store: Store) -> LocalStore | None:
@@ -68,22 +71,36 @@ def opened(store: LocalStore, prefix: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def entries(store: LocalStore, prefix: str, descriptor: int) -> Iterator[Entry]:
-    """Iterate over the directory of a prefix, open as `descriptor`. Links that stay within the root are followed."""
-    with os.scandir(descriptor) as scanned:
-        for entry in scanned:
-            if entry.is_symlink():
-                kind = store.native.kind(prefix + entry.name)
-                yield Entry(entry.name, True, kind == "file", kind == "directory", _KINDS.get(kind, ""))
-            else:
-                is_file, is_directory = entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False)
-                what = "" if is_file or is_directory else _what(entry)
-                yield Entry(entry.name, False, is_file, is_directory, what)
+@contextmanager
+def scanned(store: LocalStore, prefix: str) -> Iterator[tuple[os.stat_result, Iterator[Entry]]]:
+    """Open the directory of a prefix for the length of a block; what is yielded is its status, and what is in it.
+
+    Links are followed, unless they lead out of a root that none may lead out of.
+    """
+    if store.links == "within-root":
+        with opened(store, prefix) as descriptor, os.scandir(descriptor) as found:
+            yield os.fstat(descriptor), (_within_root(store, prefix, entry) for entry in found)
+    else:
+        directory = os.path.join(str(store), prefix)
+        with os.scandir(directory) as found:
+            yield os.stat(directory), map(_entry, found)
+
+
+def _within_root(store: LocalStore, prefix: str, entry: os.DirEntry[str]) -> Entry:
+    if not entry.is_symlink():
+        return _entry(entry)
+    kind = store.native.kind(prefix + entry.name)
+    return Entry(entry.name, True, kind == "file", kind == "directory", _KINDS.get(kind, ""))
+
+
+def _entry(entry: os.DirEntry[str]) -> Entry:
+    is_file = entry.is_file()
+    is_directory = not is_file and entry.is_dir()
+    return Entry(entry.name, entry.is_symlink(), is_file, is_directory, "" if is_file or is_directory else _what(entry))
 
 
 def _what(entry: os.DirEntry[str]) -> str:
     try:
-        mode = entry.stat(follow_symlinks=False).st_mode
+        return kind_of(entry.stat().st_mode)
     except OSError:
-        return "gone"
-    return kind_of(mode)
+        return _KINDS[None] if entry.is_symlink() else ""

@@ -142,8 +142,8 @@ class StoreHandle(StoreWrapper):
         return super().present(keys) if present is None else builtins.list(present(keys))
 
 
-def unwrapped(store: Any) -> Any:
-    """Return the store underneath all wrappers."""
-    while isinstance(store, StoreWrapper):
+def unwrapped(store: Any, kind: type[StoreWrapper] = StoreWrapper) -> Any:
+    """Return the store underneath all wrappers; with the kind `StoreHandle`, it has the same keys."""
+    while isinstance(store, kind):
         store = store.store
     return store
