@@ -12,7 +12,7 @@ from blizzarr.checking.consolidated import check_consolidated
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.keys import Sorted, sort_keys
 from blizzarr.checking.lost_meaning import find_lost
-from blizzarr.checking.nodes import Nodes, find_quietly, named, read_nodes
+from blizzarr.checking.nodes import Nodes, find_quietly, read_nodes
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
@@ -55,7 +55,7 @@ def look(
 ) -> tuple[Report, Inventory]:
     """Return the report, and the intermediate results for repairs."""
     began = time.monotonic()
-    report = Report(str(store), named(path), fast)
+    report = Report(str(store), f"/{path}", fast)
     findings: list[Finding] = []
     prefixes = _prefixes(store, path)
     surveyed = survey(store, prefixes)
@@ -66,7 +66,7 @@ def look(
     if not nodes.metas and not nodes.unreadable and not findings:
         # Raises an error that says what was looked for, and what is there instead.
         read_node(store, path)
-        raise NodeNotFoundError("no array or group here", array=named(path), store=str(store))
+        raise NodeNotFoundError("no array or group here", array=f"/{path}", store=str(store))
     arrays = nodes.arrays()
     report.arrays, report.groups = len(arrays), len(nodes.groups())
     keys = sort_keys(store, surveyed, nodes, findings)
@@ -127,6 +127,6 @@ def find_leftovers(store: Store, surveyed: Survey, keys: Sorted) -> list[Finding
             names.update(local.leftovers(directory))
     message = "a writer that died has left it; nobody reads it"
     return [
-        Finding("leftover", named(keys.owner_of(name) or ""), message, key=name, repairable=True)
+        Finding("leftover", f"/{keys.owner_of(name) or ''}", message, key=name, repairable=True)
         for name in sorted(names)
     ]

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from blizzarr.array.binding import engine_handle
 from blizzarr.checking.finding import KINDS, Finding
-from blizzarr.checking.nodes import named
 from blizzarr.checking.report import Report
 from blizzarr.config import config
 from blizzarr.distributing import Workers, spread
@@ -55,7 +54,7 @@ def verify(
     except (BlizzarrError, LookupError) as error:
         message = error.reason if isinstance(error, BlizzarrError) else str(error)
         advance(len(positions))
-        return [Finding("not-supported", named(path), f"chunks cannot be decoded here: {message}")]
+        return [Finding("not-supported", f"/{path}", f"chunks cannot be decoded here: {message}")]
     places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
     batches = _timed(places) if workers is None else _even(places, meta, workers)
     followed, first = 0, None
@@ -136,7 +135,7 @@ def _finding(meta: ArrayMeta, path: str, error: BaseException) -> Finding:
     inner = () if error.chunk is None else error.chunk[len(meta.shape) :]
     # If the position has an inner chunk, the index of the shard could be read, and the other inner chunks be found.
     repairable = KINDS[kind].repairable and (isinstance(error, ChecksumError) or bool(inner))
-    return Finding(kind, named(path), message, error.key, error.chunk, error.codec, repairable, inner)
+    return Finding(kind, f"/{path}", message, error.key, error.chunk, error.codec, repairable, inner)
 
 
 def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
@@ -157,4 +156,4 @@ def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
 def _sharing(path: str, meta: ArrayMeta, chunk: tuple[int, ...], times: int) -> Finding:
     keys = meta.chunk_keys
     key = (f"{path}/" if path else "") + keys.key(chunk)
-    return Finding("shared", named(path), f"{times:,} inner chunks are the bytes of others", key=key, chunk=chunk)
+    return Finding("shared", f"/{path}", f"{times:,} inner chunks are the bytes of others", key=key, chunk=chunk)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.nodes import Nodes, named
+from blizzarr.checking.nodes import Nodes
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import as_documented, format_of, own_copies_differ
 from blizzarr.formats.consolidated import Consolidated
@@ -30,7 +30,7 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
         try:
             if isinstance(meta.consolidated, Consolidated):
                 doubts = meta.consolidated.load()
-                findings += [Finding("document-warning", named(path), doubt.text, key=key) for doubt in doubts]
+                findings += [Finding("document-warning", f"/{path}", doubt.text, key=key) for doubt in doubts]
             differences = _differences(nodes, path, meta, start)
             last = _last_copies(nodes, path, meta, keys)
         except BlizzarrError as error:
@@ -45,7 +45,7 @@ def check_consolidated(nodes: Nodes, start: str, keys: Sequence[str]) -> list[Fi
                 text += (
                     f"; the document of {last[0]}, whose chunks are there, exists only in them: restore it from there"
                 )
-            findings.append(Finding("consolidated", named(path), text, key=key, repairable=not last))
+            findings.append(Finding("consolidated", f"/{path}", text, key=key, repairable=not last))
     return findings
 
 

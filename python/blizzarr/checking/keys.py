@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.nodes import Nodes, named
+from blizzarr.checking.nodes import Nodes
 from blizzarr.checking.survey import Survey
 from blizzarr.copying.progress import Record
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
+from blizzarr.size_text import count_text
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
 from blizzarr.stores.wrapper import unwrapped
@@ -161,17 +162,17 @@ class _Array:
             made.outside.setdefault(self.path, []).append(key)
             counts = " x ".join(f"{count:,}" for count in self.grid)
             message = f"the array of shape {self.meta.shape} has {counts} chunks"
-            findings.append(Finding("outside", named(self.path), message, key=key, chunk=position, repairable=True))
+            findings.append(Finding("outside", f"/{self.path}", message, key=key, chunk=position, repairable=True))
             return
         name = key[len(self.prefix) :]
         if self.loose.fullmatch(name):
             message = f"chunks have keys without zeros in front, like {self.keys.name((0,) * len(self.grid))}"
-            findings.append(Finding("chunk-key", named(self.path), message, key=key))
+            findings.append(Finding("chunk-key", f"/{self.path}", message, key=key))
         elif self.other.fullmatch(name):
             message = f"expected chunks with keys like {self.keys.name((0,) * len(self.grid))}, found {name}"
-            findings.append(Finding("chunk-encoding", named(self.path), message, key=key))
+            findings.append(Finding("chunk-encoding", f"/{self.path}", message, key=key))
         else:
-            findings.append(_stray(key, named(self.path)))
+            findings.append(_stray(key, f"/{self.path}"))
 
 
 def _loose(meta: ArrayMeta) -> re.Pattern[str]:
@@ -189,7 +190,7 @@ def _is_finished(store: Store, key: str) -> bool:
 
 def _in_the_way(key: str, array: _Array, what: str) -> Finding:
     """Return the finding for what is in the place of a directory of chunks, all of which are errors to read."""
-    return Finding("unreadable", named(array.path), f"expected a directory of chunks, found {what}", key=key)
+    return Finding("unreadable", f"/{array.path}", f"expected a directory of chunks, found {what}", key=key)
 
 
 def _stray(key: str, path: str) -> Finding:
@@ -208,14 +209,12 @@ def _sort_strays(strays: Iterable[tuple[str, str | None]], findings: list[Findin
         if match is None or (
             key.rpartition("/")[2] in _BARE and owner == array_path and "/" not in key[len(array_path) + 1 :]
         ):
-            findings.append(_stray(key, named(key.rpartition("/")[0])))
+            findings.append(_stray(key, f"/{key.rpartition('/')[0]}"))
         else:
             data.setdefault(array_path, []).append(key)
     for array_path, keys in data.items():
-        message = (
-            f"{len(keys):,} object{'s' if len(keys) > 1 else ''} with keys like chunks, and no document of an array"
-        )
-        findings.append(Finding("no-document", named(array_path), message, key=keys[0]))
+        message = f"{count_text(len(keys), 'object')} with keys like chunks, and no document of an array"
+        findings.append(Finding("no-document", f"/{array_path}", message, key=keys[0]))
 
 
 def _original(store: Store, array: _Array, key: str) -> str | None:
@@ -253,19 +252,19 @@ def _sort_others(
         position = None if array is None or key is None else array.position(key)
         if position is not None and array is not None and array.is_inside(position):
             message = f"expected a file, found {what}"
-            findings.append(Finding("no-file", named(array.path), message, key=name, chunk=position))
+            findings.append(Finding("no-file", f"/{array.path}", message, key=name, chunk=position))
         # In v3 a node may be named like a document of v2, and the reverse.
         elif name not in nodes.metas and (node_path := _node_of(name, nodes)) is not None:
-            findings.append(Finding("no-file", named(node_path), f"expected a document, found {what}", key=name))
+            findings.append(Finding("no-file", f"/{node_path}", f"expected a document, found {what}", key=name))
         elif name in surveyed.others and array is not None and array.is_in_the_way(name):
             findings.append(_in_the_way(name, array, what))
         elif name in surveyed.others:
             # There may be chunks behind a link that leads out of the root; they cannot be checked.
             kind = "unreadable" if what == OUT else "foreign"
-            findings.append(Finding(kind, named(path or ""), what, key=name))
+            findings.append(Finding(kind, f"/{path or ''}", what, key=name))
     for name, why in surveyed.unreadable.items():
         owner = find_owner(name) or ""
-        findings.append(Finding("unreadable", named(owner), f"cannot list the directory: {why}", key=name))
+        findings.append(Finding("unreadable", f"/{owner}", f"cannot list the directory: {why}", key=name))
 
 
 def _node_of(key: str, nodes: Nodes) -> str | None:

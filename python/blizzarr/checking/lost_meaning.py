@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar, cast
 
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.nodes import Nodes, find_quietly, named
+from blizzarr.checking.nodes import Nodes, find_quietly
 from blizzarr.checking.report import Repair, Report
 from blizzarr.dtypes.value_text import value_text
 from blizzarr.errors import BlizzarrError
@@ -47,7 +47,7 @@ def find_lost(store: Store, start: str, nodes: Nodes) -> list[Finding]:
 def _finding(kind: str, path: str, message: str, nodes: Nodes) -> Finding:
     own = format_of(nodes.metas[path]).node_keys(path)
     key = next((key for key in own if key in nodes.documents[path]), None)
-    return Finding(kind, named(path), message, key=key, repairable=True)
+    return Finding(kind, f"/{path}", message, key=key, repairable=True)
 
 
 def mend_lost(store: Store, report: Report, nodes: Mapping[str, Node], *, dry_run: bool) -> Iterator[Repair]:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from blizzarr.checking.check import Progress, look
 from blizzarr.checking.finding import Finding
-from blizzarr.checking.nodes import named
 from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
 from blizzarr.distributing import Workers
@@ -125,15 +124,15 @@ class _Nodes:
         message = _MESSAGES[difference.kind] if error is None else error.reason
         document = node_of(key)
         if document is not None:
-            return Finding(difference.kind, named(document), message, key)
+            return Finding(difference.kind, f"/{document}", message, key)
         ends = (end for end in range(len(key), -1, -1) if end == 0 or key[end - 1] == "/")
         prefix = next((key[:end] for end in ends if key[:end] in self._arrays), None)
         if prefix is None:
-            return Finding(difference.kind, named(self._path), message, key)
+            return Finding(difference.kind, f"/{self._path}", message, key)
         path = self._arrays[prefix]
         meta = self._metas[path]
         chunk = ArrayKeys.of(prefix, meta.chunk_keys, len(meta.shape)).position(key)
-        return Finding(difference.kind, named(path), message, key, chunk)
+        return Finding(difference.kind, f"/{path}", message, key, chunk)
 
 
 def _refuse_inside(store: Store, path: str, file: str) -> None:

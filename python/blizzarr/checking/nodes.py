@@ -88,15 +88,6 @@ def find_quietly(
         return error
 
 
-def named(path: str) -> str:
-    """Return a path as reports show it.
-
-    >>> named("a/b"), named("")
-    ('/a/b', '/')
-    """
-    return f"/{path}"
-
-
 def _formats(here: StoredNode | BlizzarrError | None, path: str, keys: set[str]) -> tuple[Format, ...]:
     """Return the formats that nodes at and below the path may have."""
     if isinstance(here, StoredNode):
@@ -126,7 +117,7 @@ def _values(store: Store, keys: Sequence[str], findings: list[Finding]) -> dict[
             value = store.get(key)
         except BlizzarrError as error:
             kind = "archive" if isinstance(error, ArchiveError) else "unreadable"
-            findings.append(Finding(kind, named(key.rpartition("/")[0]), error.reason, key=key))
+            findings.append(Finding(kind, f"/{key.rpartition('/')[0]}", error.reason, key=key))
         else:
             if value is not None:
                 values[key] = bytes(value)
@@ -135,7 +126,7 @@ def _values(store: Store, keys: Sequence[str], findings: list[Finding]) -> dict[
 
 def _read(store: Store, path: str, documents: dict[str, bytes], nodes: Nodes, findings: list[Finding]) -> None:
     """Read one node, and add everything that is wrong with its documents, or doubtful, to `findings`."""
-    name = named(path)
+    name = f"/{path}"
     here = find_quietly(store, path, nodes.forms, documents)
     doubts: Sequence[str] = ()
     kinds = [key for form in nodes.forms for key in form.node_keys(path) if key in documents]
@@ -196,9 +187,9 @@ def _check_above(nodes: Nodes, start: str, findings: list[Finding]) -> None:
         needed = format_of(meta).groups_above(path)
         for above in _between(start, ancestors(path)):
             if isinstance(nodes.metas.get(above), ArrayMeta):
-                message = f"below the array {named(above)}, where no node may be"
+                message = f"below the array /{above}, where no node may be"
                 findings.append(
-                    Finding("unreachable", named(path), message, key=next(iter(nodes.documents[path]), None))
+                    Finding("unreachable", f"/{path}", message, key=next(iter(nodes.documents[path]), None))
                 )
                 break
             if above in needed and above not in nodes.metas and above not in nodes.unreadable:
@@ -208,7 +199,7 @@ def _check_above(nodes: Nodes, start: str, findings: list[Finding]) -> None:
         # Arrays in a plain directory are fine; below a group, listing the group does not show them.
         known = nodes.metas.keys() | nodes.unreadable
         kind = "unreachable" if known.intersection(_between(start, ancestors(above))) else "standalone"
-        findings.append(Finding(kind, named(above), f"no document makes it a group, above {named(paths[0])}{more}"))
+        findings.append(Finding(kind, f"/{above}", f"no document makes it a group, above /{paths[0]}{more}"))
 
 
 def _between(start: str, above: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from blizzarr.array.exclusive import exclusive
 from blizzarr.checking.check import Inventory, Progress, look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
-from blizzarr.checking.nodes import find_quietly, named
+from blizzarr.checking.nodes import find_quietly
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
 from blizzarr.distributing import Workers
@@ -116,14 +116,14 @@ def _outside(store: Store, inventory: Inventory, how: Repairs) -> Iterator[Repai
     for path, keys in inventory.keys.outside.items():
         meta = arrays[path]
         if how.dry_run:
-            yield from (Repair("outside", named(path), key, "moved away", True) for key in keys)
+            yield from (Repair("outside", f"/{path}", key, "moved away", True) for key in keys)
             continue
         try:
             # A concurrent append holds this lock, and stores chunks outside the shape before it changes the shape.
             with exclusive(store, path, lock_key(path, meta)):
                 yield from list(_move_outside(store, path, meta, keys, how.quarantine))
         except BlizzarrError as error:
-            yield Repair("outside", named(path), None, error.reason or str(error), False)
+            yield Repair("outside", f"/{path}", None, error.reason or str(error), False)
 
 
 def _move_outside(
@@ -140,12 +140,12 @@ def _move_outside(
         same = isinstance(now, ArrayMeta) and now.chunk_grid == meta.chunk_grid and now.chunk_keys == meta.chunk_keys
         grid = now.chunk_grid.shape(now.shape) if isinstance(now, ArrayMeta) and same else None
         if position is None or grid is None or all(map(int.__lt__, position, grid)):
-            yield Repair("outside", named(path), key, "the array has changed since; it stays", False)
+            yield Repair("outside", f"/{path}", key, "the array has changed since; it stays", False)
             continue
         value = chunks.get(key)
         moved_to = None if value is None else quarantine.keep(key, bytes(value))
         chunks.delete(key)
-        yield Repair("outside", named(path), key, "moved away", True, moved_to)
+        yield Repair("outside", f"/{path}", key, "moved away", True, moved_to)
 
 
 def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repairs) -> Iterator[Repair]:
@@ -172,9 +172,9 @@ def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repai
                     kept = how.quarantine.keep(key, bytes(value))
                 consolidate(store, path, group)
         except BlizzarrError as error:
-            yield Repair("consolidated", named(path), key, f"cannot be rebuilt: {error.line}", False)
+            yield Repair("consolidated", f"/{path}", key, f"cannot be rebuilt: {error.line}", False)
         else:
-            yield Repair("consolidated", named(path), key, "rebuilt from the documents", True, kept)
+            yield Repair("consolidated", f"/{path}", key, "rebuilt from the documents", True, kept)
 
 
 def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
@@ -193,7 +193,7 @@ def _leftovers(store: Store, report: Report, how: Repairs) -> Iterator[Repair]:
         try:
             removed.update(sweep(directory))
         except BlizzarrError as error:
-            yield Repair("leftover", named(directory), None, error.reason or str(error), False)
+            yield Repair("leftover", f"/{directory}", None, error.reason or str(error), False)
     for finding in leftovers:
         gone = finding.key in removed
         message = "removed" if gone else "its writer may still be at work; it stays"

@@ -9,7 +9,7 @@ from typing import Any
 from blizzarr.display.sizes import Stored, grid_text, ratio_text, shape_text
 from blizzarr.dtypes import Kind
 from blizzarr.model import ArrayMeta, ChunkGrid, GroupMeta
-from blizzarr.size_text import bytes_text
+from blizzarr.size_text import bytes_text, count_text
 
 
 def raw_bytes(meta: ArrayMeta) -> int | None:
@@ -87,7 +87,7 @@ def objects_text(size: Stored) -> str:
     ('2.93 KiB in 2 objects', 'more than 2.93 KiB in more than 9 objects')
     """
     more = "" if size.complete else "more than "
-    return f"{more}{bytes_text(size.bytes)} in {more}{size.objects:,} object{'' if size.objects == 1 else 's'}"
+    return f"{more}{bytes_text(size.bytes)} in {more}{count_text(size.objects, 'object')}"
 
 
 def _stored(meta: ArrayMeta, size: Stored, total: int) -> str:

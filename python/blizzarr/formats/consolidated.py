@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from blizzarr.errors import Problem
 from blizzarr.formats.format import Node
+from blizzarr.model.names import ancestors
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn_of
 
@@ -121,12 +122,11 @@ def check_entry(
 
     `where` is the JSON path of the copy, `rule` the one for names of nodes.
     """
-    names = path.split("/")
-    wrong = next(filter(None, map(rule, names)), None)
+    wrong = next(filter(None, map(rule, path.split("/"))), None)
     if wrong is not None:
         problems.items.append(Problem(where, "a path below this group", wrong))
         return
     if type(document) is not dict:
         problems.add(where, "the document of a node", document)
-    if any(is_array("/".join(names[:depth])) for depth in range(1, len(names))):
+    if any(map(is_array, ancestors(path)[1:])):
         problems.add(where, "no node below an array", path)

@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.model import ChunkKeys
-from blizzarr.model.names import unusable
+from blizzarr.model.names import ancestors, unusable
 from blizzarr.problems import Problems
 
 
@@ -55,8 +55,7 @@ class SiblingDocuments:
 
     def groups_above(self, path: str) -> tuple[str, ...]:
         """Return the paths that must be groups for a node to be at this path: all above it."""
-        names = path.split("/") if path else []
-        return tuple("/".join(names[:depth]) for depth in range(len(names)))
+        return tuple(ancestors(path))
 
     def chunk_prefix(self, path: str) -> str:
         return f"{path}/" if path else ""

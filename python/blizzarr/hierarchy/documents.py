@@ -10,7 +10,7 @@ from blizzarr.formats import StoredNode, encode, find_again, find_implied, find_
 from blizzarr.hierarchy.changing import changing
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Replaced, Store, check_writable
-from blizzarr.stores.conditional import discard_value, replace_value
+from blizzarr.stores.conditional import try_discard, try_replace
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
@@ -91,20 +91,12 @@ def put(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> Replaced:
 
     None if that is so, but it may be the new one that was in the way.
     """
-    replace = getattr(store, "replace", None)
     for key, value in new.items():
-        if old.get(key) == value:
-            continue
-        done = replace(key, old.get(key), value) if replace else replace_value(store, key, old.get(key), value)
-        if not done:
-            return None if done is None else False
+        if old.get(key) != value and not (done := try_replace(store, key, old.get(key), value)):
+            return done
     return True
 
 
 def discard(store: Store, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
     """Remove the documents that are not in `new`; return False if the stored one is no longer that in `old`."""
-    if old.keys() <= new.keys():
-        return True
-    discard = getattr(store, "discard", None)
-    gone = [(key, value) for key, value in old.items() if key not in new]
-    return all(discard(key, value) if discard else discard_value(store, key, value) for key, value in gone)
+    return all(try_discard(store, key, value) for key, value in old.items() if key not in new)

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from blizzarr.errors import ConflictError
 from blizzarr.stores import ByteRange, Store, Value
-from blizzarr.stores.conditional import replace_value
+from blizzarr.stores.conditional import try_replace
 
 KeyRange: TypeAlias = tuple[str, ByteRange]
 """A key and a part of its value: ``("a/b", (start, length or None))``."""
@@ -99,11 +99,10 @@ def patched(value: Value | None, parts: Sequence[tuple[int, Value]]) -> bytes:
 
 
 def _patch(store: Store, key: str, parts: Sequence[tuple[int, Value]]) -> None:
-    replace = getattr(store, "replace", None)
     for _ in range(_ATTEMPTS):
         old = store.get(key)
         new = patched(old, parts)
-        if replace(key, old, new) if replace is not None else replace_value(store, key, old, new):
+        if try_replace(store, key, old, new):
             return
     raise ConflictError(
         f"somebody else changed the value {_ATTEMPTS} times in a row; try again", key=key, store=str(store)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from blizzarr.errors import PathError, UnsupportedOperationError
-from blizzarr.stores import BaseStore, ByteRange, Listing, Store, Value
+from blizzarr.stores import ByteRange, Listing, Store, Value
 from blizzarr.stores import keys as store_keys
-from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
 from blizzarr.stores.failures import failures
+from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.transformers.interface import StoreWithPartialAccess
 from blizzarr.transformers.partial import KeyRange, KeyStartValue, get_partial_values, set_partial_values
@@ -116,8 +116,45 @@ class StoreInterface(StoreWithPartialAccess):
             )
 
 
-class PartialAccessStore(BaseStore):
-    """An adapter that makes a store of ours of one that implements the draft's interface, so that it can hold arrays.
+class _AsStore:
+    """The methods of a store, by those of the draft's interface."""
+
+    def __init__(self, target: StoreWithPartialAccess) -> None:
+        self.partial = target
+        self.read_only = not target.writable
+        self.supports_delete = target.erasable
+        self.supports_list = target.listable
+        self.get, self.list_dir, self.delete_prefix = target.get, target.list_dir, target.erase_prefix
+
+    def __repr__(self) -> str:
+        return repr(self.partial)
+
+    def get_partial_values(self, key_ranges: Sequence[KeyRange]) -> builtins.list[Value | None]:
+        if all(start >= 0 for _, (start, _) in key_ranges):
+            return builtins.list(self.partial.get_partial_values(key_ranges))
+        # The draft has no ranges that are counted from the end.
+        values = {key: self.get(key) for key, _ in key_ranges}
+        return [None if (value := values[key]) is None else slice_ranges(value, [part])[0] for key, part in key_ranges]
+
+    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
+        # The extra range tells whether there is a value if `ranges` is empty.
+        values = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
+        parts: Any = values[:-1]
+        return None if None in values else parts
+
+    def set(self, key: str, value: Value) -> None:
+        self.partial.set(key, bytes(value))
+
+    def delete(self, key: str) -> None:
+        if self.get(key) is not None or not self.supports_delete:
+            self.partial.erase(key)
+
+    def list(self, prefix: str) -> Iterable[str]:
+        return self.partial.list_prefix(prefix) if prefix else self.partial.list()
+
+
+class PartialAccessStore(ForeignStore):
+    """A store around one that implements the draft's interface, so that it can hold arrays.
 
     The `set` of `target` must be atomic, and all its methods must be thread-safe.
 
@@ -136,69 +173,18 @@ class PartialAccessStore(BaseStore):
     """
 
     def __init__(self, target: StoreWithPartialAccess) -> None:
-        self.target = target
-        self.read_only = not target.writable
-        self.supports_delete = target.erasable
-        self.supports_list = target.listable
+        super().__init__(_AsStore(target))
 
     def __repr__(self) -> str:
         return f"PartialAccessStore({self.target!r})"
 
-    def get(self, key: str) -> Value | None:
-        store_keys.check_key(key)
-        with failures("read", key, self):
-            return self.target.get(key)
-
     def get_partial_values(self, key_ranges: Iterable[KeyRange]) -> builtins.list[Value | None]:
         """Parts of several values, in one request."""
         key_ranges = builtins.list(key_ranges)
-        if any(start < 0 for _, (start, _) in key_ranges):
-            # The draft has no ranges that are counted from the end.
-            values = {key: self.get(key) for key, _ in key_ranges}
-            return [
-                None if (value := values[key]) is None else slice_ranges(value, [part])[0] for key, part in key_ranges
-            ]
-        for key, _ in key_ranges:
-            store_keys.check_key(key)
+        store_keys.check_keys(key for key, _ in key_ranges)
         with failures("read", ", ".join(key for key, _ in key_ranges[:3]), self):
-            return builtins.list(self.target.get_partial_values(key_ranges))
-
-    def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        # The extra range tells whether there is a value if `ranges` is empty.
-        values = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
-        parts: Any = values[:-1]
-        return None if None in values else parts
-
-    def set(self, key: str, value: Value) -> None:
-        self._check_writable(store_keys.check_key(key))
-        with failures("write", key, self):
-            self.target.set(key, bytes(value))
-        value_changed(self, key)
-
-    def delete(self, key: str) -> None:
-        self._check_writable(store_keys.check_key(key))
-        with failures("delete", key, self):
-            if self.target.get(key) is not None or not self.supports_delete:
-                self.target.erase(key)
-        value_changed(self, key)
-
-    def delete_prefix(self, prefix: str) -> None:
-        prefix = store_keys.check_prefix(prefix)
-        self._check_writable(prefix)
-        with failures("delete", prefix, self):
-            self.target.erase_prefix(prefix)
-        prefix_changed(self, prefix)
-
-    def list(self, prefix: str = "") -> builtins.list[str]:
-        prefix = store_keys.check_prefix(prefix)
-        with failures("list", prefix, self):
-            return sorted(self.target.list_prefix(prefix) if prefix else self.target.list())
-
-    def list_dir(self, prefix: str = "") -> Listing:
-        prefix = store_keys.check_prefix(prefix)
-        with failures("list", prefix, self):
-            keys, prefixes = self.target.list_dir(prefix)
-            return Listing(tuple(sorted(keys)), tuple(sorted(prefixes)))
+            parts: builtins.list[Value | None] = self.target.get_partial_values(key_ranges)
+            return parts
 
 
 def _check_key(key: str) -> str:

@@ -25,6 +25,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.problems import warn_of
+from blizzarr.size_text import count_text
 from blizzarr.stores import Store
 from blizzarr.transformers import stored_key
 
@@ -119,7 +120,7 @@ class Upgrade:
 
     def _nodes_text(self) -> str:
         counts = ((self.arrays, "array"), (self.groups, "group"))
-        return " and ".join(_count(number, what) for number, what in counts if number) or "nothing"
+        return " and ".join(count_text(number, what) for number, what in counts if number) or "nothing"
 
     def __str__(self) -> str:
         if not self.nodes and not self.problems:
@@ -128,7 +129,7 @@ class Upgrade:
         lines = [f"{self._nodes_text()} {verb} from {self.old.name} to {self.new.name} in {self.store}"]
         moving = sum(node.moves_chunks for node in self.nodes)
         if moving:
-            lines.append(f"the chunks of {_count(moving, 'array')} get other keys")
+            lines.append(f"the chunks of {count_text(moving, 'array')} get other keys")
         noted: dict[str, list[str]] = {}
         for node in self.nodes:
             for note in node.notes:
@@ -136,7 +137,7 @@ class Upgrade:
         lines += [f"{_some(paths)}: {note}" for note, paths in noted.items()]
         if self.problems:
             many = len(self.problems) > 1
-            lines.append(f"{_count(len(self.problems), 'problem')} {'stand' if many else 'stands'} against it:")
+            lines.append(f"{count_text(len(self.problems), 'problem')} {'stand' if many else 'stands'} against it:")
             lines += [f"  {problem}" for problem in self.problems]
         return "\n".join(map(printable, lines))
 
@@ -144,10 +145,6 @@ class Upgrade:
 def _some(paths: list[str]) -> str:
     more = len(paths) - _MOST_PATHS
     return ", ".join(paths[:_MOST_PATHS]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def plan(store: Store, old: Format, new: Format, *, switched: bool = False) -> Upgrade:
@@ -199,7 +196,7 @@ def _undefined(store: Store, node: NodeUpgrade) -> list[str]:
     if missing <= 0:
         return []
     message = "where the fill value is null, zarr-python 2 reads any values; a copy stores them"
-    return [f"{_count(missing, 'chunk')} of {count:,} {'is' if missing == 1 else 'are'} not stored: {message}"]
+    return [f"{count_text(missing, 'chunk')} of {count:,} {'is' if missing == 1 else 'are'} not stored: {message}"]
 
 
 def _immovable(store: Store, node: NodeUpgrade) -> list[Problem]:

@@ -14,6 +14,7 @@ from blizzarr.formats.document import load
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, NodeKeys
 from blizzarr.formats.format import Node
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import ancestors
 from blizzarr.problems import MISSING, Notice, Problems, describe
 
 _VERSION: Final = "zarr_consolidated_format"
@@ -65,9 +66,8 @@ def _documents(raw: bytes, keys: NodeKeys, notices: list[Notice]) -> dict[str, t
                 documents[path] = kind, document
     problems.raise_any(key=keys.consolidated(), document=whole)
     for path in list(documents):
-        names = path.split("/")
-        for depth in range(1, len(names)):
-            documents.setdefault("/".join(names[:depth]), ("group", {"attributes": {}}))
+        for above in ancestors(path)[1:]:
+            documents.setdefault(above, ("group", {"attributes": {}}))
     return dict(sorted(documents.items()))
 
 
