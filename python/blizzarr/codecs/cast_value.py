@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, one_of
+from blizzarr.codecs.codec import REAL, Chunk, Codec, Option, Stage, Step, bits, one_of
 from blizzarr.dtypes import DataType, Kind
 from blizzarr.problems import Problems
 
@@ -98,11 +97,11 @@ class CastValueCodec(Codec):
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         inside, made, before = f"{path}.configuration", self.data_type, len(problems.items)
-        if not is_number(made):
+        if made.kind not in REAL:
             problems.add(f"{inside}.data_type", "a type of real numbers", str(made))
         if self.out_of_range == "wrap" and made.kind is not Kind.INTEGER:
             problems.add(f"{inside}.out_of_range", f"clamp, as {made} is no type of integers", self.out_of_range)
-        if chunk.dtype is not None and not is_number(chunk.dtype):
+        if chunk.dtype is not None and chunk.dtype.kind not in REAL:
             problems.add(path, "a codec for such elements; this one is for real numbers", str(chunk.dtype))
         if len(problems.items) > before or chunk.dtype is None:
             return len(problems.items) == before
@@ -132,18 +131,3 @@ class CastValueCodec(Codec):
         if self.scalar_map is not None:
             values["scalar_map"] = {name: [list(pair) for pair in pairs] for name, pairs in self.scalar_map.items()}
         return values
-
-
-def is_number(dtype: DataType) -> bool:
-    """Return whether elements are integers or real floating point, of NumPy or of ``ml_dtypes``."""
-    return dtype.kind in (Kind.INTEGER, Kind.FLOAT)
-
-
-def bits(dtype: DataType, value: Any) -> str:
-    """Return the bits of a scalar, given as in documents, as hexadecimal digits.
-
-    >>> bits(DataType.parse("float32"), 1), bits(DataType.parse("int8"), -1)
-    ('3f800000', 'ff')
-    """
-    element = dtype.fill_bytes(dtype.fill_from_json(value))
-    return f"{int.from_bytes(element, sys.byteorder):x}"

@@ -11,6 +11,7 @@ differ in their table of options and in up to four methods:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAl
 
 import numpy as np
 
-from blizzarr.dtypes import DataType
+from blizzarr.dtypes import DataType, Kind
 from blizzarr.errors import MetadataError, Problem
 from blizzarr.problems import MISSING, Problems, describe
 
@@ -27,6 +28,19 @@ if TYPE_CHECKING:
 
 Step: TypeAlias = tuple[Any, ...]
 """One codec as the native engine takes it: its name there, then plain values."""
+
+REAL: Final = (Kind.INTEGER, Kind.FLOAT)
+"""The kinds of real numbers, of NumPy and of ``ml_dtypes``."""
+
+
+def bits(dtype: DataType, value: Any) -> str:
+    """Return a scalar, given as in documents, as the engine takes it: its bits as hexadecimal digits.
+
+    >>> bits(DataType.parse("float32"), 1), bits(DataType.parse("int8"), -1)
+    ('3f800000', 'ff')
+    """
+    element = dtype.fill_bytes(dtype.fill_from_json(value))
+    return f"{int.from_bytes(element, sys.byteorder):x}"
 
 
 class Stage(IntEnum):
@@ -142,13 +156,7 @@ class Codec:
 
     @classmethod
     def option(cls, name: str) -> Option:
-        """Return an option by its name; formats that spell the codec in another way share its values.
-
-        Raises
-        ------
-        StopIteration
-            If the codec has no such option.
-        """
+        """Return an option by its name; formats that spell the codec in another way share its values."""
         return next(option for option in cls.options if option.name == name)
 
     @classmethod
@@ -223,13 +231,7 @@ class Codec:
         return chunk
 
     def step(self, chunk: Chunk) -> Step:
-        """Return the codec as the engine takes it, for chunks of known shape and type.
-
-        Raises
-        ------
-        NotImplementedError
-            If the subclass has only `steps`.
-        """
+        """Return the codec as the engine takes it, for chunks of known shape and type; see `steps`."""
         raise NotImplementedError
 
     def steps(self, chunk: Chunk) -> list[Step]:
@@ -241,13 +243,7 @@ class Codec:
         return None
 
     def filtered(self, filters: Sequence[Codec]) -> Codec:
-        """Return the codec with these filters added before those of its inner chunks.
-
-        Raises
-        ------
-        NotImplementedError
-            If it has no inner chunks.
-        """
+        """Return the codec with these filters added before those of its inner chunks, if it has any."""
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:

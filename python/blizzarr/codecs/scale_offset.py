@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from blizzarr.codecs.cast_value import bits, is_number
-from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
+from blizzarr.codecs.codec import REAL, Chunk, Codec, Option, Stage, Step, bits
 from blizzarr.dtypes import Kind
 from blizzarr.problems import Problems
 
@@ -53,7 +52,7 @@ class ScaleOffsetCodec(Codec):
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:
             return True
-        if not is_number(chunk.dtype):
+        if chunk.dtype.kind not in REAL:
             problems.add(path, "a codec for such elements; this one is for real numbers", str(chunk.dtype))
             return False
         before = len(problems.items)

@@ -17,8 +17,8 @@ from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import resolve
 from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.place import keeps_all_parts
 from blizzarr.stores.requests import complete
-from blizzarr.stores.shared_writes import keeps_all_parts
 
 
 def to_zarr(

@@ -51,11 +51,18 @@ def data_type(name: str) -> DataType | None:
     except (ImportError, AttributeError):
         return None
     kind, swap_unit = ROWS[name]
+    return DataType(name, dtype, kind, swap_unit, limits(dtype, kind, package))
+
+
+def limits(dtype: np.dtype[Any], kind: Kind, package: Any) -> tuple[float, float] | None:
+    """Return the least and the greatest number of a type that this package, NumPy or ``ml_dtypes``, has; or None."""
     if kind is Kind.INTEGER:
         whole = package.iinfo(dtype)
-        return DataType(name, dtype, kind, swap_unit, (int(whole.min), int(whole.max)))
-    real = package.finfo(dtype)
-    return DataType(name, dtype, kind, swap_unit, (float(real.min), float(real.max)))
+        return int(whole.min), int(whole.max)
+    if kind in (Kind.FLOAT, Kind.COMPLEX):
+        real = package.finfo(dtype)
+        return float(real.min), float(real.max)
+    return None
 
 
 def complex_type(name: str, part: DataType) -> DataType:

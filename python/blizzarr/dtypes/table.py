@@ -68,19 +68,9 @@ _ALIASES: Final = {
 }
 
 
-def _limits(dtype: np.dtype[Any], kind: Kind) -> tuple[float, float] | None:
-    if kind is Kind.INTEGER:
-        whole = np.iinfo(dtype)
-        return int(whole.min), int(whole.max)
-    if kind in (Kind.FLOAT, Kind.COMPLEX):
-        real = np.finfo(dtype)
-        return float(real.min), float(real.max)
-    return None
-
-
 def _row(name: str, kind: Kind, swap_unit: int) -> DataType:
     dtype = np.dtype(name)
-    return DataType(name, dtype, kind, swap_unit, _limits(dtype, kind))
+    return DataType(name, dtype, kind, swap_unit, ml.limits(dtype, kind, np))
 
 
 OWN: Final = OpenTable[Any](

@@ -9,6 +9,7 @@ from typing import Any
 
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
+from blizzarr.stores.generation import is_conditional
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
@@ -121,6 +122,23 @@ def is_in_memory(store: Store) -> bool:
         return True
     remote, memory = _file_system_of(behind), sys.modules.get("fsspec.implementations.memory")
     return remote is not None and memory is not None and isinstance(remote[0], memory.MemoryFileSystem)
+
+
+def keeps_all_parts(store: Store) -> bool:
+    """Return whether parts of one chunk or shard are all kept, whichever processes write them at the same time.
+
+    They are in directories, by locks; in object stores with conditional writes; and in the memory of this process,
+    which no other process can write to. In other stores this holds for the threads of one process only.
+
+    >>> keeps_all_parts(MemoryStore()), keeps_all_parts(LocalStore("/tmp", locking="threads"))
+    (True, False)
+    """
+    bare = unwrapped(store)
+    if isinstance(bare, LocalStore):
+        return bare.locking == "required"
+    if isinstance(bare, MappingStore):
+        return type(bare.mapping) is dict
+    return isinstance(bare, MemoryStore) or is_conditional(bare)
 
 
 def is_below(store: Store, path: str, other: Store, above: str) -> bool:

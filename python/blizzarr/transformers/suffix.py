@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from blizzarr.problems import MISSING, Problems, extension, name_path
@@ -102,7 +103,7 @@ class DefaultSuffix(_WithEnding):
         return _Default(self.separator)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that `base` is made once
 class Suffix(_WithEnding):
     """The keys of `base_encoding`, a chunk key encoding as documents have it, and `suffix` behind them."""
 
@@ -113,10 +114,10 @@ class Suffix(_WithEnding):
 
     @classmethod
     def examine(cls, configuration: Mapping[str, Any], path: str, problems: Problems, rank: int | None) -> None:
-        super(Suffix, cls).examine(configuration, path, problems, rank)
+        super().examine(configuration, path, problems, rank)
         base_of(configuration.get("base_encoding", MISSING), f"{path}.configuration.base_encoding", problems, rank)
 
-    @property
+    @cached_property
     def base(self) -> ChunkKeyEncoding:
         base = base_of(self.base_encoding, "base_encoding", Problems(), None)
         assert base is not None, "as it has been examined"

@@ -23,8 +23,8 @@ from blizzarr.group import Group
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
+from blizzarr.stores.place import keeps_all_parts
 from blizzarr.stores.requests import complete
-from blizzarr.stores.shared_writes import keeps_all_parts
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.variables import StoredArray

@@ -10,7 +10,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import MetadataError, UnknownExtensionError
-from blizzarr.transformers.suffix import DefaultSuffix
+from blizzarr.transformers.suffix import DefaultSuffix, Suffix
 
 
 def suffix(base: Any, ending: str = ".tiff") -> dict[str, Any]:
@@ -41,6 +41,13 @@ def test_arrays(base: Any, keys: list[str], scalar: list[str]) -> None:
         assert again.nchunks_initialized == len(expected)
         assert blizzarr.check(store).ok
         assert blizzarr.copy(array, {})[...].tolist() == data.tolist()
+
+
+def test_the_base_is_read_once() -> None:
+    """Each chunk has a key of the base encoding, whose document is not read for each."""
+    encoding = Suffix(".tiff", {"name": "v2"})
+    assert (encoding.encode((1, 2)), encoding.encode((3, 4))) == ("1.2.tiff", "3.4.tiff")
+    assert encoding.base is encoding.base
 
 
 def test_files_that_are_no_chunks() -> None:
