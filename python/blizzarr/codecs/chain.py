@@ -220,7 +220,7 @@ def _runs_with_filters(serializer: Codec) -> bool:
     """Return whether the serializer is a codec of numcodecs that runs in one step with the filters."""
     if not isinstance(serializer, NumcodecsCodec):
         return False
-    from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
+    from blizzarr.codecs.numcodecs.serializers import ArraySerializer
 
     return isinstance(serializer, ArraySerializer)
 

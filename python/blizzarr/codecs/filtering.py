@@ -13,8 +13,8 @@ import numpy as np
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Step
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter
-from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
 from blizzarr.codecs.numcodecs.filter_run import FilterRun
+from blizzarr.codecs.numcodecs.serializers import ArraySerializer
 from blizzarr.codecs.transpose import TransposeCodec
 
 _NATIVE: Final = BytesCodec(sys.byteorder)

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from blizzarr.zarr import abc, api, codecs, core, dtype, errors, registry, storage
+from blizzarr.zarr import abc, api, buffer, codecs, core, dtype, errors, registry, storage
+from blizzarr.zarr.advice import advise, missing
 from blizzarr.zarr.array import Array
 from blizzarr.zarr.awaitable import AsyncArray, AsyncGroup
 from blizzarr.zarr.config import config
@@ -61,7 +62,6 @@ def print_debug_info() -> None:
     print(f"zarr: {__version__} (blizzarr {blizzarr.__version__})\nnumpy: {np.__version__}")
 
 
+advise(abc.codec, abc.store, api.synchronous, buffer, codecs, codecs.numcodecs, dtype, errors, registry, storage)
 if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
     __getattr__ = missing(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Final
 
 _V2: Final = "it was removed in zarr-python 3"
@@ -55,6 +56,12 @@ def missing(module: str) -> Callable[[str], Any]:
         raise AttributeError(f"{text}; {advice}" if advice else text, name=name, obj=sys.modules.get(module))
 
     return get
+
+
+def advise(*modules: ModuleType) -> None:
+    """Have modules raise the error about names that are not there."""
+    for module in modules:
+        vars(module)["__getattr__"] = missing(module.__name__)
 
 
 def missing_attribute(owner: Any, name: str) -> AttributeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -167,9 +167,3 @@ def check_prototype(given: Any) -> None:
             f"expected the default as prototype=, found {given!r:.200}; leave it out, and copy the NumPy array that is "
             "returned to where it is needed"
         )
-
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 
@@ -344,8 +344,3 @@ class _Registry:
 
 
 data_type_registry = _Registry()
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

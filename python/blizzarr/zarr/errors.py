@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from blizzarr import errors
 from blizzarr.formats import detect
@@ -249,9 +249,3 @@ def _reduce(error: Any) -> tuple[Any, ...]:
 
 def _restored(theirs: Any, rebuild: Any, args: tuple[Any, ...]) -> Any:
     return also(rebuild(*args), theirs)
-
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

@@ -8,7 +8,6 @@ import blizzarr
 from blizzarr.codecs import CATALOGUE
 from blizzarr.codecs.numcodecs.library import make
 from blizzarr.codecs.zarr_python import adapted
-from blizzarr.zarr.advice import missing
 from blizzarr.zarr.buffer import Buffer, NDBuffer
 from blizzarr.zarr.codecs.named import CLASSES
 
@@ -56,6 +55,3 @@ def register_codec(key: str, codec_cls: Any, *, qualname: str | None = None) -> 
         _OWN.add(key)
         blizzarr.register_codec(adapted(key, codec_cls, "blizzarr.zarr"))
         CLASSES[key] = codec_cls
-
-
-__getattr__ = missing(__name__)

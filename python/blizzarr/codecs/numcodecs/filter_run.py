@@ -18,8 +18,8 @@ from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec
 from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
-from blizzarr.codecs.numcodecs.array_serializer import ArraySerializer
 from blizzarr.codecs.numcodecs.element_type import in_order, order_of
+from blizzarr.codecs.numcodecs.serializers import ArraySerializer
 from blizzarr.errors import CodecError
 
 

@@ -6,7 +6,7 @@ The codecs of `blizzarr.zarr.codecs` are names and options; the engine does the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from blizzarr.zarr.abc.metadata import Metadata
 
@@ -43,9 +43,3 @@ class ArrayBytesCodec(Codec):
 
 class BytesBytesCodec(Codec):
     """A codec from bytes to bytes, a compressor."""
-
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 
@@ -334,9 +334,3 @@ async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:
         await byte_setter.delete()
     else:
         await byte_setter.set(value)
-
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

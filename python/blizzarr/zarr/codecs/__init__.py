@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from blizzarr.zarr.codecs.named import NamedCodec, codec_from_dict, codec_of_engine
 from blizzarr.zarr.codecs.numcodecs import *  # noqa: F403
 from blizzarr.zarr.codecs.numcodecs import __all__ as _of_numcodecs
@@ -11,8 +9,3 @@ from blizzarr.zarr.codecs.registered import *  # noqa: F403
 from blizzarr.zarr.codecs.registered import __all__ as _registered
 
 __all__ = ["NamedCodec", "codec_from_dict", "codec_of_engine", *_of_numcodecs, *_registered]
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from blizzarr.zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from blizzarr.zarr.codecs.named import CLASSES, NamedCodec
@@ -41,8 +41,3 @@ _CODECS: Final = {label: _codec(kind, label) for kind, labels in _NAMES.items() 
 globals().update(_CODECS)
 
 __all__ = [*_CODECS]
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)

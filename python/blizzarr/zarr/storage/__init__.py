@@ -6,8 +6,6 @@ from `blizzarr.zarr.abc.store.Store` or from `WrapperStore` is called for every 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from blizzarr.zarr.storage.engine_store import EngineStore
 from blizzarr.zarr.storage.store_path import StoreLike, StorePath
 from blizzarr.zarr.storage.stores import FsspecStore, LocalStore, MemoryStore, ObjectStore, ZipStore
@@ -25,8 +23,3 @@ __all__ = [
     "WrapperStore",
     "ZipStore",
 ]
-
-if not TYPE_CHECKING:
-    from blizzarr.zarr.advice import missing
-
-    __getattr__ = missing(__name__)
