@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blizzarr.cli.cluster import SchedulerOption, executor_of
+from blizzarr.cli.cluster import SchedulerOption, ThreadsOption, executor_of
 from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
@@ -61,7 +61,7 @@ def run(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Let warnings and notes count as errors.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many findings of each kind to show for each node.")] = 10,
-    threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    threads: ThreadsOption = 0,
     scheduler: SchedulerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -119,6 +119,6 @@ def show(report: Report, limit: int, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(report.to_dict(), indent=2))
         return
-    from blizzarr.display.findings import report_lines
+    from blizzarr.display.reports import report_lines
 
     print_lines(report_lines(report, limit))

@@ -1,4 +1,4 @@
-"""The option that gives a command's work to a cluster."""
+"""The options that say who does a command's work: threads, or a cluster."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ SchedulerOption: TypeAlias = Annotated[
         "one thread, or --threads, where the command has that.",
     ),
 ]
+
+ThreadsOption: TypeAlias = Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blizzarr.cli.cluster import SchedulerOption, executor_of
+from blizzarr.cli.cluster import SchedulerOption, ThreadsOption, executor_of
 from blizzarr.cli.codecs import (
     CodecOption,
     CopiedChunksOption,
@@ -61,7 +61,7 @@ def run(
     memory: Annotated[
         str | None, typer.Option(help="How much of an array to hold in memory, like 512MB; 128MiB by default.")
     ] = None,
-    threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    threads: ThreadsOption = 0,
     scheduler: SchedulerOption = None,
 ) -> None:
     """Copy an array or a group, as it is or into other chunks, shards, codecs and formats.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blizzarr.cli.cluster import SchedulerOption, executor_of
+from blizzarr.cli.cluster import SchedulerOption, ThreadsOption, executor_of
 from blizzarr.cli.failing import failing
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import Place, complete_path, open_node
@@ -34,7 +34,7 @@ def run(
     limit: Annotated[
         int, typer.Option(min=1, help="How many differences to show for each node, and how many elements.")
     ] = 10,
-    threads: Annotated[int, typer.Option(min=0, help="How many threads to use; 0 means one per core.")] = 0,
+    threads: ThreadsOption = 0,
     scheduler: SchedulerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,14 +49,14 @@ def run(
     from blizzarr import api
     from blizzarr.config import config
 
-    places = [Place.whole(a, "A"), Place.whole(b, "B")]
+    places = Place.whole(a, "A"), Place.whole(b, "B")
     with failing(TROUBLE), executor_of(scheduler) as executor, config.set(threads=threads), Meter("diff") as meter:
         sides = map(open_node, places)
         comparison = api.diff(*sides, rtol=rtol, atol=atol, shown=limit, progress=meter, executor=executor)
     if as_json:
         typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
-        from blizzarr.display.comparison import comparison_lines
+        from blizzarr.display.reports import comparison_lines
 
         print_lines(comparison_lines(comparison, limit))
     if not comparison.same:

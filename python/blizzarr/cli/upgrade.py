@@ -9,6 +9,7 @@ import typer
 
 from blizzarr.cli.cluster import SchedulerOption, executor_of
 from blizzarr.cli.codecs import UpgradeOption
+from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter, duration_text
 from blizzarr.interrupts import INTERRUPTED
@@ -27,7 +28,7 @@ def run(
         typer.Option("--dry-run", "-n", help="Only say what would happen; the exit status is 1 if it cannot be done."),
     ] = False,
     scheduler: SchedulerOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Give a whole hierarchy the metadata of a newer format, in place.
 

@@ -11,7 +11,7 @@ import pytest
 
 import blizzarr
 from blizzarr.checking import Finding, Severity
-from blizzarr.display.findings import findings_tree
+from blizzarr.display.reports import findings_tree
 from blizzarr.errors import BlizzarrError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, ZipStore
 from support import shards

@@ -15,7 +15,7 @@ import pytest
 import blizzarr
 from blizzarr.array.exclusive import exclusive
 from blizzarr.checking import Repair, Report
-from blizzarr.display.findings import repairs_tree
+from blizzarr.display.reports import repairs_tree
 from blizzarr.errors import PathError, ReadOnlyError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store
 from support import shards
