@@ -15,10 +15,11 @@ from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes
 from blizzarr.checking.survey import Survey
 from blizzarr.copying.progress import Record
-from blizzarr.formats import chunk_prefix, chunk_store
+from blizzarr.formats import array_keys, chunk_prefix, chunk_store
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import innermost
 from blizzarr.size_text import count_text
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
@@ -49,17 +50,9 @@ class Owners:
     def __call__(self, key: str) -> str | None:
         directory = key[: key.rfind("/") + 1]
         if directory not in self._known:
-            self._known[directory] = self._look_up(directory)
+            prefix = innermost(key, self._owners)
+            self._known[directory] = None if prefix is None else self._owners[prefix]
         return self._known[directory]
-
-    def _look_up(self, directory: str) -> str | None:
-        end = len(directory)
-        while True:
-            if directory[:end] in self._owners:
-                return self._owners[directory[:end]]
-            if end == 0:
-                return None
-            end = directory.rfind("/", 0, end - 1) + 1
 
 
 @dataclass(slots=True)
@@ -102,7 +95,7 @@ def sort_keys(store: Store, surveyed: Survey, nodes: Nodes, findings: list[Findi
     for path, array in arrays.items():
         made.chunks.setdefault(path, [])
         if array.meta.storage_transformers:
-            for key in chunk_store(store, path, array.meta).list(array.prefix.rstrip("/")):
+            for key in chunk_store(store, path, array.meta).list(array.keys.prefix.rstrip("/")):
                 if key not in nodes.keys and key not in entries and find_owner(key) == path:
                     array.sort(key, made, findings)
     _sort_strays(strays, findings)
@@ -118,7 +111,6 @@ class _Array:
 
     path: str
     meta: ArrayMeta
-    prefix: str
     keys: ArrayKeys
     grid: tuple[int, ...]
     loose: re.Pattern[str]
@@ -128,33 +120,27 @@ class _Array:
 
     @classmethod
     def of(cls, path: str, meta: ArrayMeta) -> _Array:
-        prefix = chunk_prefix(path, meta)
         rank = len(meta.shape)
         return cls(
             path,
             meta,
-            prefix,
-            ArrayKeys.of(prefix, meta.chunk_keys, rank),
+            array_keys(path, meta),
             meta.chunk_grid.shape(meta.shape),
             _loose(meta),
             re.compile(r"c|0" if not rank else rf"(?:c[./]?)?[0-9]+(?:[./][0-9]+){{{rank - 1}}}"),
         )
-
-    def position(self, key: str) -> Position | None:
-        """Return the grid position of the chunk with this key; `None` if it is not a chunk key."""
-        return self.keys.position(key)
 
     def is_inside(self, position: Position) -> bool:
         return all(index < count for index, count in zip(position, self.grid, strict=True))
 
     def is_in_the_way(self, key: str) -> bool:
         """Return whether chunks would be in a directory with the name of this key."""
-        below = (self.position(key + "/0" * count) for count in range(1, len(self.grid) + 1))
+        below = (self.keys.position(key + "/0" * count) for count in range(1, len(self.grid) + 1))
         return any(position is not None and self.is_inside(position) for position in below)
 
     def sort(self, key: str, made: Sorted, findings: list[Finding]) -> None:
         """Add a key of this array to `made`, or a finding about it."""
-        position = self.position(key)
+        position = self.keys.position(key)
         if position is not None:
             if self.is_inside(position):
                 made.chunks.setdefault(self.path, []).append(position)
@@ -164,7 +150,7 @@ class _Array:
             message = f"the array of shape {self.meta.shape} has {counts} chunks"
             findings.append(Finding("outside", f"/{self.path}", message, key=key, chunk=position, repairable=True))
             return
-        name = key[len(self.prefix) :]
+        name = key[len(self.keys.prefix) :]
         if self.loose.fullmatch(name):
             message = f"chunks have keys without zeros in front, like {self.keys.name((0,) * len(self.grid))}"
             findings.append(Finding("chunk-key", f"/{self.path}", message, key=key))
@@ -226,14 +212,18 @@ def _original(store: Store, array: _Array, key: str) -> str | None:
             return None
         wrapped.append(chunks)
         chunks = chunks.store
-    name: str | None = key.removeprefix(array.prefix)
+    name: str | None = key.removeprefix(array.keys.prefix)
     for renaming in reversed(wrapped):
         name = None if name is None else renaming.original(name)
     if name is None or not wrapped:
         return key if not wrapped else None
-    original = array.prefix + name
+    original = array.keys.prefix + name
     # `original` may return a guess.
-    return original if array.position(original) is not None and stored_key(wrapped[0], original, store) == key else None
+    return (
+        original
+        if array.keys.position(original) is not None and stored_key(wrapped[0], original, store) == key
+        else None
+    )
 
 
 def _sort_others(
@@ -249,7 +239,7 @@ def _sort_others(
         path = find_owner(name)
         array = None if path is None else arrays.get(path)
         key = None if array is None else _original(store, array, name)
-        position = None if array is None or key is None else array.position(key)
+        position = None if array is None or key is None else array.keys.position(key)
         if position is not None and array is not None and array.is_inside(position):
             message = f"expected a file, found {what}"
             findings.append(Finding("no-file", f"/{array.path}", message, key=name, chunk=position))

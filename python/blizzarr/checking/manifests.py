@@ -13,14 +13,14 @@ from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
 from blizzarr.distributing import Workers
 from blizzarr.errors import PathError
-from blizzarr.formats import chunk_prefix, node_of
+from blizzarr.formats import array_keys, chunk_prefix, node_of
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import innermost
 from blizzarr.recording.manifest import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.place import is_inside, place_of
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.transformers import ArrayKeys
 
 Arrays: TypeAlias = Mapping[str, ArrayMeta]
 """The metadata of arrays, by path."""
@@ -125,13 +125,11 @@ class _Nodes:
         document = node_of(key)
         if document is not None:
             return Finding(difference.kind, f"/{document}", message, key)
-        ends = (end for end in range(len(key), -1, -1) if end == 0 or key[end - 1] == "/")
-        prefix = next((key[:end] for end in ends if key[:end] in self._arrays), None)
+        prefix = innermost(key, self._arrays)
         if prefix is None:
             return Finding(difference.kind, f"/{self._path}", message, key)
         path = self._arrays[prefix]
-        meta = self._metas[path]
-        chunk = ArrayKeys.of(prefix, meta.chunk_keys, len(meta.shape)).position(key)
+        chunk = array_keys(path, self._metas[path]).position(key)
         return Finding(difference.kind, f"/{path}", message, key, chunk)
 
 

@@ -19,13 +19,12 @@ from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
 from blizzarr.distributing import Workers
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
-from blizzarr.formats import StoredNode, chunk_prefix, chunk_store, lock_key
+from blizzarr.formats import StoredNode, array_keys, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.size_text import count_text
 from blizzarr.stores import Store, check_writable
-from blizzarr.transformers import ArrayKeys
 
 _CHUNKS = ("chunk", "checksum", "inner-chunk", "shard-index")
 
@@ -134,7 +133,7 @@ def _move_outside(
         raise again
     now = None if again is None else again.meta
     chunks = chunk_store(store, path, meta)
-    names = ArrayKeys.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
+    names = array_keys(path, meta)
     for key in keys:
         position = names.position(key)
         same = isinstance(now, ArrayMeta) and now.chunk_grid == meta.chunk_grid and now.chunk_keys == meta.chunk_keys

@@ -26,6 +26,7 @@ from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
 from blizzarr.formats.n5 import arranged, without_blocks
 from blizzarr.formats.nodes import (
+    array_keys,
     children,
     chunk_prefix,
     chunk_store,

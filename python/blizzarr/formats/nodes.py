@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from blizzarr.errors import MetadataError
 from blizzarr.formats.document import Stored
@@ -13,6 +13,9 @@ from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.stores import Store as ChunkStore
+
+if TYPE_CHECKING:
+    from blizzarr.transformers import ArrayKeys
 
 N = TypeVar("N", bound=Node)
 
@@ -80,10 +83,17 @@ def chunk_store(store: ChunkStore, path: str, meta: ArrayMeta) -> ChunkStore:
     """Return the store in which chunks have their original keys: `store` wrapped by the storage transformers."""
     if not meta.storage_transformers:
         return store
-    from blizzarr.transformers import ArrayKeys, wrap
+    from blizzarr.transformers import wrap
 
-    keys = ArrayKeys.of(chunk_prefix(path, meta), meta.chunk_keys, len(meta.shape))
-    return wrap(store, meta.storage_transformers, keys)
+    return wrap(store, meta.storage_transformers, array_keys(path, meta))
+
+
+def array_keys(path: str, meta: ArrayMeta) -> ArrayKeys:
+    """Return the chunk keys of an array, as storage transformers know them."""
+    from blizzarr.transformers import ArrayKeys
+
+    keys = meta.chunk_keys
+    return ArrayKeys(chunk_prefix(path, meta), keys.head, keys.separator, keys.scalar, len(meta.shape))
 
 
 def node_prefixes(path: str, meta: Node) -> tuple[str, ...]:

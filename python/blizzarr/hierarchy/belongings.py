@@ -31,6 +31,7 @@ from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.removal import REMOVAL, Chunks, Removed, chunks_of, read, removal_key, usual
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
+from blizzarr.model.names import innermost
 from blizzarr.stores import Store
 
 PROGRESS = "blizzarr-copy.json"
@@ -210,13 +211,9 @@ def _links(store: Store, prefix: str, keys: Iterable[str]) -> tuple[str, ...]:
 
 def _is_chunk(key: str, patterns: Mapping[str, re.Pattern[str] | None]) -> bool:
     """Return whether a key is that of a chunk of the innermost node above it."""
-    end = len(key)
-    while end > 0:
-        end = key.rfind("/", 0, end - 1) + 1
-        if key[:end] in patterns:
-            pattern = patterns[key[:end]]
-            return pattern is not None and pattern.fullmatch(key[end:]) is not None
-    return False
+    prefix = innermost(key, patterns)
+    pattern = None if prefix is None else patterns[prefix]
+    return pattern is not None and pattern.fullmatch(key, len(prefix or "")) is not None
 
 
 NAMED = 10

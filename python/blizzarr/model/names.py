@@ -5,7 +5,7 @@ A path is the names from the root joined by ``/``, without a leading or trailing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from blizzarr.errors import PathError
 
@@ -74,6 +74,20 @@ def ancestors(path: str) -> list[str]:
     """
     names = path.split("/") if path else []
     return ["/".join(names[:depth]) for depth in range(len(names))]
+
+
+def innermost(key: str, prefixes: Container[str]) -> str | None:
+    """Return the longest of these prefixes, which are empty or end with a slash, that a key has; None if it has none.
+
+    >>> innermost("a/b/c", {"", "a/"}), innermost("a/b/c", {"b/"})
+    ('a/', None)
+    """
+    end = len(key)
+    while end > 0:
+        end = key.rfind("/", 0, end - 1) + 1
+        if key[:end] in prefixes:
+            return key[:end]
+    return None
 
 
 def join(path: str, name: str) -> str:

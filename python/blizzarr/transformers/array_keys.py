@@ -4,18 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Protocol
-
-
-class Encoding(Protocol):
-    """The attributes that `ArrayKeys.of` needs of a chunk key encoding, like `blizzarr.model.ChunkKeys`."""
-
-    @property
-    def separator(self) -> str: ...
-    @property
-    def head(self) -> str: ...
-    @property
-    def scalar(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +29,6 @@ class ArrayKeys:
     scalar: str
     """The name of the only chunk of an array without dimensions."""
     rank: int
-
-    @classmethod
-    def of(cls, prefix: str, encoding: Encoding, rank: int) -> ArrayKeys:
-        """Return the keys of an array with this chunk key encoding."""
-        return cls(prefix, encoding.head, encoding.separator, encoding.scalar, rank)
 
     def name(self, position: tuple[int, ...]) -> str:
         """Return the name of a chunk: its key without the prefix."""

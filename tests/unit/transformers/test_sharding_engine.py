@@ -78,7 +78,7 @@ def test_both_write_the_same_shards(case: int, encoding: str, dtype: str) -> Non
     for inner in (plain, engine):
         inner.delete(f"{PATH}/zarr.json")
     transformers = [ShardingTransformer(numbers) for numbers in counts]
-    array_keys = ArrayKeys.of(PATH + "/", keys, len(shape))
+    array_keys = ArrayKeys(PATH + "/", keys.head, keys.separator, keys.scalar, len(shape))
     store = wrap(ours, transformers, array_keys)
     for key in reversed(plain.list()):
         store.set(key, plain.get(key) or b"")
@@ -100,7 +100,7 @@ def test_changes_by_either_are_seen_by_the_other(name: str, tmp_path: Any) -> No
     inner.has_documents = False
     inner.set(f"{PATH}/zarr.json", b"{}")
     z = array(inner, (12, 12), "int32", *folded((2, 2), [(3, 2)], ["bytes"]), keys)
-    store = ShardingTransformer((3, 2)).wrap(inner, ArrayKeys.of(PATH + "/", keys, 2))
+    store = ShardingTransformer((3, 2)).wrap(inner, ArrayKeys(PATH + "/", keys.head, keys.separator, keys.scalar, 2))
     expected = np.zeros((12, 12), "int32")
     rng = np.random.default_rng(1)
     for turn in range(60):
