@@ -51,7 +51,6 @@ class ArrayWithoutData(Array):
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
-        """The names of the axes; None if they have none."""
         names = self._document.get("dimension_names")
         return names_in(self.attrs, len(self._shape)) if names is None else tuple(names)
 

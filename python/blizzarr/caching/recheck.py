@@ -12,8 +12,6 @@ from typing import Literal, TypeAlias
 class Since:
     """Use entries without another check if they were checked at this moment or later.
 
-    Examples
-    --------
     >>> Since.now().seconds > Since(0.0).seconds
     True
     """

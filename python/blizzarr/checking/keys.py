@@ -219,11 +219,8 @@ def _original(store: Store, array: _Array, key: str) -> str | None:
         return key if not wrapped else None
     original = array.keys.prefix + name
     # `original` may return a guess.
-    return (
-        original
-        if array.keys.position(original) is not None and stored_key(wrapped[0], original, store) == key
-        else None
-    )
+    is_chunk = array.keys.position(original) is not None
+    return original if is_chunk and stored_key(wrapped[0], original, store) == key else None
 
 
 def _sort_others(

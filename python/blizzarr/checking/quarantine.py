@@ -31,15 +31,10 @@ def is_kept(key: str) -> bool:
 class Quarantine:
     """A store for the values that a repair replaces, under their keys, below the date and time of the repair.
 
-    Parameters
-    ----------
-    store
-        The store that is repaired.
-    where
-        The store to keep them in; by default, for a directory ``data.zarr``, its sibling ``data.zarr.quarantine``.
+    - `store`: the store that is repaired.
+    - `where`: the store to keep them in; by default, for a directory ``data.zarr``, its sibling
+      ``data.zarr.quarantine``.
 
-    Examples
-    --------
     >>> from blizzarr.stores import MemoryStore
     >>> kept = MemoryStore()
     >>> place = Quarantine(MemoryStore(), kept).keep("a/c/0", b"damaged")

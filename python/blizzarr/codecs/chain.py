@@ -32,8 +32,6 @@ MAX_DEPTH: Final = 16
 class CodecChain:
     """The codecs of an array or of a shard's inner chunks, complete and in order.
 
-    Examples
-    --------
     >>> chain = CodecChain.from_list(["bytes", {"name": "gzip", "configuration": {"level": 1}}], "uint16", (4,))
     >>> [codec.name for codec in chain.all]
     ['bytes', 'gzip']
@@ -57,12 +55,7 @@ class CodecChain:
     ) -> CodecChain | None:
         """Return the chain that a document lists, checked for chunks of this type and shape as far as they are known.
 
-        With `problems`, problems are added there and the result is None.
-
-        Raises
-        ------
-        MetadataError
-            Without `problems`: all problems of the list.
+        With `problems`, problems are added there and the result is None. Without, raise `MetadataError` with all.
         """
         if type(value) is list and dtype is not None and chunk_shape is not None:
             # Remembered, because the arrays of a hierarchy mostly have the same codecs.

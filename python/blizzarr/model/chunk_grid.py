@@ -143,8 +143,6 @@ class ChunkGrid(ABC):
 class RegularGrid(ChunkGrid):
     """A grid of chunks of one shape, aligned at the origin; the last ones extend beyond the array, or end with it.
 
-    Examples
-    --------
     >>> grid = RegularGrid((5, 20, 400))
     >>> grid.shape((10, 200, 3000))
     (2, 10, 8)
@@ -209,8 +207,6 @@ class RegularBoundedGrid(RegularGrid):
 
     Specification: https://chunkgrid.zarrs.dev/regular_bounded
 
-    Examples
-    --------
     >>> RegularBoundedGrid((5, 20)).inside((3, 50))
     (3, 20)
     """

@@ -34,8 +34,6 @@ INDEX: Final = "(?:0|[1-9][0-9]{0,99})"
 class ChunkKeys:
     """A chunk key encoding with its separator.
 
-    Examples
-    --------
     >>> ChunkKeys.default().key((1, 23, 45))
     'c/1/23/45'
     >>> ChunkKeys.v2().key((1, 23, 45))
@@ -85,8 +83,6 @@ class ChunkKeys:
         """Return the indices of the chunk with this key, in an array of `rank` dimensions; None if there is no such
         chunk.
 
-        Examples
-        --------
         >>> ChunkKeys.default().position("c/1/23", 2), ChunkKeys.default().position("c/1/023", 2)
         ((1, 23), None)
         """

@@ -25,15 +25,9 @@ class Edges:
 
     A million chunks of two lengths in turn take a million runs, and as many chunks of one length take a single one.
 
-    Parameters
-    ----------
-    runs
-        Pairs of a length and how many chunks in a row have it; both are at least 1.
-    is_open
-        True if chunks of the last length follow without end.
+    - `runs`: pairs of a length and how many chunks in a row have it; both are at least 1.
+    - `is_open`: true if chunks of the last length follow without end.
 
-    Examples
-    --------
     >>> edges = Edges([(10, 3), (5, 1)])
     >>> edges.count(35), edges.count(12), edges.locate(31), edges.start(3), edges.length(3), edges.stop
     (4, 2, (3, 1), 30, 5, 35)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 class GroupMeta:
     """A group: its attributes, and perhaps the metadata of everything below it.
 
-    Examples
-    --------
     >>> GroupMeta({"title": "brain"}).attributes["title"]
     'brain'
     """

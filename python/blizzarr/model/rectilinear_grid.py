@@ -30,8 +30,6 @@ class RectilinearGrid(ChunkGrid):
     more chunk, as long as what its chunks do not cover; if that is a shard, it is as long as it takes to hold whole
     chunks. No chunk ever changes its length, and none is removed from the grid when the array shrinks.
 
-    Examples
-    --------
     >>> grid = RectilinearGrid((Edges([(10, 1), (20, 1), (30, 1)]), Edges.even(5)))
     >>> grid.shape((60, 12)), grid.locate((35, 7)), grid.lengths
     ((3, 3), ((2, 1), (5, 2)), ((10, 20, 30), 5))
