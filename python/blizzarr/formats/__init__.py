@@ -27,7 +27,6 @@ from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, 
 from blizzarr.formats.n5 import arranged, without_blocks
 from blizzarr.formats.nodes import (
     array_keys,
-    children,
     chunk_prefix,
     chunk_store,
     document_keys,

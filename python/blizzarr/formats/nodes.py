@@ -1,14 +1,13 @@
-"""Functions for nodes of any format: documents, keys, children."""
+"""Functions for nodes of any format: documents, keys, chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from blizzarr.errors import MetadataError
 from blizzarr.formats.document import Stored
-from blizzarr.formats.finding import below
-from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
+from blizzarr.formats.format import Format, Node, StoredNode
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v3_resized import resized
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -109,8 +108,3 @@ def node_of(key: str, forms: Iterable[Format] | None = None) -> str | None:
     newest = next(iter(FORMATS.values()))
     paths = (form.node_of(key) for form in forms or relatives(newest, ""))
     return next((path for path in paths if path is not None), None)
-
-
-def children(store: Store, path: str, meta: GroupMeta) -> Iterator[Child]:
-    """Yield the nodes directly below a group by name, including those that cannot be read."""
-    yield from below(store, [(path, meta)])[0]

@@ -68,16 +68,17 @@ def test_read_and_write() -> None:
 def test_children() -> None:
     """Z-9: members by listing one level; folders that are no nodes are not members."""
     store = a_hierarchy()
-    assert [(child.name, type(child.meta)) for child in formats.children(store, "", GroupMeta())] == [("g", GroupMeta)]
-    assert [(child.name, type(child.meta)) for child in formats.children(store, "g", GroupMeta())] == [("x", ArrayMeta)]
-    assert list(formats.children(store, "g/x", GroupMeta())) == []
+    root, g, x = formats.below(store, [(path, GroupMeta()) for path in ("", "g", "g/x")])
+    assert [(child.name, type(child.meta)) for child in root] == [("g", GroupMeta)]
+    assert [(child.name, type(child.meta)) for child in g] == [("x", ArrayMeta)]
+    assert x == []
 
 
 def test_a_damaged_child_hides_no_other() -> None:
     """rows 53 and 65: it is named, with its error; the others are there."""
     store = a_hierarchy()
     store.set("g/bad/zarr.json", b"{")
-    bad, good = formats.children(store, "g", GroupMeta())
+    bad, good = formats.below(store, [("g", GroupMeta())])[0]
     assert (bad.name, bad.meta, type(bad.error)) == ("bad", None, MetadataError)
     assert (good.name, good.error) == ("x", None)
     assert "g/bad/zarr.json" in str(bad.error)
@@ -87,7 +88,7 @@ def test_names_that_may_not_be_are_not_listed() -> None:
     """F-7: names that mean another place are no children; v2 has some that v3 reserves."""
     store = a_hierarchy()
     store.set("__x/.zgroup", b'{"zarr_format": 2}')
-    assert [child.name for child in formats.children(store, "", GroupMeta())] == ["__x", "g"]
+    assert [child.name for child in formats.below(store, [("", GroupMeta())])[0]] == ["__x", "g"]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,6 @@ from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import Kind
 from blizzarr.problems import Problems
 
-TOKEN_BYTES = 8
-"""The bytes of an element in the engine."""
 MAX_CHUNK_BYTES = 2**31 - 1
 """The most bytes of a chunk of objects before compression; its size does not follow from its shape."""
 
