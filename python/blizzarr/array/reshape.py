@@ -28,11 +28,11 @@ from blizzarr.dtypes.elements import as_elements
 from blizzarr.equality import differing
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, encode_resized, lock_key, stored_document
-from blizzarr.formats.shapes import array_shape
 from blizzarr.hierarchy.changing import changing
 from blizzarr.hierarchy.documents import revise
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
+from blizzarr.model.shapes import array_shape
 from blizzarr.problems import Problems
 from blizzarr.stores import MappingStore, Store, check_writable
 from blizzarr.stores.impossible_keys import refuses_beyond
