@@ -70,8 +70,8 @@ def run(
         with file:
             _write(region, form, file)
     except BaseException:
-        # Nobody should take a part for the whole. A device, like /dev/full, stays.
-        if output.is_file():
+        # A partial file must not be mistaken for a complete one. Devices and links, like /dev/stdout, stay.
+        if output.is_file() and not output.is_symlink():
             output.unlink()
         raise
 

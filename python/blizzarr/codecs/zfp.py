@@ -156,7 +156,13 @@ class ZfpCodec(Codec):
         return chunk._replace(shape=None)
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        """Return the codec as the engine takes it; raise `UnknownExtensionError` if zfpy is not installed."""
+        """Return the codec as the engine takes it.
+
+        Raises
+        ------
+        UnknownExtensionError
+            zfpy is not installed.
+        """
         try:
             zfpy = import_module("zfpy")
         except ImportError as missing:

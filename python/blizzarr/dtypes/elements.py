@@ -35,7 +35,7 @@ def as_elements(value: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         return optional.of_masked(value, dtype)
     if dtype.names != ("real", "imag"):
         if isinstance(value, np.generic):
-            # In assignments, NumPy refuses a NaN or a time among integers, of which `asarray` makes some number.
+            # In assignments, NumPy refuses a NaN or a time among signed integers, of which `asarray` makes some number.
             element = np.empty((), dtype)
             element[()] = value
             return element

@@ -38,6 +38,9 @@ from blizzarr.stores.requests import each, is_remote
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 
+_SEARCHES: Final = (draft.search,)
+"""Search functions ``(store, paths) -> list`` of formats with nodes that have no document at a known key."""
+
 
 def get_many(store: Store, keys: Sequence[str]) -> list[Any]:
     """Return the values under many keys, `None` for missing ones, in one request if the store has `get_many`."""
@@ -122,8 +125,9 @@ def find_many(
         # Where the format of a node has no entry document, the nodes around it have none either.
         and not any(isinstance(one, StoredNode) and format_of(one.meta).entry_key is None for one in results)
     ):
-        for number, other in zip(open_, draft.search(store, [paths[number] for number in open_]), strict=True):
-            results[number] = other
+        for search in _SEARCHES:
+            for number, other in zip(open_, search(store, [paths[number] for number in open_]), strict=True):
+                results[number] = results[number] or other
     return results
 
 
@@ -202,7 +206,9 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
         if getattr(store, "native", None) is None:
             node, known = _find_far(store, path, form)
         else:
-            node = find_one(store, path, None if form is None else (form,))
+            node = find_one(store, path, FORMATS.values() if form is None else (form,))
+            if node is None and form is None:
+                node = _search(store, path)
     except MetadataError as error:
         # The key of a document at the root does not tell which hierarchy it belongs to.
         error.store = error.store or str(store)
@@ -233,21 +239,45 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
 
 def find_again(store: Store, path: str) -> StoredNode | None:
     """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
-    return _find_far(store, path, None)[0] if getattr(store, "native", None) is None else find_one(store, path)
+    if getattr(store, "native", None) is None:
+        return _find_far(store, path, None)[0]
+    return find_one(store, path, FORMATS.values()) or _search(store, path)
 
 
-def find_one(store: Store, path: str, forms: Iterable[Format] | None = None) -> StoredNode | None:
-    """Return the node at a path, asking for the documents of one format after the other; see `find_many`.
+def _search(store: Store, path: str) -> StoredNode | None:
+    """Return the node at a path that has no document at a known key."""
+    for search in _SEARCHES:
+        (result,) = search(store, [path])
+        if isinstance(result, BlizzarrError):
+            raise result
+        if result is not None:
+            return result
+    return None
+
+
+def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | None:
+    """Return the node at a path, asking for the documents of one format after the other.
+
+    No warnings are issued, as by `find_many`.
 
     Raise `MetadataError` if the documents do not conform.
     """
-    return _raised(find_many(store, (path,), forms)[0])
-
-
-def _raised(result: StoredNode | BlizzarrError | None) -> StoredNode | None:
-    if isinstance(result, BlizzarrError):
-        raise result
-    return result
+    entries: dict[str, Any] = {}
+    for wanted in forms:
+        keys = wanted.document_keys(path)
+        documents = {}
+        for key, value in zip(keys, get_many(store, keys), strict=True):
+            if value is not None:
+                documents[key] = value if type(value) is bytes else bytes(value)
+        if not documents:
+            continue
+        given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents
+        node = _decode(wanted, path, given, documents)
+        if node is not None:
+            if node.meta.format == "v2" and v2_separator.lacks_separator(node.meta):
+                node = node._replace(meta=v2_separator.with_separator(store, path, node.meta))
+            return node
+    return None
 
 
 def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
@@ -260,7 +290,10 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode 
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
-    return _raised(find_many(store, (path,), None if form is None else forms, known=known)[0]), known
+    result = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    if isinstance(result, BlizzarrError):
+        raise result
+    return result, known
 
 
 def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> dict[str, bytes]:

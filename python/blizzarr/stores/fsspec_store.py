@@ -154,7 +154,7 @@ class FsspecStore(BaseStore):
         with failures("delete", key, self):
             try:
                 self.fs.rm_file(self._path(key))
-            except FileNotFoundError:
+            except (*_NO_DIRECTORY, IsADirectoryError):
                 return
             finally:
                 value_changed(self, key)

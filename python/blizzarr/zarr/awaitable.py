@@ -33,6 +33,12 @@ _ITERATED: Final = (
 )
 """The methods that return asynchronous iterators."""
 
+_READING: Final = (
+    *("open", "load", "get", "contains", "tree", "info"),
+    *("nchunks", "nshards", "nbytes", "nmembers", "<lambda>"),
+)
+"""How the names of functions begin that change nothing, or, as `open` does, make what is empty."""
+
 
 class _View:
     """A view of an array or a group."""
@@ -154,15 +160,19 @@ class AsyncVIndex(AsyncOIndex):
 def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function to be awaited: it runs in a thread; nodes that it takes and returns are views.
 
+    Whoever is cancelled waits for the end, unless the function only reads.
+
     >>> import asyncio
     >>> asyncio.run(awaitable(len)("abc"))
     3
     """
+    reads = getattr(function, "__name__", "").strip("_").startswith(_READING)
+    run = in_thread if reads else in_thread_to_the_end
 
     @wraps(function, updated=())
     async def call(*args: Any, **named: Any) -> Any:
         given = {name: as_sync(value) for name, value in named.items()}
-        return as_async(await in_thread_to_the_end(function, *map(as_sync, args), **given))
+        return as_async(await run(function, *map(as_sync, args), **given))
 
     return call
 

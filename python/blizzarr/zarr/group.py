@@ -29,7 +29,7 @@ from blizzarr.zarr.likes import like_options
 from blizzarr.zarr.metadata import GroupMetadata
 from blizzarr.zarr.node import Node, creating, described
 from blizzarr.zarr.storage.store_path import StorePath, engine_place, join_paths, normalize_path
-from blizzarr.zarr.sync import in_thread, sync
+from blizzarr.zarr.sync import in_thread_to_the_end, sync
 from blizzarr.zarr.tree import TreeRepr
 
 
@@ -392,7 +392,7 @@ class Group(Node):
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
         """Replace all attributes, as zarr-python does, and return the group."""
-        await in_thread(self.attrs.put, new_attributes)
+        await in_thread_to_the_end(self.attrs.put, new_attributes)
         return self
 
     def move(self, source: str, dest: str) -> None:

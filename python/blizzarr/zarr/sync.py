@@ -48,13 +48,17 @@ async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:
 
 
 async def in_thread_to_the_end(function: Callable[..., T], *args: Any, **named: Any) -> T:
-    """Do the same; whoever is cancelled waits for the end: a write goes on, and would undo what is written next."""
+    """Run a function that changes something in a thread; whoever is cancelled waits for its end.
+
+    The change goes on, and would undo what is written next. A second cancellation does not wait.
+    """
     running = asyncio.ensure_future(asyncio.to_thread(function, *args, **named))
+    # If nobody is there any more to see its error, the loop should not report it.
+    running.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         await asyncio.wait([running])
     except asyncio.CancelledError:
         await asyncio.wait([running])
-        running.exception()  # nobody else asks for it
         raise
     return running.result()
 

@@ -408,6 +408,10 @@ def test_a_file_that_would_be_cut_is_removed(run: Run, data: Path) -> None:
     chunk.write_bytes(b"damaged")
     assert run("cat", "data.zarr/series", "-o", "series.npy").code == 1
     assert not Path("series.npy").exists()
+    # Like /dev/stdout.
+    Path("link").symlink_to("series.npy")
+    assert run("cat", "data.zarr/series", "-o", "link").code == 1
+    assert Path("link").is_symlink()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -99,6 +99,11 @@ def test_what_is_in_the_way_of_a_value_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NodeNotFoundError):
         blizzarr.open(store, path="c/1/x", mode="r")
     assert array[2:].tolist() == [3, 4]
+    # Nothing is there that could be deleted.
+    for key in ("c/0", "c/1/x"):
+        store.delete(key)
+    array.resize(0)
+    assert (array.shape, store.get("c/1")) == ((0,), None)
 
 
 def test_a_whole_value_for_a_range_is_no_part() -> None:

@@ -64,6 +64,17 @@ def test_a_writer_is_told_that_its_file_is_gone(
     assert untold == [ConflictError]
 
 
+def test_a_file_that_is_renamed_gets_what_is_written(tmp_path: Path) -> None:
+    """A directory that a run renames at its end takes its file along."""
+    (tmp_path / "run").mkdir()
+    array = blizzarr.create_array(tmp_path / "run/x.zip", data=np.arange(4), chunks=2)
+    array.store.flush()
+    array[:2] = 7
+    (tmp_path / "run").rename(tmp_path / "done")
+    array.store.close()
+    assert blizzarr.load(tmp_path / "done/x.zip").tolist() == [7, 7, 2, 3]
+
+
 def test_the_longest_name(tmp_path: Path) -> None:
     """A file that is to be replaced has another name for a moment, which may not be longer."""
     path = tmp_path / f"{'ü' * 125}a.zip"

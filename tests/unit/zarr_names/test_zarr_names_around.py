@@ -235,6 +235,29 @@ def test_who_is_cancelled_waits_for_a_write_that_has_begun(call: Callable[[Any],
     assert 7 in array[:]
 
 
+def test_what_only_reads_is_not_waited_for() -> None:
+    go_on = threading.Event()
+
+    class Slow(dict[str, bytes]):
+        def __getitem__(self, key: str) -> bytes:
+            assert go_on.wait(60)
+            return super().__getitem__(key)
+
+    stored: dict[str, bytes] = {}
+    blizzarr.create_array(stored, data=np.arange(2))
+    slow = Slow(stored)
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(zarr.api.asynchronous.open_array(store=slow, mode="r"))
+        await asyncio.wait([task], timeout=0.1)
+        task.cancel()
+        await asyncio.wait([task], timeout=60)
+        go_on.set()
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
 def test_views_are_awaited() -> None:
     async def use() -> Any:
         root = await zarr.api.asynchronous.open_group(store={}, mode="w")

@@ -133,12 +133,13 @@ class Archive:
     def flush(self) -> None:
         """Write the directory of all entries and publish the file. One caller at a time.
 
-        Raise `ConflictError` if another file is at the path by now, or none.
+        Raise `ConflictError` if the file was removed: what is written to it could not be read again. If it was renamed,
+        the values are in it under its new name.
         """
         if not self._changed or self._writer != os.getpid():
             return
         file = self._opened()
-        if self._new is None and not self.is_current:
+        if self._new is None and not file.has_name:
             reason = "the file was removed or replaced while this store had it open; copy the values into another file"
             raise ConflictError(reason, store=str(self.path))
         file.append(pack_directory(self.entries.values(), file.size))
@@ -258,6 +259,8 @@ class Archive:
 
 
 _numbers = itertools.count()
+_LONGEST_STEM = 200
+"""The bytes that a name may have so that a temporary one can be made of it."""
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 """The errors of systems and file systems that have no files without a name."""
 
@@ -318,5 +321,7 @@ class NewFile:
             os.close(folder)
 
     def _temporary_name(self) -> Path:
-        # As long as it may be, also where the name of the file is.
-        return self.path.with_name(f"{self.path.name[:50]}.{os.getpid():x}-{next(_numbers)}.partial")
+        name = self.path.name
+        if len(os.fsencode(name)) > _LONGEST_STEM:
+            name = name[:50]
+        return self.path.with_name(f"{name}.{os.getpid():x}-{next(_numbers)}.partial")

@@ -61,6 +61,11 @@ class AppendFile:
             and self._modified in (None, status.st_mtime_ns)
         )
 
+    @property
+    def has_name(self) -> bool:
+        """True if the file can be opened by some name, at its path or elsewhere."""
+        return os.fstat(self._descriptor).st_nlink > 0
+
     def read_at(self, offset: int, length: int) -> bytes:
         """Read up to `length` bytes from `offset` on; fewer at the end of the file.
 

@@ -11,14 +11,14 @@ from typing import Any
 from blizzarr.zarr import functions
 from blizzarr.zarr.advice import missing
 from blizzarr.zarr.awaitable import as_async, awaitable
-from blizzarr.zarr.sync import in_thread
+from blizzarr.zarr.sync import in_thread_to_the_end
 
 __all__ = [*functions.__all__]
 
 
 async def create_hierarchy(**named: Any) -> AsyncIterator[tuple[str, Any]]:
     """Create arrays and groups from their metadata; see ``zarr.create_hierarchy``."""
-    for path, node in await in_thread(lambda: list(functions.create_hierarchy(**named))):
+    for path, node in await in_thread_to_the_end(lambda: list(functions.create_hierarchy(**named))):
         yield path, as_async(node)
 
 

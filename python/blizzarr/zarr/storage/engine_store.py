@@ -15,7 +15,7 @@ from blizzarr.stores.keys import check_key
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 from blizzarr.zarr.buffer import Buffer, BufferPrototype, check_prototype
-from blizzarr.zarr.sync import in_thread
+from blizzarr.zarr.sync import in_thread, in_thread_to_the_end
 
 T = TypeVar("T")
 
@@ -147,7 +147,8 @@ class EngineStore(Store):
 
     async def _call(self, function: Callable[..., T], *args: Any, **named: Any) -> T:
         if getattr(self.engine, "remote", False):
-            return await in_thread(function, *args, **named)
+            changes = function.__name__.startswith(("set", "delete"))
+            return await (in_thread_to_the_end if changes else in_thread)(function, *args, **named)
         return function(*args, **named)
 
     def __eq__(self, other: object) -> bool:
