@@ -167,6 +167,10 @@ def append(
                 adopt(stored, None)
                 return stored
             new, region = _longer(old, axis, added.shape[axis])
+            # Elements may be written before the document, which cannot have every shape.
+            problems = Problems()
+            array_shape(list(new), "shape", problems)
+            problems.raise_any()
             longer = binding.resized(new, stored.with_shape(new).chunk_grid)
             if grows_first:
                 try:
@@ -223,14 +227,8 @@ def _append_unchanged(
 
 
 def _longer(shape: tuple[int, ...], axis: int, count: int) -> tuple[tuple[int, ...], Axes]:
-    """Return the shape with so many more elements along an axis, and the region of those, as the engine takes it.
-
-    Raise `MetadataError` if no document may have that shape: elements are written before the document.
-    """
+    """Return the shape with so many more elements along an axis, and the region of those, as the engine takes it."""
     new = (*shape[:axis], shape[axis] + count, *shape[axis + 1 :])
-    problems = Problems()
-    array_shape(list(new), "shape", problems)
-    problems.raise_any()
     return new, tuple((dim, shape[axis] if dim == axis else 0, 1) for dim in range(len(shape)))
 
 

@@ -11,6 +11,7 @@ import time
 import types
 import weakref
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -255,8 +256,7 @@ class Future(Generic[T]):
             return self.result()
         import asyncio
 
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[T] = loop.create_future()
+        waiting: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
         def tell() -> None:
             if waiting.done():
@@ -269,8 +269,7 @@ class Future(Generic[T]):
                 waiting.cancel()
 
         waiting.add_done_callback(lambda _: self.cancel())
-        self.force()
-        self.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
+        tell_loop(self, tell)
         return (yield from waiting)
 
     def __repr__(self) -> str:
@@ -363,6 +362,21 @@ def run(future: Future[Any]) -> bool:
         else:
             future._settle(_RESULT, value)
     return True
+
+
+def tell_loop(future: Future[Any], tell: Callable[[], None]) -> None:
+    """Begin the work of a future, and have the running event loop call `tell` when the future is done."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+
+    def done(_: object) -> None:
+        # Nobody waits any more where the loop has been closed.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell)
+
+    future.force()
+    future.add_done_callback(done)
 
 
 def drop(future: Future[Any]) -> bool:

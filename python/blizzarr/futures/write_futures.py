@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
-from blizzarr.futures.future import Future, drop
+from blizzarr.futures.future import Future, drop, tell_loop
 
 if TYPE_CHECKING:
     import asyncio
@@ -83,15 +83,13 @@ def _end_of(future: Future[None]) -> asyncio.Future[None]:
     """Return a future of the running event loop that is done, without a result, when the other one is."""
     import asyncio
 
-    loop = asyncio.get_running_loop()
-    end: asyncio.Future[None] = loop.create_future()
+    end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def tell() -> None:
         if not end.done():
             end.set_result(None)
 
-    future.force()
-    future.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
+    tell_loop(future, tell)
     return end
 
 

@@ -238,15 +238,12 @@ class FsspecStore(BaseStore):
                     raise
                 # Some fail where a range begins behind the end, or, counted from the end, before the beginning. It may
                 # be there now: others replace values meanwhile.
-                return self._cut(key, span)
+                whole = self._get(key, Span(0, None))
+                return None if whole is None else slice_ranges(whole, [(span.start, span.length)])[0]
             value = value if isinstance(value, bytes) else memoryview(value).cast("B")
             # Web servers without ranges send the whole value.
             is_whole = span.start > 0 and span.length is not None and len(value) > span.length
-            return self._cut(key, span) if is_whole else value
-
-    def _cut(self, key: str, span: Span) -> Value | None:
-        whole = self._get(key, Span(0, None))
-        return None if whole is None else slice_ranges(whole, [(span.start, span.length)])[0]
+            return slice_ranges(value, [(span.start, span.length)])[0] if is_whole else value
 
     def _path(self, key: str) -> str:
         return f"{self._above}{key}"

@@ -18,9 +18,6 @@ from blizzarr.tensorstore.driver import Chunk, Driver, Shared
 
 T = TypeVar("T")
 
-_POOL: Final[weakref.WeakValueDictionary[str, CachePool]] = weakref.WeakValueDictionary()
-"""The pool that all reads in flight share, by an empty name; none as long as none of them shares anything."""
-
 KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
 
@@ -67,7 +64,7 @@ class InFlight:
     def _share(self) -> Shared:
         shared = self._shared
         if shared is None:
-            pool: Any = _POOL.setdefault("", CachePool(KEPT_BYTES))
+            pool: Any = _pool()
             # All at once: other threads find all of it, or nothing.
             shared = self._shared = {"pool": pool, "hasty": pool.native.hasty(), "recheck": True, "arrays": {}}
         return shared
@@ -93,6 +90,19 @@ def kept_chunks(driver: Driver, form: Form) -> set[Chunk]:
     """Return the chunks that a read decodes; none if they are too large to be kept."""
     chunks = driver.decoded(form)
     return chunks if sum([length for _, _, length in chunks]) <= KEPT_BYTES else set()
+
+
+_last: weakref.ref[CachePool] | None = None
+
+
+def _pool() -> CachePool:
+    """Return the pool that all reads in flight share."""
+    global _last
+    result = None if _last is None else _last()
+    if result is None:
+        result = CachePool(KEPT_BYTES)
+        _last = weakref.ref(result)
+    return result
 
 
 def in_flight(driver: Driver, form: Form, work: Callable[[Shared | None], T]) -> Future[T]:

@@ -26,7 +26,8 @@ from blizzarr.indexing.form import Form
 from blizzarr.spec.dtype import DTypeLike, as_dtype, element_dtype
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec import Spec
-from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, fitted
+from blizzarr.tensorstore.casting import cast_driver
+from blizzarr.tensorstore.conversion import as_source, copy_view, fitted
 from blizzarr.tensorstore.driver import Driver, Shared, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.facts import StorageStatistics as Statistics
 from blizzarr.tensorstore.facts import StoreFacts, driver_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.zarr.buffer import check_prototype
@@ -33,10 +33,7 @@ _ITERATED: Final = (
 )
 """The methods that return asynchronous iterators."""
 
-_READING: Final = (
-    *("open", "load", "get", "contains", "tree", "info"),
-    *("nchunks", "nshards", "nbytes", "nmembers", "<lambda>"),
-)
+_READING: Final = ("open", "load", "get", "contains", "tree", "info", "nchunks", "nshards", "nbytes", "nmembers")
 """How the names of functions begin that change nothing, or, as `open` does, make what is empty."""
 
 
@@ -72,7 +69,7 @@ class _View:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in _CALLED:
-            return awaitable(lambda: getattr(self.node, name))
+            return partial(in_thread, getattr, self.node, name)
         value = getattr(self.node, name)
         return awaitable(value) if callable(value) and not isinstance(value, type) else as_async(value)
 

@@ -83,7 +83,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> _Pools:
             noted.made.append((weakref.ref(self), self.native))
 
     monkeypatch.setattr(in_flight, "CachePool", Noted)
-    monkeypatch.setattr(in_flight, "_POOL", weakref.WeakValueDictionary())
+    monkeypatch.setattr(in_flight, "_last", None)
     return noted
 
 

@@ -26,9 +26,11 @@ _FACES: weakref.WeakValueDictionary[int, EngineStore] = weakref.WeakValueDiction
 def _asynchronous(name: str) -> Any:
     """Return the method to be awaited for one whose name ends in ``_sync``."""
 
+    run = in_thread_to_the_end if name.startswith(("set", "delete")) else in_thread
+
     @wraps(getattr(Store, name), updated=())
     async def call(self: EngineStore, *args: Any, **named: Any) -> Any:
-        return await self._call(getattr(self, f"{name}_sync"), *args, **named)
+        return await self._call(getattr(self, f"{name}_sync"), *args, run=run, **named)
 
     return call
 
@@ -145,10 +147,10 @@ class EngineStore(Store):
         if close is not None:
             close()
 
-    async def _call(self, function: Callable[..., T], *args: Any, **named: Any) -> T:
+    async def _call(self, function: Callable[..., T], *args: Any, run: Any = in_thread, **named: Any) -> T:
         if getattr(self.engine, "remote", False):
-            changes = function.__name__.startswith(("set", "delete"))
-            return await (in_thread_to_the_end if changes else in_thread)(function, *args, **named)
+            result: T = await run(function, *args, **named)
+            return result
         return function(*args, **named)
 
     def __eq__(self, other: object) -> bool:
