@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import numcodecs  # type: ignore[import-untyped]
 import numpy as np
 import xarray
 from xarray import Variable
@@ -14,6 +13,8 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
 from blizzarr.array import Array
+from blizzarr.codecs.numcodecs.library import make
+from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
 from blizzarr.formats.codec_documents import codec_documents
 
@@ -127,7 +128,7 @@ def _codec(document: dict[str, Any]) -> Any:
     if "id" not in document:
         return document
     try:
-        return numcodecs.get_codec(document)
-    except (ValueError, ImportError):
+        return make(document)
+    except UnknownExtensionError:
         # A codec that is not installed, or only known to this library.
         return document

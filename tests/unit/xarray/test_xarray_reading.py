@@ -17,6 +17,7 @@ import pytest
 import xarray as xr
 
 import blizzarr
+from blizzarr.codecs.numcodecs import library
 from blizzarr.errors import MetadataError, NodeNotFoundError, NodeTypeError, StoreError
 from blizzarr.stores import MemoryStore
 from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
@@ -397,3 +398,16 @@ def test_chunks_of_several_lengths() -> None:
     assert (found.b.encoding["chunks"], found.b.encoding["shards"]) == ((5, 4), ((10, 20, 30), (4, 9)))
     np.testing.assert_array_equal(found.a[::-7, 2:].values, data[::-7, 2:])
     np.testing.assert_array_equal(found.b.values, data)
+
+
+def test_codecs_without_numcodecs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package, encodings have the objects of v2 documents, which xarray can write again."""
+    monkeypatch.setattr(library, "import_module", lambda name: (_ for _ in ()).throw(ImportError("not installed")))
+    config = {"id": "zlib", "level": 7}
+    blizzarr.create_group(tmp_path, zarr_format=2).create_array(
+        "a", data=np.arange(1.0, 5), compressors=config, dimension_names=["x"]
+    )
+    library._make.cache_clear()
+    read = xr.open_dataset(tmp_path, engine="blizzarr", consolidated=False)
+    assert read["a"].encoding["compressors"] == (config,)
+    np.testing.assert_array_equal(read["a"], np.arange(1.0, 5))
