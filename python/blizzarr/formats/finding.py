@@ -100,13 +100,16 @@ def find_many(
     results: list[StoredNode | BlizzarrError | None] = [None] * len(paths)
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
-    for form in forms:
+    values = known or {}
+    for position, form in enumerate(forms):
+        if known is None and position <= 1:
+            # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once.
+            asked = forms[1:] if position else forms[:1]
+            wanted = [[key for one in asked for key in one.document_keys(paths[number])] for number in open_]
+            values, unreadable = _documents_or_errors(store, wanted)
+            for number, error in unreadable.items():
+                results[open_[number]] = error
         keys = [form.document_keys(paths[number]) for number in open_]
-        values = known
-        if values is None:
-            values, unreadable = _documents_or_errors(store, keys)
-            for position, error in unreadable.items():
-                results[open_[position]] = error
         for number, several in zip(open_, keys, strict=True):
             documents = {key: values[key] for key in several if key in values}
             if documents:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from blizzarr.errors import ConflictError
-from blizzarr.formats import FORMATS, StoredNode, encode, find_many, mark_of, unmarked
+from blizzarr.formats import StoredNode, encode, find_many, mark_of, unmarked
 from blizzarr.hierarchy.barrier import directory_behind, from_top, together
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import ancestors
@@ -49,13 +48,8 @@ def changing(store: Store, path: str) -> Iterator[None]:
                 _withdraw_above(reaching, node)
 
 
-def _keys_above(path: str) -> list[str]:
-    return [key for group in ancestors(path) for form in FORMATS.values() for key in form.document_keys(group)]
-
-
 def _withdraw_above(store: Store, path: str) -> None:
-    near: Any = store if getattr(store, "native", None) is not None else None
-    if path and (near is None or near.present(_keys_above(path))):
+    if path:
         withdraw(store, ancestors(path))
 
 
