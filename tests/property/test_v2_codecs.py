@@ -50,12 +50,23 @@ COMPRESSORS = [
 ]
 
 
-def stored_by_v2(data: npt.NDArray[Any], configs: list[dict[str, Any]]) -> bytes:
-    """What zarr-python 2 stores for a chunk: what the last codec makes of what the one before it made, and so on."""
-    made: Any = data
-    for config in configs:
-        made = numcodecs.get_codec(config).encode(made)
+def as_bytes(made: Any) -> bytes:
     return made.tobytes("A") if isinstance(made, np.ndarray) else bytes(made)
+
+
+def stored_by_v2(data: npt.NDArray[Any], configs: list[dict[str, Any]]) -> tuple[bytes, bool]:
+    """What zarr-python 2 stores for a chunk: what the last codec makes of what the one before it made, and so on.
+
+    And whether each codec by itself gives back what it got.
+    """
+    made: Any = data
+    keeps_all = True
+    for config in configs:
+        codec, given = numcodecs.get_codec(config), made
+        made = codec.encode(given)
+        with np.errstate(all="ignore"):
+            keeps_all &= as_bytes(codec.decode(made)) == as_bytes(given)
+    return as_bytes(made), keeps_all
 
 
 def read_by_v2(stored: bytes, configs: list[dict[str, Any]], like: npt.NDArray[Any], order: Any) -> npt.NDArray[Any]:
@@ -90,7 +101,7 @@ def test_stored_as_by_v2(data: st.DataObject) -> None:
     configs = [*listed, *([compressor] if compressor else [])]
     try:
         with np.errstate(all="raise"):
-            stored = stored_by_v2(values, configs)
+            stored, keeps_all = stored_by_v2(values, configs)
         with np.errstate(all="ignore"):
             expected = read_by_v2(stored, configs, values, order)
     except (ArithmeticError, IndexError, RuntimeError, ValueError):
@@ -100,8 +111,8 @@ def test_stored_as_by_v2(data: st.DataObject) -> None:
     try:
         ours = encoded(chain, values, kind)
     except CodecError:
-        # What numcodecs loses is refused.
-        assert found.tobytes() != values.astype(kind.numpy).tobytes()
+        # What a codec loses is refused, even where the sums of an earlier filter wrap around to the elements.
+        assert not keeps_all
         return
     assert found.tobytes() == expected.astype(kind.numpy).tobytes()
     assert ours == stored or compressor in COMPRESSORS[2:]
