@@ -348,17 +348,23 @@ def _usages(member: str, name: str) -> tuple[str, ...]:
     return USAGES if name == "aspect_ratio" else ("write", "read")
 
 
-def _apply_grid(member: str, layout: ChunkLayout, of_rank: Callable[[int], GridClass]) -> None:
-    grid = of_rank(layout._rank)
-    if grid.rank == 0:
-        layout._set_rank(0)
+def _apply_grid(member: str, layout: ChunkLayout, of_layout: Callable[[ChunkLayout], GridClass]) -> None:
+    grid = of_layout(layout)
     for usage in USAGES:
         merge_grid(layout, usage, constraints_on(grid), [name for name in RULES if usage in _usages(member, name)])
 
 
-def _given_grid(value: Any) -> Callable[[int], GridClass]:
+def _given_grid(value: Any) -> Callable[[ChunkLayout], GridClass]:
     grid = instance_of(GridClass)(value)
-    return lambda rank: grid
+    return lambda layout: grid
+
+
+def _parsed_grid(value: Any, layout: ChunkLayout) -> GridClass:
+    grid = grid_from_json(value, layout._rank)
+    if grid.rank == 0:
+        # TensorStore takes over a rank of zero from JSON only, and other ranks with a vector of that length.
+        layout._set_rank(0)
+    return grid
 
 
 def _apply_member(member: str, name: str, hard: bool, layout: ChunkLayout, values: Any) -> None:
@@ -385,7 +391,7 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
         for end, hard in BOTH
     },
     **{
-        member: Argument(_given_grid, partial(_apply_grid, member), lambda value: partial(grid_from_json, value))
+        member: Argument(_given_grid, partial(_apply_grid, member), lambda value: partial(_parsed_grid, value))
         for member in _MEMBERS
     },
     **{

@@ -223,6 +223,11 @@ def as_elements(value: Any, dtype: DType, max_rank: int | None = None) -> npt.ND
         result = _converted(value, dtype, max_rank)
     except ValueError as error:
         raise SpecError(str(error)) from error
+    except (TypeError, OverflowError):
+        # TensorStore counts dimensions before it looks at elements.
+        if most is not None and np.array(value, object).ndim > most:
+            raise too_deep from None
+        raise
     if max_rank is not None and result.ndim > max_rank:
         raise too_deep
     return result

@@ -149,6 +149,16 @@ def test_equality_and_pickling(seed: int) -> None:
             assert (ours == ChunkLayout(b)) == (theirs == ts.ChunkLayout(b)), (a, b)
 
 
+@pytest.mark.parametrize("usage", USAGES)
+def test_rank_of_grids_without_dimensions(usage: str) -> None:
+    """Such a grid says nothing of the rank, but its JSON does."""
+    for module in (Ours, ts):
+        grid = module.ChunkLayout.Grid(rank=0)
+        assert module.ChunkLayout(**{usage: grid}).rank == -1
+        assert module.ChunkLayout(**{usage: grid}, rank=2).rank == 2
+        assert module.ChunkLayout({usage: {"shape": []}}).rank == 0
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_grids(seed: int) -> None:
     """A grid by itself has the same constraints, and gives them to the chunks it is for."""

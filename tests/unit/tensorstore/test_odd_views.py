@@ -57,6 +57,14 @@ _ODD: list[Any] = [
 ]
 
 
+@pytest.mark.parametrize("library", [theirs, ours], ids=["theirs", "ours"])
+@pytest.mark.parametrize("value", [[[None]], [[2**70]], [[1, None], [1, 2]]])
+def test_dimensions_are_counted_before_elements(library: Any, value: Any) -> None:
+    view = library.array(np.zeros(3, np.int32))
+    with pytest.raises(ValueError, match="object too deep|maximum number of dimension"):
+        view[:] = value
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64", "string", "ustring"])
 @pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
 def test_values_that_do_not_convert(dtype: str, shape: tuple[int, ...]) -> None:
