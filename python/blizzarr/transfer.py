@@ -17,7 +17,7 @@ import numpy.typing as npt
 from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.dtypes.elements import as_elements, null_count, refuse_nulls, texts_of
-from blizzarr.errors import LimitError, OutOfBoundsError, UnsupportedOperationError
+from blizzarr.errors import LimitError, OutOfBoundsError, SelectionError, UnsupportedOperationError
 from blizzarr.indexing.selection import Axes, Lowered
 from blizzarr.model import ChunkGrid
 from blizzarr.model.edges import NativeEdges
@@ -107,8 +107,9 @@ class Binding:
 def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None, order: Order = "C") -> Any:
     """Read a selection: a new array, a scalar where NumPy gives one, or `out` itself when that is given.
 
-    Raise `LimitError` when there is no memory for the result. Raise `OutOfBoundsError` when the array has become
-    shorter since the selection was lowered. Raise `ValueError` or `TypeError` when `out` does not fit.
+    Raise `LimitError` when there is no memory for the result, `SelectionError` when it has too many dimensions for
+    NumPy. Raise `OutOfBoundsError` when the array has become shorter since the selection was lowered. Raise
+    `ValueError` or `TypeError` when `out` does not fit.
 
     - `binding`: the array.
     - `lowered`: the selection.
@@ -124,6 +125,7 @@ def read(binding: Binding, lowered: Lowered, out: npt.NDArray[Any] | None = None
             made = np.empty if is_small else empty_result
             result = made(shape, binding.dtype, order)
         except (MemoryError, ValueError) as error:
+            _check_rank(shape)
             raise LimitError(
                 f"expected memory for a result of shape {shape} and {binding.dtype}, found none ({error}); "
                 "read a part at a time"
@@ -232,9 +234,18 @@ def as_source(value: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]
     try:
         return np.broadcast_to(source, shape)
     except ValueError:
+        _check_rank(shape)
         raise ValueError(
             f"expected a value that broadcasts to the selection's shape {shape}, found shape {given}"
         ) from None
+
+
+def _check_rank(shape: tuple[int, ...]) -> None:
+    """Raise `SelectionError` if a selection has more dimensions than arrays of NumPy."""
+    try:
+        np.empty((0,) * len(shape))
+    except ValueError as error:
+        raise SelectionError(f"expected a selection of fewer dimensions, found {len(shape)} ({error})") from None
 
 
 def _as_objects(value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:

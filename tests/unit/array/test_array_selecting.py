@@ -89,6 +89,15 @@ def test_empty_selections_read_and_write_nothing(z: Array) -> None:
     np.testing.assert_array_equal(z[...], DATA)
 
 
+def test_more_dimensions_than_numpy_has_are_no_lack_of_memory(z: Array) -> None:
+    key = (None,) * 70
+    for selected in (z, z.lazy[0], z.oindex, z.vindex):
+        with pytest.raises(SelectionError, match=r"of fewer dimensions, found 7[23]"):
+            np.asarray(selected[key])
+    with pytest.raises(SelectionError, match="expected a selection of fewer dimensions, found 73"):
+        z[key] = 1
+
+
 def test_out_of_bounds_names_the_array_too(z: Array) -> None:
     with pytest.raises(OutOfBoundsError) as caught:
         z[0, 9]

@@ -61,7 +61,7 @@ _ODD: list[Any] = [
 @pytest.mark.parametrize("value", [[[None]], [[2**70]], [[1, None], [1, 2]]])
 def test_dimensions_are_counted_before_elements(library: Any, value: Any) -> None:
     view = library.array(np.zeros(3, np.int32))
-    with pytest.raises(ValueError, match="object too deep|maximum number of dimension"):
+    with pytest.raises(ValueError, match=r"object too deep|maximum number of dimension"):
         view[:] = value
 
 
