@@ -158,7 +158,9 @@ class GridConstraints:
 
     def merged(self, name: str, values: Sequence[Any], hard: bool | Collection[int]) -> GridConstraints:
         """Return the constraints merged with those on ``"shape"``, ``"aspect_ratio"`` or ``"elements"``."""
-        return replace(self, **{name: getattr(self, name).merged(RULES[name], values, hard)})
+        there = getattr(self, name)
+        merged = there.merged(RULES[name], values, hard)
+        return self if merged is there else replace(self, **{name: merged})
 
 
 def vector_json(name: str, vector: Vector) -> dict[str, Any]:

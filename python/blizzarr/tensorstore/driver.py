@@ -23,6 +23,7 @@ from blizzarr.spec.dtype import DType
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.unit import Unit
 from blizzarr.transactions import Transaction, is_committed
 from blizzarr.views import IndexDomain, form_of
 from blizzarr.views.compose import compose
@@ -88,6 +89,11 @@ class Driver(ABC):
     def schema(self) -> Schema:
         """The properties of the elements as far as they have them: chunk layout, codec, fill value and units."""
         return schema_of(self.dtype, self.rank)
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        """The unit of each dimension; empty if none is known."""
+        return self.schema.dimension_units or ()
 
     @property
     def kvstore(self) -> KvStore | None:

@@ -91,7 +91,7 @@ class StoreFacts(Indexed):
     @property
     def dimension_units(self) -> tuple[Unit | None, ...]:
         """The unit of each dimension, None where it is not known."""
-        return units_of_view(self._driver.schema.dimension_units or (), self._form)
+        return units_of_view(self._driver.dimension_units, self._form)
 
     @property
     def schema(self) -> Schema:

@@ -266,16 +266,17 @@ def _layers(layers: Iterable[Any], context: Context | None, doing: str = "") -> 
 
 
 def _check_ranks(layers: Sequence[Layer]) -> None:
-    for number, layer in enumerate(layers):
-        if layer.rank != layers[0].rank:
+    ranks = [layer.rank for layer in layers]
+    for number, rank in enumerate(ranks):
+        if rank != ranks[0]:
             raise SpecError(
-                f"Layer {number}: Layer domain {layer.domain} of rank {layer.rank} "
-                f"does not match layer 0 rank of {layers[0].rank}"
+                f"Layer {number}: Layer domain {layers[number].domain} of rank {rank} "
+                f"does not match layer 0 rank of {ranks[0]}"
             )
 
 
 def _common_domain(layers: Sequence[Layer]) -> IndexDomain:
-    return common_domain([layer.domain for layer in layers if layer.domain is not None])
+    return common_domain([domain for layer in layers if (domain := layer.domain) is not None])
 
 
 def _made(

@@ -95,7 +95,11 @@ class MemoryArray(Driver):
     @property
     def schema(self) -> Schema:
         layout = ChunkLayout(grid_origin=[0] * self._array.ndim, inner_order=order_of(self._array))
-        return schema_of(self.dtype, self._array.ndim, None, layout, self._units or ())
+        return schema_of(self.dtype, self._array.ndim, None, layout, self.dimension_units)
+
+    @property
+    def dimension_units(self) -> tuple[Unit | None, ...]:
+        return self._units or (None,) * self._array.ndim
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         array = picked(self._array, lower_form(form, self._array.shape))

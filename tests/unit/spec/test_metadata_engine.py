@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ from blizzarr.errors import ConstraintError, SpecError
 from blizzarr.formats import v3
 from blizzarr.spec.metadata import METADATA, reading
 from blizzarr.spec.schema import Schema
+from support.calls import calls_of
 
 WRONG: dict[str, dict[str, Any]] = {
     "zarr3": {"shape": [-1], "data_type": "foo", "chunk_grid": {"name": "regular"}, "codecs": ["bar"]},
@@ -85,26 +83,6 @@ def test_a_stored_document_is_parsed_by_its_format_only(
         monkeypatch.setattr(f"blizzarr.spec.metadata.{name}.read", read)
     store = ts.open(spec, dtype="int16", rank=2).result()
     assert store.schema.to_json()["dtype"] == "int16"
-
-
-def calls_of(work: Callable[[], object]) -> int:
-    """Return how many Python functions are called by `work`, besides itself."""
-    calls = -1
-
-    def count(frame: Any, event: str, argument: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    before = sys.getprofile()
-    # What others have left to the garbage collector is not counted.
-    gc.disable()
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-        gc.enable()
-    return calls
 
 
 def test_calls_of_opening(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from tests.tensorstore_face import ours, outcome, same, theirs
 
+from support.calls import calls_of
+
 
 def _layers(face: Any, seed: int, how: str) -> Any:
     """Many layers: side by side, in a grid, or over each other wherever they fall."""
@@ -189,3 +191,13 @@ def test_one_element_of_layers_over_each_other(face: Any) -> None:
     assert [store[at].read().result() for at in ((0, 0), (2, 2))] == [0, 7]
     store[2, 1].write(8).result()
     assert store[2].read().result().tolist() == [0, 8, 7, 0]
+
+
+@pytest.mark.parametrize(("how", "most"), [("stack", 36), ("concat", 39)])
+def test_calls_for_each_layer(how: str, most: int) -> None:
+    """Nothing but positions is computed for a layer, above all no chunk layout."""
+    calls = []
+    for count in (10, 110):
+        layers = [ours.array(np.zeros((2, 3))) for _ in range(count)]
+        calls.append(calls_of(lambda: getattr(ours, how)(layers, axis=0)))  # noqa: B023
+    assert calls[1] - calls[0] <= 100 * most
