@@ -31,6 +31,7 @@ from blizzarr.errors import MetadataError
 from blizzarr.formats import MASKED
 from blizzarr.group import Group
 from blizzarr.problems import warn
+from blizzarr.xarray.existing_arrays import check_fits
 from blizzarr.xarray.variables import dimensions_of, variable_of
 
 _OF_ZARR_PYTHON = ("cache_metadata", "config", "order")
@@ -182,6 +183,8 @@ class GroupStore(ZarrStore):
         for name, variable in copies.items():
             variable.encoding = decoded[name].encoding
         encoded, _ = self.encode(copies, {})
+        for name, variable in variables.items():
+            check_fits(name, variable, encoded[name], stored[name])
         return {
             name: _validate_and_transpose_existing_dims(
                 name, variable, decoded[name], self._write_region, self._append_dim

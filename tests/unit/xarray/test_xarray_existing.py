@@ -1,0 +1,62 @@
+"""What is written with xarray into arrays that are there, is read again, or is an error."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from test_xarray_writing import opened
+
+import blizzarr.xarray  # noqa: F401  (the accessor)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("option", [{"append_dim": "x"}, {"region": {"x": slice(0, 1)}}])
+@pytest.mark.parametrize(
+    ("before", "after", "encoding", "message"),
+    [
+        (
+            np.array(["2000-01-01"], "M8[ns]"),
+            np.array(["2000-01-02T06"], "M8[ns]"),
+            {},
+            "these values need 'hours since",
+        ),
+        (np.array([1], "i8"), np.array(["2000-01-02"], "M8[ns]"), {}, "is stored in None, and these values need 'days"),
+        (
+            np.array([1], "m8[D]").astype("m8[ns]"),
+            np.array([25], "m8[h]").astype("m8[ns]"),
+            {"units": "days", "dtype": "i8"},
+            "is stored in 'days', and these values need 'hours'",
+        ),
+        (np.array([b"a"], object), np.array([b"abc"], object), {}, r"stored as \|S1, and these values need \|S3"),
+        (np.array([1], "i4"), np.array([2**40]), {}, "stored as int32, which cannot hold np.int64"),
+        (np.array([1], "u1"), np.array([-1]), {}, "stored as uint8, which cannot hold np.int64"),
+        (np.array([1]), np.array([np.nan]), {}, "stored as int64, which cannot hold np.float64"),
+    ],
+)
+def test_values_that_an_array_that_is_there_cannot_hold(
+    tmp_path: Path, zarr_format: int, option: Any, before: Any, after: Any, encoding: Any, message: str
+) -> None:
+    """Times were read as other times, texts had lost their end, and integers had wrapped around."""
+    old, new = xr.Dataset({"v": ("x", before)}), xr.Dataset({"v": ("x", after)})
+    old.blizzarr.to_zarr(tmp_path / "a.zarr", zarr_format=zarr_format, encoding={"v": encoding} if encoding else None)
+    stored = opened(tmp_path / "a.zarr").load()
+    with warnings.catch_warnings(action="ignore"), pytest.raises(ValueError, match=message):
+        new.blizzarr.to_zarr(tmp_path / "a.zarr", **option)
+    xr.testing.assert_identical(opened(tmp_path / "a.zarr"), stored)
+
+
+def test_values_that_an_array_that_is_there_rounds(tmp_path: Path) -> None:
+    """Missing values have a fill value, other units are converted, and numbers are rounded as their encoding says."""
+    encoding = {"v": {"dtype": "i2", "_FillValue": -1}, "t": {"units": "Hours since 2000-1-1", "dtype": "i4"}}
+    times = np.array(["2000-01-01", "2000-01-02T06"], "M8[ns]")
+    data = xr.Dataset({"v": ("x", [1.25, np.nan]), "t": ("x", times)})
+    data.blizzarr.to_zarr(tmp_path / "a.zarr", encoding=encoding)
+    data.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+    both = opened(tmp_path / "a.zarr")
+    np.testing.assert_array_equal(both.v, [1, np.nan] * 2)
+    np.testing.assert_array_equal(both.t, np.tile(times, 2))
