@@ -73,6 +73,7 @@ fixtures: $(VENV)/tested  ## have other implementations write tests/fixtures/dat
 
 soak: $(VENV)/tested  ## tests that take long, then every promise tried to its full count: hours, but it goes on where it was
 	$(BIN)/python -m pytest --numprocesses auto -m thorough
+	$(BIN)/python -m pytest --numprocesses auto --hypothesis-profile soak tests/property
 	cd tests && nice ../$(BIN)/python -m soak $(ARGS)
 
 # Where there is no atheris for this Python, documents are damaged without following the code.

@@ -6,8 +6,10 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-# How long an example takes says how busy the machine is.
-settings.register_profile("suite", deadline=None)
+# How long an example takes says how busy the machine is. Properties without a count of their own have few examples
+# here, others each time; `make soak` tries the second profile.
+settings.register_profile("suite", deadline=None, max_examples=60)
+settings.register_profile("soak", deadline=None, max_examples=1000)
 settings.load_profile("suite")
 
 

@@ -65,8 +65,14 @@ def test_row_095_threads_with_slices_of_one_chunk(tmp_path: Path, layout: str) -
         assert (array[writer::WRITERS] == (ROUNDS - 1) * 10 + writer).all()
 
 
-@pytest.mark.parametrize("interleaved", [True, False])
-@pytest.mark.parametrize("layout", ["compressed", "shard"])
+@pytest.mark.parametrize(
+    ("layout", "interleaved"),
+    [
+        ("compressed", False),
+        ("shard", True),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in (("compressed", True), ("shard", False))),
+    ],
+)
 def test_row_096_processes_with_slices_of_one_chunk(tmp_path: Path, layout: str, interleaved: bool) -> None:
     array = blizzarr.create_array(tmp_path, shape=4096, dtype="uint16", **LAYOUTS[layout])
     children = [

@@ -27,13 +27,21 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 EXPECTED = np.arange(128 * 128, dtype="int32").reshape(128, 128)
 
 
-@pytest.fixture(params=LAYOUTS)
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> blizzarr.Array:
+@pytest.fixture
+def target(layout: str, tmp_path: Path) -> blizzarr.Array:
     """An array whose chunks, or shards, are larger than those that dask writes."""
-    return blizzarr.create_array(tmp_path, shape=(128, 128), dtype="int32", **LAYOUTS[request.param])
+    return blizzarr.create_array(tmp_path, shape=(128, 128), dtype="int32", **LAYOUTS[layout])
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+# Workers take seconds to start; with threads each layout has its turn.
+@pytest.mark.parametrize(
+    ("layout", "scheduler"),
+    [
+        *((layout, "threads") for layout in LAYOUTS),
+        ("shards", "processes"),
+        *(pytest.param(layout, "processes", marks=pytest.mark.thorough) for layout in ("chunks", "uncompressed", "v2")),
+    ],
+)
 def test_row_097_dask_stores_parts_of_chunks_without_a_lock(target: blizzarr.Array, scheduler: str) -> None:
     """zarr-python's #3682: chunks of 7 x 11 into chunks and shards of 64 x 64, several at once; none is lost."""
     source = da.from_array(EXPECTED, chunks=(7, 11))
@@ -64,6 +72,7 @@ def test_row_097_workers_of_a_cluster(cluster: Any, tmp_path: Path) -> None:
     assert (array[...] == EXPECTED).all()
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_row_097_arrays_are_sources_of_dask(target: blizzarr.Array) -> None:
     """By their shapes, data types and chunks."""
     target[...] = EXPECTED

@@ -27,6 +27,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -199,5 +200,6 @@ def make(name: str) -> None:
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:] or PEERS:
-        make(wanted)
+    # Two at a time: one downloads while the other unpacks.
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(make, sys.argv[1:] or PEERS))

@@ -12,7 +12,7 @@ import blizzarr
 from support.keys import basic_keys, orthogonal_keys
 from support.strategies import codec_chains, edges, elements, layouts
 
-thorough = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+generous = settings(suppress_health_check=list(HealthCheck))
 
 
 def same_bits(found: Any, expected: Any) -> None:
@@ -23,7 +23,7 @@ def same_bits(found: Any, expected: Any) -> None:
     assert found.tobytes() == expected.tobytes()
 
 
-@thorough
+@generous
 @given(data=st.data(), layout=layouts())
 def test_any_layout_holds_any_array(data: st.DataObject, layout: dict[str, Any]) -> None:
     """Writing regions and reading regions, against a NumPy array; then again after reopening."""
@@ -47,7 +47,7 @@ def test_any_layout_holds_any_array(data: st.DataObject, layout: dict[str, Any])
     same_bits(reopened[...], model)
 
 
-@thorough
+@generous
 @given(data=st.data(), layout=layouts(max_rank=2))
 def test_outer_products_in_any_layout(data: st.DataObject, layout: dict[str, Any]) -> None:
     """`oindex` reads and writes through chunks and shards what `np.ix_` does in memory."""
@@ -58,7 +58,7 @@ def test_outer_products_in_any_layout(data: st.DataObject, layout: dict[str, Any
     same_bits(array.oindex[key], blizzarr.create_array({}, data=model).oindex[key])
 
 
-@thorough
+@generous
 @given(data=st.data(), layout=layouts(max_rank=2))
 def test_points_in_any_layout(data: st.DataObject, layout: dict[str, Any]) -> None:
     """`vindex` reads points, and writes them so that the last of a repeated one stays."""
@@ -81,7 +81,7 @@ def test_points_in_any_layout(data: st.DataObject, layout: dict[str, Any]) -> No
     same_bits(array[...], model)
 
 
-@thorough
+@generous
 @given(data=st.data(), layout=layouts(), other=layouts())
 def test_copies_into_any_layout(data: st.DataObject, layout: dict[str, Any], other: dict[str, Any]) -> None:
     """`copy` keeps every bit, whatever both layouts are."""

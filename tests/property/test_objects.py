@@ -17,7 +17,7 @@ from blizzarr.codecs.objects import CategorizeCodec, JsonCodec
 from support.keys import basic_keys, numpy_keys, orthogonal_keys
 from support.strategies import layouts
 
-thorough = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+generous = settings(suppress_health_check=list(HealthCheck))
 
 TEXTS = st.one_of(st.just(""), st.just("none"), st.text(max_size=6), st.text("ab", min_size=20, max_size=40))
 BYTES = st.one_of(st.just(b""), st.just(b"none"), st.binary(max_size=6), st.binary(min_size=20, max_size=40))
@@ -74,7 +74,7 @@ def same(found: Any, expected: Any) -> None:
         assert (type(found), found) == (type(expected), expected)
 
 
-@thorough
+@generous
 @given(data=st.data(), made=arrays())
 def test_any_layout_holds_any_objects(data: st.DataObject, made: Any) -> None:
     """Writing and reading regions, against an object array of NumPy; then again after reopening."""
@@ -98,7 +98,7 @@ def test_any_layout_holds_any_objects(data: st.DataObject, made: Any) -> None:
     same(reopened[...], model)
 
 
-@thorough
+@generous
 @given(data=st.data(), made=arrays())
 def test_selections_are_those_of_numpy(data: st.DataObject, made: Any) -> None:
     """``array[key]`` with masks and lists of indices too; few elements of chunks whose rest is let go."""
@@ -128,7 +128,7 @@ def _places(key: Any, shape: tuple[int, ...]) -> Iterator[int]:
     yield from np.arange(prod(shape)).reshape(shape)[key].ravel().tolist()
 
 
-@thorough
+@generous
 @given(data=st.data(), made=arrays(max_rank=2))
 def test_outer_products_of_objects(data: st.DataObject, made: Any) -> None:
     """`oindex` reads what `np.ix_` picks in memory."""
@@ -144,7 +144,7 @@ def test_outer_products_of_objects(data: st.DataObject, made: Any) -> None:
     )
 
 
-@thorough
+@generous
 @given(data=st.data(), made=arrays())
 def test_only_chunks_with_something_in_them_are_stored(data: st.DataObject, made: Any) -> None:
     """However they were written, and none is left that holds nothing but fill."""
@@ -166,7 +166,7 @@ def test_only_chunks_with_something_in_them_are_stored(data: st.DataObject, made
     assert array.info_complete().chunks_stored == stored
 
 
-@thorough
+@generous
 @given(data=st.data(), made=arrays(max_rank=2))
 def test_changes_of_shape(data: st.DataObject, made: Any) -> None:
     """What is cut off is erased, what is new is fill, what is appended is there."""
@@ -194,7 +194,7 @@ JSON = st.recursive(
 )
 
 
-@thorough
+@generous
 @given(elements=st.lists(JSON, min_size=6, max_size=6), shape=st.sampled_from([(6,), (2, 3), (3, 1, 2)]))
 def test_json_comes_back_as_it_was(elements: list[Any], shape: tuple[int, ...]) -> None:
     """Elements that are lists are not taken for axes."""

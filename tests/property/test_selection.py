@@ -20,7 +20,7 @@ from support.keys import basic_keys, numpy_keys, orthogonal_keys, shapes, values
 from support.reference import apply, selection_of_axes
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
-quick = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(suppress_health_check=list(HealthCheck))
 
 
 def counted(shape: tuple[int, ...], dtype: Any = np.int32) -> Any:

@@ -10,6 +10,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 __all__ = ["LEFT_OUT", "LINES", "PAGE", "covered", "ids_in", "text"]
@@ -51,6 +52,7 @@ def ids_in(source: str) -> set[str]:
     return found & LINES.keys()
 
 
+@cache
 def covered() -> dict[str, list[str]]:
     """For each id the tests that name it, as paths with names behind them."""
     tests: dict[str, list[str]] = {}
