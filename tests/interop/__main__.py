@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 def main() -> int:
     subprocess.run([sys.executable, str(HERE / "environments.py")], check=True)
-    tests = [HERE, HERE.parent / "fixtures", HERE.parent / "unit/tensorstore/test_orbax.py"]
+    tests = [HERE, HERE.parent / "fixtures/test_writing.py", HERE.parent / "unit/tensorstore/test_orbax.py"]
     pytest = [sys.executable, "-m", "pytest", *map(str, tests), "-rs", "--numprocesses", "auto", *sys.argv[1:]]
     everything = {**os.environ, "BLIZZARR_INTEROP": "all"}
     return subprocess.run(pytest, env=everything, cwd=HERE.parents[1], check=False).returncode
