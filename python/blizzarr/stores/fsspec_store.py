@@ -64,6 +64,8 @@ class FsspecStore(BaseStore):
         self._above = f"{self.path.rstrip('/')}/" if self.path else ""
         self.read_only = read_only
         self.remote = not is_local(fs) and type(fs).__name__ != "MemoryFileSystem"
+        self._has_ranges = not self.remote
+        """True once an answer for a range was a part, so that the next of the expected length need not be examined."""
 
     @classmethod
     def from_url(cls, url: str, storage_options: Mapping[str, Any] | None = None, *, read_only: bool = False) -> Self:
@@ -227,6 +229,8 @@ class FsspecStore(BaseStore):
                 else:
                     end = None if span.length is None else span.start + span.length
                     value = self.fs.cat_file(self._path(key), start=span.start, end=end)
+                value = value if isinstance(value, bytes) else memoryview(value).cast("B")
+                is_whole = span.start > 0 and self._is_whole(key, span, len(value))
             except FileNotFoundError as error:
                 if _NO_BUCKET.search(str(error)):
                     raise
@@ -240,10 +244,22 @@ class FsspecStore(BaseStore):
                 # be there now: others replace values meanwhile.
                 whole = self._get(key, Span(0, None))
                 return None if whole is None else slice_ranges(whole, [(span.start, span.length)])[0]
-            value = value if isinstance(value, bytes) else memoryview(value).cast("B")
-            # Web servers without ranges send the whole value.
-            is_whole = span.start > 0 and span.length is not None and len(value) > span.length
             return slice_ranges(value, [(span.start, span.length)])[0] if is_whole else value
+
+    def _is_whole(self, key: str, span: Span, length: int) -> bool:
+        """Return whether so many bytes, the answer for a range, are the whole value.
+
+        Web servers without ranges send that, and fsspec does not look at the status of their answers.
+        """
+        if span.length is not None and length > span.length:
+            return True
+        if not length or (self._has_ranges and length == span.length):
+            return False
+        path = self._path(key)
+        size = self.fs.info(path)["size"]
+        is_whole = bool(length == (len(self.fs.cat_file(path)) if size is None else size))
+        self._has_ranges = self._has_ranges or not is_whole
+        return is_whole
 
     def _path(self, key: str) -> str:
         return f"{self._above}{key}"

@@ -106,22 +106,53 @@ def test_what_is_in_the_way_of_a_value_is_an_error(tmp_path: Path) -> None:
     assert (array.shape, store.get("c/1")) == ((0,), None)
 
 
-def test_a_whole_value_for_a_range_is_no_part() -> None:
-    """As from a web server that knows no ranges: fsspec does not look at the status of its answers."""
+class _Whole(type(fsspec.filesystem("memory"))):  # type: ignore[misc]
+    """Answers as a web server that knows no ranges: fsspec does not look at the status of its answers."""
+
+    cachable = False
+    has_sizes = True
+
+    def cat_file(self, path: str, **ignored: Any) -> bytes:
+        return bytes(super().cat_file(path))
+
+    def info(self, path: str, **options: Any) -> dict[str, Any]:
+        entry = super().info(path, **options)
+        return entry if self.has_sizes else {**entry, "size": None}
+
+
+class TestServerWithoutRanges(StoreContract):
+    def make(self, tmp_path: Path) -> Store:
+        return FsspecStore(_Whole(), in_memory().path)
+
+
+@pytest.mark.parametrize("has_sizes", [True, False])
+def test_a_whole_value_for_a_range_is_no_part(has_sizes: bool) -> None:
     store = in_memory()
     data = np.arange(1, 65).reshape(8, 8)
     blizzarr.create_array(store, data=data, chunks=(2, 2), shards=(8, 8), compressors=None)
-
-    class Whole(type(store.fs)):  # type: ignore[misc]
-        cachable = False
-
-        def cat_file(self, path: str, **ignored: Any) -> bytes:
-            return bytes(super().cat_file(path))
-
-    whole = FsspecStore(Whole(), store.path)
+    whole = FsspecStore(_Whole(), store.path)
+    whole.fs.has_sizes = has_sizes
     assert blizzarr.open_array(whole, mode="r")[2:4, 4:6].tolist() == data[2:4, 4:6].tolist()
     whole.set("text", b"abcdef")
-    assert [bytes(part) for part in whole.get_ranges("text", [(2, 2), (-1, None)]) or ()] == [b"cd", b"f"]
+    for range_, part in {(2, 2): b"cd", (-1, None): b"f", (2, None): b"cdef", (2, 6): b"cdef", (2, 9): b"cdef"}.items():
+        assert [bytes(value) for value in whole.get_ranges("text", [range_]) or ()] == [part]
+
+
+def test_one_size_tells_that_a_server_has_ranges() -> None:
+    asked: list[str] = []
+
+    class Parts(type(fsspec.filesystem("memory"))):  # type: ignore[misc]
+        cachable = False
+
+        def info(self, path: str, **options: Any) -> Any:
+            asked.append(path)
+            return super().info(path, **options)
+
+    store = FsspecStore(Parts(), in_memory().path)
+    store.set("text", b"abcdef")
+    asked.clear()
+    assert [store.get_ranges("text", [(start, 2)]) for start in (1, 2, 3)] == [[b"bc"], [b"cd"], [b"de"]]
+    assert asked == [store._path("text")]
 
 
 def test_places_and_pickling() -> None:
