@@ -63,13 +63,16 @@ class WriteFutures:
         if not self.commit.done():
             import asyncio
 
-            try:
-                yield from _end_of(self.commit)
-            except asyncio.CancelledError:
-                # A write that has begun goes on, and would undo what is written next.
-                if not drop(self.commit):
+            cancelled: asyncio.CancelledError | None = None
+            while not self.commit.done():
+                try:
                     yield from _end_of(self.commit)
-                raise
+                except asyncio.CancelledError as error:
+                    # A write that has begun goes on, and would undo what is written next.
+                    cancelled = error
+                    drop(self.commit)
+            if cancelled is not None:
+                raise cancelled
         yield from self.commit.__await__()
 
     def __repr__(self) -> str:

@@ -190,7 +190,8 @@ def _iterated(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(model, updated=())
     async def method(self: Any, *args: Any, **named: Any) -> AsyncIterator[Any]:
         function = getattr(self.node, name)
-        for item in await in_thread(lambda: list(function(*args, **named))):
+        run = in_thread_to_the_end if name == "create_hierarchy" else in_thread
+        for item in await run(lambda: list(function(*args, **named))):
             yield as_async(item)
 
     return method

@@ -43,23 +43,36 @@ class SyncMixin:
 
 
 async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:
-    """Run a function that may take long in a thread, and wait for it without holding up the event loop."""
-    return await asyncio.to_thread(function, *args, **named)
+    """Run a function that may take long in a thread, and wait for it without holding up the event loop.
+
+    Raise `RuntimeError` if it raises `StopIteration`, which no future takes: nobody would be told.
+    """
+
+    def call() -> T:
+        try:
+            return function(*args, **named)
+        except StopIteration as error:
+            raise RuntimeError(f"{function!r} raised StopIteration") from error
+
+    return await asyncio.to_thread(call)
 
 
 async def in_thread_to_the_end(function: Callable[..., T], *args: Any, **named: Any) -> T:
-    """Run a function that changes something in a thread; whoever is cancelled waits for its end.
+    """Run a function that changes something in a thread; whoever is cancelled, however often, waits for its end.
 
-    The change goes on, and would undo what is written next. A second cancellation does not wait.
+    The change goes on, and would undo what is written next. Raise `RuntimeError` as `in_thread` does.
     """
-    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **named))
+    running = asyncio.ensure_future(in_thread(function, *args, **named))
     # If nobody is there any more to see its error, the loop should not report it.
     running.add_done_callback(lambda done: done.cancelled() or done.exception())
-    try:
-        await asyncio.wait([running])
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
     return running.result()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import blizzarr
 from blizzarr import zarr
 from blizzarr.zarr.buffer import Buffer, default_buffer_prototype
 from blizzarr.zarr.storage import LocalStore, LoggingStore, MemoryStore, StorePath, WrapperStore, ZipStore
+from blizzarr.zarr.sync import in_thread, in_thread_to_the_end
 
 
 def test_settings_have_zarr_pythons_keys() -> None:
@@ -223,6 +225,69 @@ def test_who_is_cancelled_waits_for_a_write_that_has_begun(call: Callable[[Any],
     async def cancelled() -> bool:
         task = asyncio.create_task(call(zarr.open_array(array.store).async_array))
         await asyncio.to_thread(begun.wait, 60)
+        for _ in range(2):
+            task.cancel()
+            await asyncio.wait([task], timeout=0.1)
+            assert not task.done()
+        go_on.set()
+        await asyncio.wait([task], timeout=60)
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+    array.refresh()
+    assert 7 in array[:]
+
+
+@pytest.mark.parametrize("kind", ["directory", "zip"])
+def test_who_is_cancelled_waits_for_a_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """The store then is where its values are."""
+    begun, go_on = threading.Event(), threading.Event()
+    move = shutil.move
+
+    def slow(*places: Any) -> None:
+        begun.set()
+        assert go_on.wait(60)
+        move(*places)
+
+    monkeypatch.setattr(shutil, "move", slow)
+    source = tmp_path / "a"
+    store = zarr.storage.LocalStore(source) if kind == "directory" else zarr.storage.ZipStore(source, mode="w")
+    blizzarr.create_array(store, data=np.arange(3))
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(store.move(tmp_path / "b"))
+        await asyncio.to_thread(begun.wait, 60)
+        task.cancel()
+        await asyncio.wait([task], timeout=0.1)
+        go_on.set()
+        await asyncio.wait([task], timeout=60)
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+    assert blizzarr.open(store, mode="r")[:].tolist() == [0, 1, 2]
+    assert not source.exists()
+
+
+def test_who_is_cancelled_waits_for_a_hierarchy() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(dict[str, bytes]):
+        def __setitem__(self, key: str, value: bytes) -> None:
+            if key.startswith("below/"):
+                begun.set()
+                assert go_on.wait(60)
+            super().__setitem__(key, value)
+
+    stored = Slow()
+    group = zarr.AsyncGroup(zarr.create_group(stored))
+
+    async def cancelled() -> bool:
+        async def create() -> None:
+            async for _ in group.create_hierarchy({"below": blizzarr.zarr.core.group.GroupMetadata()}):
+                pass
+
+        task = asyncio.create_task(create())
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         await asyncio.wait([task], timeout=0.1)
         assert not task.done()
@@ -231,8 +296,16 @@ def test_who_is_cancelled_waits_for_a_write_that_has_begun(call: Callable[[Any],
         return task.cancelled()
 
     assert asyncio.run(cancelled())
-    array.refresh()
-    assert 7 in array[:]
+    assert "below/zarr.json" in stored
+
+
+@pytest.mark.parametrize("run", [in_thread, in_thread_to_the_end])
+def test_stop_iteration_of_a_thread_is_an_error(run: Callable[..., Any]) -> None:
+    async def call() -> None:
+        await asyncio.wait_for(run(next, iter(())), 5)
+
+    with pytest.raises(RuntimeError, match="raised StopIteration"):
+        asyncio.run(call())
 
 
 def test_what_only_reads_is_not_waited_for() -> None:

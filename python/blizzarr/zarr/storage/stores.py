@@ -15,7 +15,7 @@ from blizzarr.stores.zarr_python import synchronous
 from blizzarr.zarr.abc.store import Store
 from blizzarr.zarr.buffer import Buffer
 from blizzarr.zarr.storage.engine_store import EngineStore, face_of
-from blizzarr.zarr.sync import in_thread
+from blizzarr.zarr.sync import in_thread_to_the_end
 
 
 class LocalStore(EngineStore):
@@ -59,9 +59,13 @@ class LocalStore(EngineStore):
         """
         if os.path.exists(dest_root):
             raise FileExistsError(f"Destination root {dest_root} already exists.")
-        os.makedirs(Path(dest_root).parent, exist_ok=True)
-        await in_thread(shutil.move, self.root, dest_root)
-        LocalStore.__init__(self, dest_root, read_only=self.read_only)
+
+        def move() -> None:
+            os.makedirs(Path(dest_root).parent, exist_ok=True)
+            shutil.move(self.root, dest_root)
+            LocalStore.__init__(self, dest_root, read_only=self.read_only)
+
+        await in_thread_to_the_end(move)
 
     def __str__(self) -> str:
         return f"file://{self.root.as_posix()}"
@@ -193,11 +197,15 @@ class ZipStore(EngineStore):
 
     async def move(self, path: Path | str) -> None:
         """Close the file, move it to another path, and open it; arrays and groups have to be opened again."""
-        self.close()
-        os.makedirs(Path(path).parent, exist_ok=True)
-        await in_thread(shutil.move, self.path, path)
-        mode = "r" if self.read_only else "a"
-        ZipStore.__init__(self, path, mode=mode, compression=self.compression)  # type: ignore[arg-type]
+
+        def move() -> None:
+            self.close()
+            os.makedirs(Path(path).parent, exist_ok=True)
+            shutil.move(self.path, path)
+            mode = "r" if self.read_only else "a"
+            ZipStore.__init__(self, path, mode=mode, compression=self.compression)  # type: ignore[arg-type]
+
+        await in_thread_to_the_end(move)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ZipStore) and (self.path, self.read_only) == (other.path, other.read_only)
