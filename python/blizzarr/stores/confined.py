@@ -94,8 +94,12 @@ def _within_root(store: LocalStore, prefix: str, entry: os.DirEntry[str]) -> Ent
 
 
 def _entry(entry: os.DirEntry[str]) -> Entry:
-    is_file = entry.is_file()
-    is_directory = not is_file and entry.is_dir()
+    try:
+        is_file = entry.is_file()
+        is_directory = not is_file and entry.is_dir()
+    except OSError:
+        # A link in a loop, for one.
+        is_file = is_directory = False
     return Entry(entry.name, entry.is_symlink(), is_file, is_directory, "" if is_file or is_directory else _what(entry))
 
 

@@ -206,6 +206,7 @@ def test_what_is_no_file_in_the_place_of_a_chunk_or_a_document(tmp_path: Path) -
         make(tmp_path / name)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "dead").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "null").symlink_to(os.devnull)
     report = blizzarr.check(tmp_path)
     assert [(one.kind, one.path, one.key, one.message) for one in report.findings] == [
@@ -214,6 +215,7 @@ def test_what_is_no_file_in_the_place_of_a_chunk_or_a_document(tmp_path: Path) -
         ("no-file", "/a", "a/c/0/1", "expected a file, found a FIFO"),
         ("no-file", "/g/b", "g/b/zarr.json", "expected a document, found a FIFO"),
         ("foreign", "/", "dead", "a link that leads nowhere"),
+        ("foreign", "/", "loop", "a link that leads nowhere"),
         ("foreign", "/", "null", "a device"),
         ("foreign", "/", "pipe", "a FIFO"),
     ]
