@@ -71,8 +71,10 @@ def run(
             _write(region, form, file)
     except BaseException:
         # A partial file must not be mistaken for a complete one. Devices and links, like /dev/stdout, stay.
-        if output.is_file() and not output.is_symlink():
-            output.unlink()
+        if output.is_file():
+            os.truncate(output, 0)
+            if not output.is_symlink():
+                output.unlink()
         raise
 
 
