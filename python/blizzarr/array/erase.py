@@ -79,13 +79,17 @@ def erase_outside(
     def is_outside(cell: tuple[int, ...]) -> bool:
         return deletes and any(axis.start(index) >= size for axis, index, size in zip(edges, cell, keep, strict=True))
 
-    def fill(cell: tuple[int, ...]) -> None:
+    def fill(place: tuple[str, tuple[int, ...]]) -> None:
+        key, cell = place
+        # What is not stored may be huge, and has the fill value.
+        if chunks.get_ranges(key, [(0, 1)]) is None:
+            return
         _fill_outside(binding, metadata.fill_value, cell, edges, keep, write_empty=not deletes)
 
     reaching = ((key, cell) for key, cell in cells_there if any(map(operator.ge, cell, inside)))
     while batch := list(islice(reaching, BATCH)):
         _delete(chunks, binding, [(key, cell) for key, cell in batch if is_outside(cell)])
-        each(chunks, fill, [cell for _, cell in batch if not is_outside(cell)])
+        each(chunks, fill, [(key, cell) for key, cell in batch if not is_outside(cell)])
 
 
 def _delete(chunks: Store, binding: Binding, cells: list[tuple[str, tuple[int, ...]]]) -> None:

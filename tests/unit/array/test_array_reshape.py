@@ -498,3 +498,17 @@ def test_long_axes_of_which_few_chunks_are_cut_off(shape: tuple[int, ...]) -> No
     array.resize((*shape[:-1], shape[-1] - 1))
     array.resize((2, *shape[1:]))
     assert (array.shape[0], (array[..., -2:] == 3).all()) == (2, True)
+
+
+def test_a_chunk_that_is_not_stored_is_not_compared() -> None:
+    """It may be huge, and reads as the fill value."""
+    asked: list[str] = []
+
+    class Asked(dict[str, bytes]):
+        def __getitem__(self, key: str) -> bytes:
+            asked.append(key)
+            return super().__getitem__(key)
+
+    array = create_array(Asked(), shape=1 << 28, chunks=1 << 28, dtype="u1")
+    array.resize(10)
+    assert asked.count("c/0") == 1
