@@ -256,7 +256,7 @@ class FsspecStore(BaseStore):
         if not length or (self._has_ranges and length == span.length):
             return False
         path = self._path(key)
-        size = self.fs.info(path)["size"]
+        size = self.fs.info(path).get("size")
         is_whole = bool(length == (len(self.fs.cat_file(path)) if size is None else size))
         self._has_ranges = self._has_ranges or not is_whole
         return is_whole

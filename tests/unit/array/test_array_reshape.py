@@ -180,17 +180,6 @@ def test_fault_81_an_interrupted_change_leaves_the_old_or_the_new(layout: dict[s
     assert len(outcomes) == 2, "the change was interrupted before and after it was published"
 
 
-def test_resizing_a_huge_sparse_array_lists_what_is_there() -> None:
-    """A grid of 2**60 chunks, of which two are stored."""
-    z = make(shape=(2**30, 2**30), dtype="u1", chunks=(1, 1))
-    z[5, 5] = 1
-    z[2**30 - 1, 2**30 - 1] = 2
-    z.resize((2**29, 2**30))
-    assert sorted(z.store.list("a/c")) == ["a/c/5/5"]
-    z.resize((2**31, 2**31))
-    assert (z[5, 5], z[2**30 - 1, 2**30 - 1], z.shape) == (1, 0, (2**31, 2**31))
-
-
 def test_growing_leaves_full_edge_chunks_alone() -> None:
     store = Breaking({})
     z = make(np.ones((4, 6), int), store=store, chunks=(2, 3))
@@ -487,28 +476,3 @@ def test_text_that_is_shorter_than_its_type(dtype: str, fill: Any, zarr_format: 
     z.resize(8)
     kept = np.array(["c"] * 5, dtype).tolist()
     assert z[:].tolist() == [*kept, fill, fill, fill]
-
-
-@pytest.mark.parametrize("shape", [(0, 2**61), (2, 2**61), (2, 1, 2**60)], ids=str)
-def test_long_axes_of_which_few_chunks_are_cut_off(shape: tuple[int, ...]) -> None:
-    """Neither time nor memory depends on the chunks that stay, nor on those of an axis beside an empty one."""
-    chunks = (*(1 for _ in shape[1:]), 2**10)
-    array = create_array({}, shape=shape, chunks=chunks, dtype="int8", fill_value=3)
-    array[..., -1] = 5
-    array.resize((*shape[:-1], shape[-1] - 1))
-    array.resize((2, *shape[1:]))
-    assert (array.shape[0], (array[..., -2:] == 3).all()) == (2, True)
-
-
-def test_a_chunk_that_is_not_stored_is_not_compared() -> None:
-    """It may be huge, and reads as the fill value."""
-    asked: list[str] = []
-
-    class Asked(dict[str, bytes]):
-        def __getitem__(self, key: str) -> bytes:
-            asked.append(key)
-            return super().__getitem__(key)
-
-    array = create_array(Asked(), shape=1 << 28, chunks=1 << 28, dtype="u1")
-    array.resize(10)
-    assert asked.count("c/0") == 1
