@@ -22,12 +22,12 @@ from blizzarr.errors import (
     BlizzarrError,
     ChecksumError,
     ChunkError,
-    LimitError,
     ShardIndexError,
     UnsupportedOperationError,
 )
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import Store
+from blizzarr.stores.regular import is_no_file
 
 _FIRST: Final = 64
 """The size of the first batch, before the time per object is known."""
@@ -144,8 +144,7 @@ def _kind(meta: ArrayMeta, error: BlizzarrError) -> str:
             return "not-supported"
         if isinstance(error, ArchiveError):
             return "archive"
-        is_no_file = not isinstance(error, LimitError) and error.reason.startswith("expected a file")
-        return "no-file" if is_no_file else "unreadable"
+        return "no-file" if is_no_file(error) else "unreadable"
     if isinstance(error, ShardIndexError):
         return "shard-index"
     if meta.codecs.is_sharded:

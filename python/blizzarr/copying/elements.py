@@ -16,8 +16,9 @@ from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
 from blizzarr.distributing import Workers, spread
-from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError, LimitError, StoreError
+from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
 from blizzarr.model import ArrayMeta
+from blizzarr.stores.regular import is_no_file
 
 Lost: TypeAlias = Callable[[BlizzarrError], object]
 """Called with the error of each chunk that cannot be decoded."""
@@ -119,9 +120,7 @@ def _copy_region(
 
 def _is_damage(error: BlizzarrError) -> bool:
     """Return whether an error is about what is stored, which stays as it is however often it is read."""
-    # What is there instead of a file may be a directory, for instance.
-    no_file = isinstance(error, StoreError) and not isinstance(error, LimitError)
-    return isinstance(error, ChunkError | ArchiveError) or (no_file and error.reason.startswith("expected a file"))
+    return isinstance(error, ChunkError | ArchiveError) or is_no_file(error)
 
 
 def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) -> npt.NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from errno import EISDIR, ENXIO
 
 from blizzarr.errors import StoreError
 
@@ -34,6 +35,15 @@ def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
 def _refuse(path: str | os.PathLike[str], mode: int) -> None:
     if not stat.S_ISREG(mode):
         raise StoreError(f"expected a file, found {kind_of(mode)}", store=os.fsdecode(path))
+
+
+def is_no_file(error: BaseException) -> bool:
+    """Return whether an error is about a directory, FIFO, socket, device or broken link where a file was expected.
+
+    >>> is_no_file(StoreError("expected a file, found a directory", errno=EISDIR)), is_no_file(StoreError("no answer"))
+    (True, False)
+    """
+    return isinstance(error, StoreError) and error.errno in (EISDIR, ENXIO)
 
 
 def kind_of(mode: int) -> str:

@@ -23,7 +23,7 @@ impl<'a> OpenFile<'a> {
     pub fn open(key: &'a str, place: Place<'_>) -> Result<Option<Self>> {
         let opened = match place.open(Access::ReadItself) {
             Err(cause) if is_link(&cause) => match place.open(Access::Read) {
-                Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(refused(key, BROKEN)),
+                Err(cause) if cause.kind() == ErrorKind::NotFound => return Err(refused(key, BROKEN, libc::ENXIO)),
                 opened => opened,
             },
             opened => opened,
@@ -94,7 +94,7 @@ pub fn status(key: &str, place: Place<'_>) -> Result<Status> {
 /// Refuses to call a value missing whose file is a link to nothing, or behind one.
 fn check_missing(key: &str, place: Place<'_>) -> Result<()> {
     match place.is_broken_link() {
-        Ok(Some(true)) => Err(refused(key, BROKEN)),
+        Ok(Some(true)) => Err(refused(key, BROKEN, libc::ENXIO)),
         _ => check_directory(key, place.parent()),
     }
 }
@@ -137,17 +137,18 @@ impl Entry {
     }
 
     fn refused(&self, key: &str) -> Error {
-        let is_directory = matches!(self, Entry::Directory);
-        let what = if is_directory { "a directory" } else { "a FIFO, socket or device" };
-        let mut error = refused(key, what);
-        error.errno = is_directory.then_some(libc::EISDIR);
-        error
+        match self {
+            Entry::Directory => refused(key, "a directory", libc::EISDIR),
+            _ => refused(key, "a FIFO, socket or device", libc::ENXIO),
+        }
     }
 }
 
 /// Something there that is not a value is an error: to answer "missing" would make it read as fill values.
-fn refused(key: &str, what: &str) -> Error {
-    Error::new(Kind::Store, format!("expected a file, found {what}")).at_key(key)
+fn refused(key: &str, what: &str, errno: i32) -> Error {
+    let mut error = Error::new(Kind::Store, format!("expected a file, found {what}")).at_key(key);
+    error.errno = Some(errno);
+    error
 }
 
 /// `fstat`, which on Linux costs 0.3 us less than the `statx` of [`File::metadata`]: a tenth of what opening costs.
