@@ -101,18 +101,19 @@ def find_many(
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     values = known or {}
+    damaged: dict[str, ArchiveError] = {}
     for position, form in enumerate(forms):
         if known is None and position <= 1:
             # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once.
             asked = forms[1:] if position else forms[:1]
-            wanted = [[key for one in asked for key in one.document_keys(paths[number])] for number in open_]
-            values, unreadable = _documents_or_errors(store, wanted)
-            for number, error in unreadable.items():
-                results[open_[number]] = error
+            wanted = [key for number in open_ for one in asked for key in one.document_keys(paths[number])]
+            values, damaged = _documents_or_errors(store, wanted)
         keys = [form.document_keys(paths[number]) for number in open_]
         for number, several in zip(open_, keys, strict=True):
             documents = {key: values[key] for key in several if key in values}
-            if documents:
+            if errors := [damaged[key] for key in several if key in damaged]:
+                results[number] = errors[0]
+            elif documents:
                 given = _with_entry(store, form.entry_key, documents, entries) if form.entry_key else documents
                 try:
                     results[number] = _decode(form, paths[number], given, documents)
@@ -144,27 +145,25 @@ def _complete_separators(store: Store, paths: Sequence[str], results: list[Store
             results[number] = results[number]._replace(meta=meta)  # type: ignore[union-attr]  # those are all `StoredNode`
 
 
-def _documents(store: Store, keys: Iterable[Sequence[str]]) -> dict[str, bytes]:
-    wanted = list(dict.fromkeys(key for several in keys for key in several))
+def _documents(store: Store, keys: Iterable[str]) -> dict[str, bytes]:
+    wanted = list(dict.fromkeys(keys))
     pairs = zip(wanted, get_many(store, wanted), strict=True)
     return {key: value if type(value) is bytes else bytes(value) for key, value in pairs if value is not None}
 
 
-def _documents_or_errors(
-    store: Store, keys: Sequence[Sequence[str]]
-) -> tuple[dict[str, bytes], dict[int, ArchiveError]]:
-    """Return the documents that exist, by key, and by their numbers the nodes with a damaged entry in a zip file."""
+def _documents_or_errors(store: Store, keys: Sequence[str]) -> tuple[dict[str, bytes], dict[str, ArchiveError]]:
+    """Return the documents that exist, and the errors of those whose entry in a zip file is damaged, by key."""
     try:
         return _documents(store, keys), {}
     except ArchiveError:
         pass  # one by one, to find out which
     values: dict[str, bytes] = {}
-    errors: dict[int, ArchiveError] = {}
-    for number, several in enumerate(keys):
+    errors: dict[str, ArchiveError] = {}
+    for key in keys:
         try:
-            values |= _documents(store, [several])
+            values |= _documents(store, [key])
         except ArchiveError as error:
-            errors[number] = error
+            errors[key] = error
     return values, errors
 
 
@@ -301,14 +300,14 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode 
 
 def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> dict[str, bytes]:
     """Return the documents that exist at a path, by key; of older formats not all if there is one of the newest."""
-    wanted = [form.document_keys(path) for form in forms]
+    wanted = [key for form in forms for key in form.document_keys(path)]
     if not is_remote(store) or len(forms) == 1:
         return _documents(store, wanted)
     newest = V3.document_keys(path)
     first = [*newest, V2.node_keys(path)[0]]
-    known = _documents(store, [first])
+    known = _documents(store, first)
     if not any(key in known for key in newest):
-        known |= _documents(store, [[key for key in several if key not in first] for several in wanted])
+        known |= _documents(store, [key for key in wanted if key not in first])
     return known
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pickle
+import zipfile
+from pathlib import Path
 
 import pytest
 
-from blizzarr import formats
+from blizzarr import check, formats
 from blizzarr.codecs import CodecChain
 from blizzarr.dtypes import DataType
-from blizzarr.errors import MetadataError, NodeNotFoundError
+from blizzarr.errors import ArchiveError, MetadataError, NodeNotFoundError
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
+from blizzarr.stores import ZipStore
 from support.arrays import write_node
 
 
@@ -124,6 +127,21 @@ def test_a_damaged_document_is_not_missing() -> None:
     """row 48: an empty document is damage, with the key in the error."""
     with pytest.raises(MetadataError, match=r"zarr\.json"):
         formats.read_node(DictStore(**{"zarr.json": b""}), "")
+
+
+def test_damage_of_an_older_format_hides_no_node(tmp_path: Path) -> None:
+    """Damaged entries have the keys of documents of N5 and v1, beside groups of v2 and where there is no node."""
+    damaged = ["attributes.json", "a/meta", "b/meta"]
+    documents = {".zgroup": b'{"zarr_format": 2}', "a/.zgroup": b'{"zarr_format": 2}'}
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for key, text in {**documents, **dict.fromkeys(damaged, b"intact")}.items():
+            archive.writestr(key, text)
+    (tmp_path / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes().replace(b"intact", b"broken"))
+    with ZipStore(tmp_path / "a.zip") as store:
+        *groups, missing = formats.find_many(store, ["", "a", "b"])
+        assert [group.meta.format for group in groups if isinstance(group, formats.StoredNode)] == ["v2", "v2"]
+        assert isinstance(missing, ArchiveError)
+        assert [(one.kind, one.key) for one in check(store).findings] == [("foreign", key) for key in damaged]
 
 
 def test_many_documents_in_one_request() -> None:
