@@ -29,18 +29,25 @@ def check_fits(name: Any, variable: Variable, encoded: Variable, stored: Variabl
     if units is not None and "units" not in variable.attrs and (there is None or _unit(units) != _unit(there)):
         raise ValueError(
             f"{name!r} is stored in {there!r}, and these values need {units!r}, in which they would not be read. Round "
-            "them, or write the whole variable with finer units or as floating-point numbers"
+            "them, or write the dataset anew with finer units or floating-point numbers"
         )
-    if encoded.dtype.kind in "SU" and encoded.dtype.kind == stored.dtype.kind and encoded.dtype > stored.dtype:
-        raise ValueError(
-            f"{name!r} is stored as {stored.dtype}, and these values need {encoded.dtype}: they would be cut off"
-        )
+    needed = _text_type(variable, encoded)
+    if needed.kind in "SU" and needed.kind == stored.dtype.kind and needed > stored.dtype:
+        raise ValueError(f"{name!r} is stored as {stored.dtype}, and these values need {needed}: they would be cut off")
     if _is_narrowed(variable, encoded, stored) and (lost := _lost(variable, encoded, stored)).size:
         raise ValueError(f"{name!r} is stored as {encoded.dtype}, which cannot hold {lost[0]!r}")
 
 
-def _unit(units: str) -> str:
-    return units.split()[0].lower().removesuffix("s")
+def _unit(units: object) -> str:
+    return str(units).strip().partition(" ")[0].lower().removesuffix("s")
+
+
+def _text_type(variable: Variable, encoded: Variable) -> np.dtype[Any]:
+    """Return the type of the encoded elements; of texts and bytes, before they are cut to the length of the array."""
+    needed: np.dtype[Any] = encoded.dtype
+    if variable.dtype.kind == "O" and needed.kind in "SU" and encoded.chunks is None:
+        needed = variable.values[variable.notnull().values].astype(needed.kind).dtype
+    return needed
 
 
 def _is_narrowed(variable: Variable, encoded: Variable, stored: Variable) -> bool:

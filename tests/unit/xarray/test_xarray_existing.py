@@ -33,6 +33,13 @@ import blizzarr.xarray  # noqa: F401  (the accessor)
             "is stored in 'days', and these values need 'hours'",
         ),
         (np.array([b"a"], object), np.array([b"abc"], object), {}, r"stored as \|S1, and these values need \|S3"),
+        (np.array([b"ab"], object), np.array([b"abc"], object), {}, r"stored as \|S2, and these values need \|S3"),
+        (
+            np.array(["ab"], object),
+            np.array(["abc"], object),
+            {"dtype": "U2"},
+            "stored as <U2, and these values need <U3",
+        ),
         (np.array([1], "i4"), np.array([2**40]), {}, "stored as int32, which cannot hold np.int64"),
         (np.array([1], "u1"), np.array([-1]), {}, "stored as uint8, which cannot hold np.int64"),
         (np.array([1]), np.array([np.nan]), {}, "stored as int64, which cannot hold np.float64"),
@@ -50,13 +57,26 @@ def test_values_that_an_array_that_is_there_cannot_hold(
     xr.testing.assert_identical(opened(tmp_path / "a.zarr"), stored)
 
 
+@pytest.mark.parametrize("units", ["", 1])
+def test_times_for_an_array_of_no_time(tmp_path: Path, units: Any) -> None:
+    xr.Dataset({"v": ("x", [1], {"units": units})}).blizzarr.to_zarr(tmp_path / "a.zarr")
+    times = xr.Dataset({"v": ("x", np.array(["2000-01-02"], "M8[ns]"))})
+    with pytest.raises(ValueError, match=f"is stored in {units!r}, and these values need 'days since"):
+        times.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
+
+
 def test_values_that_an_array_that_is_there_rounds(tmp_path: Path) -> None:
     """Missing values have a fill value, other units are converted, and numbers are rounded as their encoding says."""
-    encoding = {"v": {"dtype": "i2", "_FillValue": -1}, "t": {"units": "Hours since 2000-1-1", "dtype": "i4"}}
+    encoding = {
+        "v": {"dtype": "i2", "_FillValue": -1},
+        "t": {"units": "Hours since 2000-1-1", "dtype": "i4"},
+        "b": {"dtype": "S2", "_FillValue": b"-"},
+    }
     times = np.array(["2000-01-01", "2000-01-02T06"], "M8[ns]")
-    data = xr.Dataset({"v": ("x", [1.25, np.nan]), "t": ("x", times)})
-    data.blizzarr.to_zarr(tmp_path / "a.zarr", encoding=encoding)
+    data = xr.Dataset({"v": ("x", [1.25, np.nan]), "t": ("x", times), "b": ("x", np.array([b"a", np.nan], object))})
+    data.blizzarr.to_zarr(tmp_path / "a.zarr", zarr_format=2, encoding=encoding)
     data.blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
     both = opened(tmp_path / "a.zarr")
     np.testing.assert_array_equal(both.v, [1, np.nan] * 2)
     np.testing.assert_array_equal(both.t, np.tile(times, 2))
+    assert both.b.isnull().values.tolist() == [False, True] * 2
