@@ -125,7 +125,7 @@ class FsspecStore(BaseStore):
         return credentials_in(self.path, getattr(self.fs, "storage_options", None))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FsspecStore, (self.fs, self.path), {"read_only": self.read_only}
+        return FsspecStore, (self.fs, self.path), {"read_only": self.read_only, "_has_ranges": self._has_ranges}
 
     def get(self, key: str) -> Value | None:
         return self._get(check_key(key), Span(0, None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from itertools import count
 from pathlib import Path
@@ -152,6 +153,8 @@ def test_one_size_tells_that_a_server_has_ranges() -> None:
     store.set("text", b"abcdef")
     asked.clear()
     assert [store.get_ranges("text", [(start, 2)]) for start in (1, 2, 3)] == [[b"bc"], [b"cd"], [b"de"]]
+    # Also in a copy, as tasks of Dask get it.
+    assert copy.copy(store).get_ranges("text", [(4, 2)]) == [b"ef"]
     assert asked == [store._path("text")]
 
 
