@@ -200,11 +200,11 @@ def unknown_members(document: Mapping[str, Any], known: frozenset[str], problems
     return extra
 
 
-def encode(meta: ArrayMeta) -> dict[str, Any]:
+def encode(meta: ArrayMeta, original: ArrayMeta | None = None) -> dict[str, Any]:
     """Encode the document of an array.
 
     If the array came from a document, each member whose meaning has not changed keeps its spelling, and unknown members
-    are kept.
+    are kept. `original` is the array as that document describes it, if that is known.
     """
     keys, transformers = meta.chunk_keys, meta.storage_transformers
     encoding = _encoding(transformers)
@@ -225,7 +225,7 @@ def encode(meta: ArrayMeta) -> dict[str, Any]:
         document["dimension_names"] = list(meta.dimension_names)
     document["storage_transformers"] = [item.to_json() for item in transformers if item is not encoding]
     document.update(meta.extra)
-    original = original_of(meta, "v3", decode)
+    original = original or original_of(meta, "v3", decode)
     return document if original is None else _respelled(document, original, meta)
 
 

@@ -99,12 +99,14 @@ def _framed(meta: ArrayMeta, source: Mapping[str, Any]) -> _Frame | None:
         return None
     problems = Problems()
     # A chunk length of 0 is right for an axis of length 0 only.
-    if v3_array.decode({**source, "shape": [1] * len(meta.shape)}, problems) is None:
+    original = v3_array.decode({**source, "shape": [1] * len(meta.shape)}, problems)
+    if original is None:
         return None
-    marked = dump({**source, "shape": _MARK}, "")
-    if marked != dump({**v3_array.encode(meta), "shape": _MARK}, ""):
+    marked = {**source, "shape": _MARK}
+    # Equal texts mean equal types, too, and the same order of members.
+    if repr(marked) != repr({**v3_array.encode(meta, original), "shape": _MARK}):
         return None
-    before, mark, after = marked.partition(json.dumps(_MARK).encode())
+    before, mark, after = dump(marked, "").partition(json.dumps(_MARK).encode())
     if not mark or json.dumps(_MARK).encode() in after:
         return None
     return _Frame(meta, attributes, before, after, problems.notices)

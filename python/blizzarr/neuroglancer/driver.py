@@ -80,8 +80,9 @@ class VolumePlace(StoredPlace):
         do_later(store.transaction, store.base, self.path, made.meta, apply, anew=mode.delete_existing)
         return made.meta
 
-    def described(self) -> ArrayMeta:
-        return self._decoded(None, assumed=True).meta
+    def described(self) -> tuple[ArrayMeta, dict[str, bytes]]:
+        made = self._decoded(None, assumed=True)
+        return made.meta, {self._document: made.raw}
 
     @property
     def _document(self) -> str:

@@ -39,7 +39,7 @@ from blizzarr.views.values import MAX_RANK, to_index
 USAGES: Final = ("write", "read", "codec")
 """The three grids."""
 _NO_VECTOR: Final = Vector()
-_NO_GRID: Final = GridConstraints()
+_NO_GRIDS: Final = dict.fromkeys(USAGES, GridConstraints())
 
 
 class ChunkLayout(Pretty):
@@ -72,7 +72,7 @@ class ChunkLayout(Pretty):
         self._inner_order: tuple[int, ...] | None = None
         self._inner_hard = False
         self._origin = _NO_VECTOR
-        self._grids = dict.fromkeys(USAGES, _NO_GRID)
+        self._grids = _NO_GRIDS.copy()
         apply_given(self, json, _ARGUMENTS, constraints)
 
     def update(self, **constraints: Any) -> None:
@@ -251,7 +251,7 @@ def layout_of(
 
 def is_unset(layout: ChunkLayout) -> bool:
     """Return whether nothing is known of a layout, not even the number of dimensions."""
-    return layout._rank == -1 and all(grid.elements.is_unset for grid in layout._grids.values())
+    return layout._rank == -1 and layout._grids == _NO_GRIDS
 
 
 def order_in(layout: ChunkLayout) -> tuple[int, ...] | None:

@@ -134,6 +134,9 @@ def _factor(elements_of: Callable[[float], int], wanted: int, step: float, most:
     """
     least, most = step, min(most, _GREATEST) * 2
     most_elements = elements_of(most)
+    if most_elements < wanted and most * most < inf:
+        # Every side is at its limit, and stays there while the search, none of whose steps overflows, comes nearer.
+        return most
     for _ in range(_STEPS):
         if least + step >= most:
             break

@@ -53,7 +53,7 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
         meta, missing, is_there = None, None, False
         known = KnownMetadata() if assumed else known_metadata(place)
         if assumed:
-            meta = place.described()
+            meta, _ = place.described()
         elif mode.open:
             try:
                 meta = known.recent(since)
@@ -92,7 +92,7 @@ def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[
     """Create an array; return its metadata, where they are kept, and whether somebody else was faster."""
     try:
         with prefixed(f"Error writing {place.key}"):
-            meta = place.described()
+            meta, documents = place.described()
     except SpecError:
         # That there is one already comes first.
         if mode.delete_existing or place.found() is None:
@@ -105,7 +105,7 @@ def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[
             there = place._replace(store=target)
             if mode.delete_existing:
                 there.remove(meta)
-            if not there.create(meta):
+            if not there.create(meta, documents):
                 raise ArrayExistsError(f"Error writing {there.key}")
 
         do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
@@ -115,7 +115,7 @@ def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[
     if mode.delete_existing:
         place.remove(meta)
     there = None
-    if not place.create(meta):
+    if not place.create(meta, documents):
         # Somebody was faster.
         there = place.found() if mode.open else None
         if there is None:

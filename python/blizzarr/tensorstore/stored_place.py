@@ -67,11 +67,12 @@ class StoredPlace(NamedTuple):
         """
         raise NotImplementedError
 
-    def described(self) -> ArrayMeta:
-        """Return the array that the spec describes, without looking at the store."""
+    def described(self) -> tuple[ArrayMeta, dict[str, bytes]]:
+        """Return the array that the spec describes, and its documents, without looking at the store."""
         with prefixed('Cannot create using specified "metadata" and schema'):
             meta = self.constraints.create(self.node.schema, self.node.options)
-            return made_of(encode(meta, self.path), meta, self.path)
+            documents = encode(meta, self.path)
+            return made_of(documents, meta, self.path), documents
 
     @property
     def key(self) -> str:
@@ -94,14 +95,13 @@ class StoredPlace(NamedTuple):
             raise ConstraintError(f'Error reading {self.key}: expected the "node_type" "array", found "group"')
         return node.meta
 
-    def create(self, meta: ArrayMeta) -> bool:
+    def create(self, meta: ArrayMeta, documents: dict[str, bytes]) -> bool:
         """Store the documents; return False if there is an array already."""
         if self.forms[0].entry_key is not None:
             if self.found() is not None:
                 return False
             place_node(self.store, self.path, meta)
             return True
-        documents = encode(meta, self.path)
         *others, last = documents
         if self.store.get(last) is not None:
             return False

@@ -56,6 +56,17 @@ def test_every_reason_that_nothing_can_be_made_is_named() -> None:
     assert "zstd" in str(caught.value)
 
 
+@pytest.mark.parametrize("driver", ["zarr3", "zarr"])
+def test_a_reason_is_named_once(driver: str) -> None:
+    """The layout is found to be impossible before the order and the shapes of chunks are chosen from it."""
+    chunks = {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}}}
+    constraints = METADATA[driver].from_json(chunks if driver == "zarr3" else {"chunks": [3]})
+    schema = Schema(dtype="int8", shape=[4], chunk_layout=ts.ChunkLayout(chunk_shape=[2]))
+    with pytest.raises(SpecError) as caught:
+        constraints.create(schema, {})
+    assert str(caught.value) == "Error setting write_chunk shape: dimension 0: expected 2 of a hard constraint, found 3"
+
+
 @pytest.mark.parametrize("driver", ["zarr3", "zarr", "n5"])
 def test_constraints_of_an_array_make_the_same_one(driver: str) -> None:
     """What is made of an array, as JSON and back, demands that array, and makes it again."""
@@ -98,3 +109,15 @@ def test_calls_of_opening(tmp_path: Path) -> None:
     # Decoding the document, with all of its problems, is the rest.
     assert calls[0] <= 60
     assert calls[0] + 50 < calls[1] <= 123
+
+
+def test_calls_of_creating() -> None:
+    """The document is encoded once, and the layout is chosen once."""
+    grid = {"name": "regular", "configuration": {"chunk_shape": [10, 10]}}
+    metadata = {"shape": [100, 100], "data_type": "int16", "chunk_grid": grid}
+
+    def create() -> None:
+        ts.open({"driver": "zarr3", "kvstore": "memory://", "metadata": metadata}, create=True).result()
+
+    create()
+    assert calls_of(create) <= 900

@@ -390,9 +390,8 @@ class Constraints(MetadataConstraints):
             raise SpecError("domain must be specified")
         rank = domain.rank - len(field.shape)
         bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
-        order, (write, read), fill, units, codec = all_of(
-            lambda: self.order(self.chunk_layout(schema, options), rank),
-            lambda: self.choose_chunks(self.chunk_layout(schema, options), bounds, rank),
+        (order, (write, read)), fill, units, codec = all_of(
+            lambda: self._arranged(self.chunk_layout(schema, options), bounds, rank),
             lambda: self._fill_of(schema, elements, field),
             lambda: self.dimension_units(schema, options) or (),
             lambda: self.codec(schema, options),
@@ -405,6 +404,10 @@ class Constraints(MetadataConstraints):
         )
         self.of(meta).check_schema(schema, options)
         return meta
+
+    def _arranged(self, layout: ChunkLayout, bounds: Any, rank: int) -> list[Any]:
+        """Return the order of dimensions in new chunks, and the shapes of what is written and of what is read."""
+        return all_of(lambda: self.order(layout, rank), lambda: self.choose_chunks(layout, bounds, rank))
 
     def _fill_of(self, schema: Schema, elements: Elements, field: Field) -> Element | None:
         """Return the fill value of a schema, if the metadata have none."""
