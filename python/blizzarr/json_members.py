@@ -67,7 +67,8 @@ class Members:
         """Raise everything that is wrong, also that there are members that were not taken."""
         if self.left:
             self.wrong.append(SpecError(f"Object includes extra members: {','.join(map(quote, sorted(self.left)))}"))
-        self.refuse()
+        if self.wrong:
+            self.refuse()
 
 
 def refuse_all(wrong: Sequence[SpecError]) -> None:

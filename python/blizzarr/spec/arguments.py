@@ -68,14 +68,19 @@ def apply_given(target: Any, json: Any, table: Mapping[str, Argument], constrain
     elif constraints:
         raise TypeError("expected JSON or keyword arguments, found both")
     else:
-        members = Members(plain(json))
-        for name, argument in table.items():
-            if argument.parse is not None and name in members.left:
-                members.take(name, partial(_apply_json, argument.apply, target, argument.parse), None)
-        members.end()
+        apply_json(target, plain(json), table)
 
 
-def _apply_json(apply: Callable[[Any, Any], None], target: Any, parse: Callable[[Any], Any], value: Any) -> None:
+def apply_json(target: Any, json: Any, table: Mapping[str, Argument]) -> None:
+    """Apply the members of an object to `target`, in the order of the table."""
+    members = Members(json)
+    for name, argument in table.items():
+        if argument.parse is not None and name in members.left:
+            members.take(name, partial(_apply_member, argument.apply, target, argument.parse), None)
+    members.end()
+
+
+def _apply_member(apply: Callable[[Any, Any], None], target: Any, parse: Callable[[Any], Any], value: Any) -> None:
     if (parsed := parse(value)) is not None:
         apply(target, parsed)
 

@@ -14,7 +14,7 @@ from blizzarr.indexing.interval import INF, UNBOUNDED, Interval, sized
 from blizzarr.json_members import as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, integers, prefixed
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, apply_json, instance_of, integers, prefixed
 from blizzarr.spec.grid import (
     BOTH,
     ORIGIN,
@@ -249,6 +249,13 @@ def layout_of(
     return made
 
 
+def layout_from_json(value: Any) -> ChunkLayout:
+    """Parse a layout."""
+    layout = ChunkLayout()
+    apply_json(layout, value, _ARGUMENTS)
+    return layout
+
+
 def is_unset(layout: ChunkLayout) -> bool:
     """Return whether nothing is known of a layout, not even the number of dimensions."""
     return layout._rank == -1 and layout._grids == _NO_GRIDS
@@ -273,7 +280,8 @@ def merge_grid(layout: ChunkLayout, usage: str, grid: GridConstraints, names: It
     """Add the constraints of a grid to the grid of a layout for one use."""
     for name in names:
         vector: Vector = getattr(grid, name)
-        if vector.values:
+        # Without a constraint, there may still be a number of dimensions.
+        if not vector.is_unset or (name != "elements" and len(vector.values) not in (0, layout._rank)):
             with prefixed(f"Error setting {usage}_chunk {name}", InvalidArgumentError):
                 layout._set_grid(usage, name, vector.values, vector.hard)
 
@@ -348,10 +356,17 @@ def _usages(member: str, name: str) -> tuple[str, ...]:
     return USAGES if name == "aspect_ratio" else ("write", "read")
 
 
-def _apply_grid(member: str, layout: ChunkLayout, of_layout: Callable[[ChunkLayout], GridClass]) -> None:
-    grid = of_layout(layout)
-    for usage in USAGES:
-        merge_grid(layout, usage, constraints_on(grid), [name for name in RULES if usage in _usages(member, name)])
+def _kinds(member: str) -> dict[str, list[str]]:
+    """Return the kinds of constraints of a member that apply to each grid."""
+    return {usage: [name for name in RULES if usage in _usages(member, name)] for usage in USAGES}
+
+
+def _apply_grid(
+    kinds: dict[str, list[str]], layout: ChunkLayout, of_layout: Callable[[ChunkLayout], GridClass]
+) -> None:
+    grid = constraints_on(of_layout(layout))
+    for usage, names in kinds.items():
+        merge_grid(layout, usage, grid, names)
 
 
 def _given_grid(value: Any) -> Callable[[ChunkLayout], GridClass]:
@@ -391,7 +406,7 @@ _ARGUMENTS: Final[dict[str, Argument]] = {
         for end, hard in BOTH
     },
     **{
-        member: Argument(_given_grid, partial(_apply_grid, member), lambda value: partial(_parsed_grid, value))
+        member: Argument(_given_grid, partial(_apply_grid, _kinds(member)), lambda value: partial(_parsed_grid, value))
         for member in _MEMBERS
     },
     **{

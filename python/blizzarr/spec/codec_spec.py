@@ -67,10 +67,7 @@ class CodecSpec(Pretty):
     __slots__ = ("_driver", "_value")
 
     def __init__(self, json: Any) -> None:
-        members = Members(plain(json))
-        self._driver, kind = members.take("driver", _driver)
-        self._value: Any = kind.take(members)
-        members.end()
+        self._driver, self._value = parts_of(codec_from_json(plain(json)))
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The codec as JSON."""
@@ -92,6 +89,15 @@ def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
     if driver is None or driver.codec_class is None:
         raise SpecError(f"{quote(name)} is not registered")
     return driver.name, driver.codec_class
+
+
+def codec_from_json(value: Any) -> CodecSpec:
+    """Parse a codec."""
+    members = Members(value)
+    driver, kind = members.take("driver", _driver)
+    codec = driver_codec(driver, kind.take(members))
+    members.end()
+    return codec
 
 
 def driver_codec(driver: str, value: DriverCodec) -> CodecSpec:

@@ -13,7 +13,7 @@ from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN
 from blizzarr.json_members import as_float, as_integer, as_list, or_none
 from blizzarr.json_values import MISSING, braces, number_shown
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, floats, instance_of, integers
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, apply_json, floats, instance_of, integers
 from blizzarr.views.values import MAX_RANK, to_index
 
 
@@ -275,7 +275,7 @@ class Grid:
 
 def grid_with(rank: int, constraints: GridConstraints) -> Grid:
     """Return the grid with these constraints."""
-    grid = Grid()
+    grid = Grid.__new__(Grid)
     grid._rank, grid._constraints = rank, constraints
     return grid
 
@@ -283,7 +283,7 @@ def grid_with(rank: int, constraints: GridConstraints) -> Grid:
 def grid_from_json(value: Any, rank: int) -> Grid:
     """Parse a grid of this number of dimensions, if that is known (-1 if not)."""
     grid = grid_with(rank, GridConstraints().of_rank(rank))
-    apply_given(grid, value, _ARGUMENTS, {})
+    apply_json(grid, value, _ARGUMENTS)
     return grid
 
 

@@ -14,9 +14,9 @@ from blizzarr.indexing.form import Form
 from blizzarr.json_members import as_integer, as_list, as_object, or_none
 from blizzarr.json_values import MISSING, braces
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, instance_of, prefixed
-from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, merge_layout
-from blizzarr.spec.codec_spec import CodecSpec, merged_codec
+from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, apply_json, instance_of, prefixed
+from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, layout_from_json, merge_layout
+from blizzarr.spec.codec_spec import CodecSpec, codec_from_json, merged_codec
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
 from blizzarr.spec.json_array import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
 from blizzarr.spec.pretty import Pretty
@@ -30,8 +30,9 @@ from blizzarr.spec.through_view import (
     units_of_view,
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, merge_units
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of
+from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, form_of
 from blizzarr.views.domain import merged_domain
+from blizzarr.views.from_json import parse_domain
 from blizzarr.views.values import MAX_RANK, to_index
 
 _NO_LAYOUT: Final = ChunkLayout()
@@ -168,8 +169,11 @@ class Schema(Pretty, Indexable):
     def _set_layout(self, layout: ChunkLayout) -> None:
         if is_unset(layout):
             return
-        merged = copy(self._layout)
-        merge_layout(merged, layout)
+        if is_unset(self._layout):
+            merged = copy(layout)
+        else:
+            merged = self.chunk_layout
+            merge_layout(merged, layout)
         if merged.rank != -1:
             set_rank(self, merged.rank, "chunk_layout")
         self._layout = merged
@@ -338,13 +342,17 @@ def merge_schema(schema: Schema, other: Schema) -> None:
     schema._set_units(other._units)
 
 
+def _parsed_domain(value: Any) -> IndexDomain:
+    return domain_of(parse_domain(as_object(value)))
+
+
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "rank": Argument(to_index, set_rank, as_integer(0, MAX_RANK)),
     "dtype": Argument(as_dtype, set_dtype, dtype_json),
-    "domain": Argument(instance_of(IndexDomain), Schema._set_domain, lambda value: IndexDomain(json=as_object(value))),
+    "domain": Argument(instance_of(IndexDomain), Schema._set_domain, _parsed_domain),
     "shape": Argument(lambda sizes: tuple(map(to_index, sizes)), Schema._set_shape),
-    "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout, ChunkLayout),
-    "codec": Argument(instance_of(CodecSpec), Schema._set_codec, CodecSpec),
+    "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout, layout_from_json),
+    "codec": Argument(instance_of(CodecSpec), Schema._set_codec, codec_from_json),
     # Both are converted to the data type of the schema.
     "fill_value": Argument(
         lambda value: partial(fill_from_user, value),
@@ -358,6 +366,13 @@ SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
 
 name_keywords(Schema.__init__, list(SCHEMA_ARGUMENTS))
 name_keywords(Schema.update, list(SCHEMA_ARGUMENTS))
+
+
+def schema_from_json(value: Any) -> Schema:
+    """Parse a schema."""
+    schema = Schema()
+    apply_json(schema, value, SCHEMA_ARGUMENTS)
+    return schema
 
 
 UNCONSTRAINED: Final = Schema()

@@ -26,7 +26,7 @@ from blizzarr.spec.kvstore_json import (
     with_parts,
 )
 from blizzarr.spec.resources import resources_json
-from blizzarr.spec.schema import UNCONSTRAINED, Schema, set_dtype, set_rank
+from blizzarr.spec.schema import UNCONSTRAINED, Schema, schema_from_json, set_dtype, set_rank
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.views import IndexTransform, form_of, transform_of
 from blizzarr.views.values import MAX_RANK
@@ -77,7 +77,7 @@ _ABOUT_ARRAYS: Final = frozenset(("schema", "dtype", "transform", "rank"))
 
 def _array_members(members: Members) -> tuple[Schema, IndexTransform | None]:
     """Take the constraints on the array that specs of all drivers may have."""
-    schema = members.take("schema", Schema, UNCONSTRAINED).copy()
+    schema = members.take("schema", schema_from_json, UNCONSTRAINED).copy()
     members.take("dtype", lambda value: set_dtype(schema, dtype_json(value)), None)
     transform = members.take("transform", lambda value: IndexTransform(json=value), None)
     members.take("rank", lambda value: _check_rank(as_integer(0, MAX_RANK)(value), transform, schema), None)
