@@ -15,6 +15,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
 from typing import Any, Final
 
 import numpy as np
@@ -232,7 +233,7 @@ def _text(value: Any, margin: str) -> str:
 
 def _key(key: Any) -> str:
     # JSON has only strings as names; other keys are converted as by Python's encoder.
-    return _COMPACT.encode(key) if isinstance(key, str) else _COMPACT.encode({key: 0})[1:-4]
+    return encode_basestring_ascii(key) if isinstance(key, str) else _COMPACT.encode({key: 0})[1:-4]
 
 
 def _plain(value: Any) -> Any:

@@ -91,7 +91,7 @@ def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] 
 def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, KnownMetadata, bool]:
     """Create an array; return its metadata, where they are kept, and whether somebody else was faster."""
     try:
-        with prefixed(f"Error writing {place.key}"):
+        with prefixed(lambda: f"Error writing {place.key}"):
             meta, documents = place.described()
     except SpecError:
         # That there is one already comes first.
