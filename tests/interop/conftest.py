@@ -1,4 +1,4 @@
-"""What runs: `make test` tries the quick peers with the quick cases, `BLIZZARR_INTEROP=all` everything."""
+"""What runs: `make test` tries the quick cases in the quick directions of peers, `BLIZZARR_INTEROP=all` everything."""
 
 from __future__ import annotations
 

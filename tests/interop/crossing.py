@@ -18,7 +18,7 @@ AnyCase = Case | GroupCase
 
 def pairs(cases: Sequence[AnyCase], direction: Direction) -> pytest.MarkDecorator:
     """Every case with every peer that knows its format in this direction."""
-    peers = [peer for peer in PEERS if EVERYTHING or peer.quick]
+    peers = [peer for peer in PEERS if EVERYTHING or direction in peer.quick]
     chosen = [
         (case, peer)
         for case in cases
