@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, Final, TypeVar
 
 from blizzarr.errors import ConflictError
-from blizzarr.futures.future import Future, fail, failed, pending, resolved, run
+from blizzarr.futures.future import Future, drop, fail, failed, pending, resolved, run
 
 T = TypeVar("T")
 
@@ -140,13 +140,15 @@ POOL = Pool()
 os.register_at_fork(after_in_child=POOL.after_fork)
 
 
-def submit(work: Callable[[], T]) -> Future[T]:
-    """Return the future of work that one of the pool's threads does.
+def submit(work: Callable[[], T], into: list[Future[Any]] | None = None) -> Future[T]:
+    """Return the future of work that one of the pool's threads does; it is appended to `into` before that can begin.
 
     >>> submit(lambda: 6 * 7).result()
     42
     """
     future = pending(work)
+    if into is not None:
+        into.append(future)
     POOL.put(future)
     return future
 
@@ -163,8 +165,30 @@ def do_all(tasks: Sequence[Callable[[], object]], at_once: bool) -> None:
         for task in tasks:
             task()
         return
-    for future in [submit(task) for task in tasks]:
-        future.result()
+    with nothing_left() as futures:
+        for task in tasks:
+            submit(task, futures)
+        for future in futures:
+            future.result()
+
+
+@contextlib.contextmanager
+def nothing_left() -> Iterator[list[Future[Any]]]:
+    """Yield a list for futures that the block waits for; after an error or interrupt, none of their work goes on.
+
+    Work that nobody has begun is dropped, and the rest is waited for: a late write would undo what is written next.
+
+    >>> with nothing_left() as futures:
+    ...     submit(lambda: 6 * 7, futures).result()
+    42
+    """
+    futures: list[Future[Any]] = []
+    try:
+        yield futures
+    except BaseException:
+        for future in [future for future in futures if not drop(future) and not future.cancelled()]:
+            future.exception()
+        raise
 
 
 QUICK: Final = 1e-3

@@ -19,7 +19,7 @@ from blizzarr.array.binding import bind
 from blizzarr.array.document import same_chunks
 from blizzarr.errors import BlizzarrError, ConstraintError
 from blizzarr.formats import chunk_prefix, chunk_store, document_keys, find_many, format_of, forms_again, lock_key
-from blizzarr.futures import do_all, submit
+from blizzarr.futures import do_all, nothing_left, submit
 from blizzarr.indexing import Lowered
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import MemoryStore, Store, StoreWrapper
@@ -281,13 +281,15 @@ class Staged:
             outcome.fail(list(names), error)
             return
         binding = self._written_to(store)
-        futures = [(name, submit(partial(self._move, binding, positions))) for name, positions in names.items()]
-        for name, future in futures:
-            failure = future.exception()
-            if failure is None:
-                outcome.stored.append(name)
-            else:
-                outcome.fail([name], failure)
+        with nothing_left() as futures:
+            for positions in names.values():
+                submit(partial(self._move, binding, positions), futures)
+            for name, future in zip(names, futures, strict=True):
+                failure = future.exception()
+                if failure is None:
+                    outcome.stored.append(name)
+                else:
+                    outcome.fail([name], failure)
 
     def _written_to(self, store: Store, watch: bool = True) -> Binding:
         """Return the binding of the array in the shape that has all written elements, even if others have shrunk it."""

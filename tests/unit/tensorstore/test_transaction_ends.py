@@ -6,9 +6,11 @@ import asyncio
 import gc
 import os
 import pickle
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -385,3 +387,22 @@ class TestVirtualChunks:
             else:
                 store[0] = 1
             assert (state.tolist(), generation) == ([1, 0, 0, 88], [2])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Unix only")
+def test_nothing_is_written_after_an_interrupted_commit(tmp_path: Path) -> None:
+    """What is written next must not be undone by the chunks that the commit had not come to."""
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{tmp_path}/"}}
+    array = ours.open(spec, dtype="int64", shape=[400], chunk_layout=ours.ChunkLayout(chunk_shape=[1]), create=True)
+    array = array.result()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for number in range(1, 9):
+            with suppress(KeyboardInterrupt), ours.Transaction() as txn:
+                array.with_transaction(txn)[...] = number
+                signal.setitimer(signal.ITIMER_REAL, 0.004 * number)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            array[...] = -number
+            assert set(array.read().result().tolist()) == {-number}
+    finally:
+        signal.signal(signal.SIGALRM, before)
