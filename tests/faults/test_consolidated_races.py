@@ -162,7 +162,10 @@ def test_row_081_a_consolidation_at_each_step_of_a_change(
 
 @pytest.mark.parametrize(
     ("made", "zarr_format"),
-    [("mapping", "v3"), ("mapping", "v2"), ("mapping", "v3_draft_zarr_python"), ("directory", "v3")],
+    [
+        *(("mapping", "v3"), ("mapping", "v2"), ("directory", "v3")),
+        pytest.param("mapping", "v3_draft_zarr_python", marks=pytest.mark.thorough),
+    ],
     indirect=["made"],
 )
 def test_row_081_a_consolidation_that_is_killed_after_a_change_that_it_did_not_notice(

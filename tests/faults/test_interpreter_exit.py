@@ -87,7 +87,13 @@ def end(child: Child) -> tuple[int, list[dict[str, object]], str]:
     return child.process.returncode, [json.loads(line) for line in told.splitlines()], complaint
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "layout",
+    [
+        *("plain", "codec", "python"),
+        *(pytest.param(layout, marks=pytest.mark.thorough) for layout in ("shard", "memory")),
+    ],
+)
 def test_row_094_daemon_threads_when_the_program_ends(tmp_path: Path, layout: str) -> None:
     """However it ends: its own exit status, no crash, no hang; rows are old or new, and what had returned is there."""
     children = {

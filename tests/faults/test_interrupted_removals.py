@@ -73,8 +73,10 @@ PLACES = [f"{kind} of {layout}" for kind in ("array", "group") for layout in LAY
 @pytest.mark.parametrize(
     ("kind", "old", "new"),
     [
-        ("in memory", old, new)
-        for old, new in product(PLACES, ["array of v3", "array of v2", "group of v2", "group of draft"])
+        pytest.param("in memory", old, new, marks=[pytest.mark.thorough] * (number % 3 > 0))
+        for number, (old, new) in enumerate(
+            product(PLACES, ["array of v3", "array of v2", "group of v2", "group of draft"])
+        )
     ]
     + [("directory", "array of v2", "array of v3"), ("directory", "group of draft", "group of v2")],
 )

@@ -117,7 +117,7 @@ def total(shard: Sharded, damaged: Iterator[bytes]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("at_start", PLACES)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", ["C", "backwards", pytest.param("Morton", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("codecs", [pytest.param("raw", marks=pytest.mark.thorough), "zstd"])
 def test_row_034_every_flipped_bit_of_an_index_is_put_right(codecs: str, order: str, at_start: bool) -> None:
     for missing in ((), (1,)):
