@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Replaced, Store, Value
@@ -25,7 +25,8 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
     (True, False, b'2')
     """
     find, replace = (getattr(store, method, None) for method in ("get_with_version", "set_if_version"))
-    with _changing(store, key):
+
+    def change() -> bool:
         if callable(find) and callable(replace):
             current, version = find(key) or (None, None)
             return _equal(current, expected) and bool(replace(key, value, version))
@@ -33,6 +34,8 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
             return False
         store.set(key, value)
         return True
+
+    return _alone(store, key, change)
 
 
 def discard_value(store: Store, key: str, expected: Value) -> bool:
@@ -46,11 +49,14 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
     >>> discard_value(store, "a", b"2"), discard_value(store, "a", b"1"), store.get("a")
     (False, True, None)
     """
-    with _changing(store, key):
+
+    def change() -> bool:
         if not _equal(store.get(key), expected):
             return False
         store.delete(key)
         return True
+
+    return _alone(store, key, change)
 
 
 def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> Replaced:
@@ -76,10 +82,10 @@ def try_discard(store: Store, key: str, expected: Value) -> bool:
     return discard_value(store, key, expected) if discard is None else bool(discard(key, expected))
 
 
-def _changing(store: Store, key: str) -> AbstractContextManager[None]:
+def _alone(store: Store, key: str, change: Callable[[], bool]) -> bool:
     from blizzarr.stores.place import place_of
 
-    return _locks.sole(key).held((place_of(store), key), key=key, store=store)
+    return _locks.sole(key).alone(change, (place_of(store), key), key=key, store=store)
 
 
 def _equal(current: Value | None, expected: Value | None) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from blizzarr.errors import ConflictError
+
+T = TypeVar("T")
 
 _COUNT = 64
 
@@ -39,7 +42,8 @@ was called meanwhile does so, too; let it do so afterwards
     ) -> Generator[None, None, None]:
         """Return a generator that takes the lock when it begins, and releases it when it is closed.
 
-        It can be closed at any time, also after an interruption of its beginning. For a `with` statement use `held`.
+        It can be closed at any time, also after an interruption of its beginning. For a `with` statement use `held`,
+        for a call `alone`.
 
         The generator raises `ConflictError` when it begins, if this thread holds the lock for the same purpose.
 
@@ -63,6 +67,22 @@ was called meanwhile does so, too; let it do so afterwards
                 self._purposes.discard(purpose)
 
     held = contextmanager(hold)
+
+    def alone(
+        self, work: Callable[[], T], purpose: Hashable = None, *, key: str | None = None, store: object = None
+    ) -> T:
+        """Hold the lock while `work` is called, and return what it returned; the parameters are those of `hold`.
+
+        Code that other threads of the engine wait for uses this method, and not `held`: an interrupt at the beginning
+        or the end of a `with` statement leaves the lock to whoever has the error, and the engine has the error until
+        all its threads have ended.
+        """
+        holding = self.hold(purpose, key=key, store=store)
+        try:
+            next(holding)
+            return work()
+        finally:
+            holding.close()
 
 
 class NamedLocks:

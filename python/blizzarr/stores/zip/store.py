@@ -168,8 +168,8 @@ class ZipStore(BaseStore):
         if self.compression == "deflated":
             stream = zlib.compressobj(wbits=-zlib.MAX_WBITS)
             packed = stream.compress(plain) + stream.flush()
-        with failures("write", key, self), self._lock.held(key=key, store=self):
-            self._archive.append(key, plain, crc, packed)
+        with failures("write", key, self):
+            self._lock.alone(partial(self._archive.append, key, plain, crc, packed), key=key, store=self)
 
     def delete(self, key: str) -> bool:
         """Return False if there is no such key; otherwise raise an error, as a zip file cannot delete.
@@ -201,8 +201,8 @@ class ZipStore(BaseStore):
             If the file cannot be written.
         """
         self._check_writable(check_key(key))
-        with failures("write", key, self), self._lock.held(key=key, store=self):
-            self._archive.unlist(key)
+        with failures("write", key, self):
+            self._lock.alone(partial(self._archive.unlist, key), key=key, store=self)
             self._sorted = []
 
     def list(self, prefix: str = "") -> builtins.list[str]:
@@ -221,8 +221,8 @@ class ZipStore(BaseStore):
         StoreError
             If the file cannot be written.
         """
-        with failures("write", "", self), self._lock.held(store=self):
-            self._archive.flush()
+        with failures("write", "", self):
+            self._lock.alone(self._archive.flush, store=self)
 
     def close(self) -> None:
         """Write the directory if anything was set, and close the file; the store cannot be used afterwards.
@@ -232,13 +232,12 @@ class ZipStore(BaseStore):
         StoreError
             If the file cannot be written.
         """
-        with failures("close", "", self), self._lock.held(store=self):
-            self._archive.close()
+        with failures("close", "", self):
+            self._lock.alone(self._archive.close, store=self)
 
     def abandon(self) -> None:
         """Close a new file that was to replace one that is there, and leave that one; do nothing in any other case."""
-        with self._lock.held(store=self):
-            self._archive.abandon()
+        self._lock.alone(self._archive.abandon, store=self)
 
     def __reduce__(self) -> tuple[object, ...]:
         if not self.read_only and self._archive.is_open:
