@@ -139,13 +139,9 @@ pub fn of_codec(py: Python<'_>, raised: PyErr) -> Error {
     if let Ok(Some((kind, reason))) = kind_of(py, &raised) {
         return Error::new(kind, reason);
     }
-    let kind = match () {
-        _ if raised.is_instance_of::<PyMemoryError>(py) => Kind::Limit,
-        _ if raised.is_instance_of::<PyException>(py) => Kind::Codec,
-        // KeyboardInterrupt and the like are no damage.
-        _ => return foreign(py, raised),
-    };
-    Error { kind, ..foreign(py, raised) }
+    let error = foreign(py, raised);
+    // Short memory, KeyboardInterrupt and the like are no damage.
+    Error { kind: if error.kind == Kind::Foreign { Kind::Codec } else { error.kind }, ..error }
 }
 
 /// The kind and the reason of an exception that codecs of ours raise.
@@ -186,8 +182,12 @@ pub fn foreign(py: Python<'_>, raised: PyErr) -> Error {
         // Better than nothing: EOFError and the like often say no more than their name.
         reason = raised.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
     }
-    // KeyboardInterrupt and the like ask to stop.
-    let kind = if raised.is_instance_of::<PyException>(py) { Kind::Foreign } else { Kind::Request };
+    let kind = match () {
+        _ if raised.is_instance_of::<PyMemoryError>(py) => Kind::Limit,
+        _ if raised.is_instance_of::<PyException>(py) => Kind::Foreign,
+        // KeyboardInterrupt and the like ask to stop.
+        _ => Kind::Request,
+    };
     let mut error = Error::new(kind, reason);
     if raised.is_instance_of::<PyOSError>(py) {
         error.errno = raised.value(py).getattr("errno").ok().and_then(|errno| errno.extract().ok());
