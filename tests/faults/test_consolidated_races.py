@@ -100,8 +100,8 @@ def interleaved(
 ) -> Iterator[tuple[Store, list[dict[str, Any]]]]:
     """Run `other` before each step of `one`, which may then die; yield the store, and what readers found meanwhile.
 
-    The last yield is of `one` without `other`. Readers look at each state once: what is there long before `other`,
-    those of earlier turns have seen.
+    The last yield is of `one` without `other`. Readers look at each state once: those of earlier turns have read
+    what is there long before `other`.
     """
     for step in count():
         store = made()

@@ -34,7 +34,7 @@ class Peer:
     own_attributes: frozenset[str] = frozenset()
     """Attributes that it adds to a node by itself."""
     quick: tuple[Direction, ...] = ()
-    """Not what `tests/fixtures` has of this peer, nor what one with the same engine does too."""
+    """`tests/fixtures` stands in for what some peers write, and peers with one engine for each other."""
 
     def call(self, verb: str, message: Message) -> Message:
         """Send one message; an error says who raised it."""

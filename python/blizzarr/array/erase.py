@@ -67,12 +67,15 @@ def erase_outside(
     cells_there: Iterable[tuple[str, tuple[int, ...]]] = (
         (prefix + metadata.chunk_keys.key(cell), cell) for cell in _cells_outside(inside, cells)
     )
+    are_stored = False
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
         if getattr(chunks, "native", None) is not None and confined_directory(store) is None:
             by_key = dict(cells_there)
             cells_there = [(key, by_key[key]) for key in chunks.present(list(by_key))]  # type: ignore[attr-defined]
+            are_stored = True
     elif getattr(chunks, "supports_list", True):
         cells_there = stored_chunks(store, path, metadata)
+        are_stored = True
     elif may_stay:
         return
 
@@ -82,9 +85,8 @@ def erase_outside(
     def fill(place: tuple[str, tuple[int, ...]]) -> None:
         key, cell = place
         # What is not stored may be huge, and has the fill value.
-        if chunks.get_ranges(key, [(0, 1)]) is None:
-            return
-        _fill_outside(binding, metadata.fill_value, cell, edges, keep, write_empty=not deletes)
+        if are_stored or chunks.get_ranges(key, [(0, 1)]) is not None:
+            _fill_outside(binding, metadata.fill_value, cell, edges, keep, write_empty=not deletes)
 
     reaching = ((key, cell) for key, cell in cells_there if any(map(operator.ge, cell, inside)))
     while batch := list(islice(reaching, BATCH)):

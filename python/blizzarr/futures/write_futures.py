@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from blizzarr.futures.future import Future, drop, tell_loop
@@ -61,18 +62,9 @@ class WriteFutures:
 
     def __await__(self) -> Generator[Any, None, None]:
         if not self.commit.done():
-            import asyncio
+            from blizzarr.futures.to_the_end import wait_to_the_end
 
-            cancelled: asyncio.CancelledError | None = None
-            while not self.commit.done():
-                try:
-                    yield from _end_of(self.commit)
-                except asyncio.CancelledError as error:
-                    # A write that has begun goes on, and would undo what is written next.
-                    cancelled = error
-                    drop(self.commit)
-            if cancelled is not None:
-                raise cancelled
+            yield from wait_to_the_end(_end_of(self.commit), partial(drop, self.commit)).__await__()
         yield from self.commit.__await__()
 
     def __repr__(self) -> str:

@@ -48,10 +48,9 @@ def apply_arguments(
         return
     if unknown := given.keys() - table.keys():
         raise unknown_keywords(function, unknown)
-    for name in [name for name in table if name in given]:
-        if (value := given[name]) is None:
+    for name, argument in table.items():
+        if (value := given.get(name)) is None:
             continue
-        argument = table[name]
         try:
             value = argument.convert(value)
         except (TypeError, OverflowError) as error:

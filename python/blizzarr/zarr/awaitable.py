@@ -33,7 +33,10 @@ _ITERATED: Final = (
 )
 """The methods that return asynchronous iterators."""
 
-_READING: Final = ("open", "load", "get", "contains", "tree", "info", "nchunks", "nshards", "nbytes", "nmembers")
+_READING: Final = (
+    *("open", "load", "get", "contains", "tree", "info", "nchunks", "nshards", "nbytes", "nmembers"),
+    *("members", "keys", "arrays", "array_", "groups", "group_"),
+)
 """How the names of functions begin that change nothing, or, as `open` does, make what is empty."""
 
 
@@ -163,8 +166,7 @@ def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> asyncio.run(awaitable(len)("abc"))
     3
     """
-    reads = getattr(function, "__name__", "").strip("_").startswith(_READING)
-    run = in_thread if reads else in_thread_to_the_end
+    run = _runner(getattr(function, "__name__", ""))
 
     @wraps(function, updated=())
     async def call(*args: Any, **named: Any) -> Any:
@@ -172,6 +174,11 @@ def awaitable(function: Callable[..., Any]) -> Callable[..., Any]:
         return as_async(await run(function, *map(as_sync, args), **given))
 
     return call
+
+
+def _runner(name: str) -> Callable[..., Any]:
+    """Return what runs a function of this name in a thread."""
+    return in_thread if name.strip("_").startswith(_READING) else in_thread_to_the_end
 
 
 def _awaited(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
@@ -190,8 +197,7 @@ def _iterated(name: str, model: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(model, updated=())
     async def method(self: Any, *args: Any, **named: Any) -> AsyncIterator[Any]:
         function = getattr(self.node, name)
-        run = in_thread_to_the_end if name == "create_hierarchy" else in_thread
-        for item in await run(lambda: list(function(*args, **named))):
+        for item in await _runner(name)(lambda: list(function(*args, **named))):
             yield as_async(item)
 
     return method

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
+from blizzarr.futures.to_the_end import wait_to_the_end
 from blizzarr.stores.event_loops import result_of
 
 T = TypeVar("T")
@@ -60,19 +61,10 @@ async def in_thread(function: Callable[..., T], *args: Any, **named: Any) -> T:
 async def in_thread_to_the_end(function: Callable[..., T], *args: Any, **named: Any) -> T:
     """Run a function that changes something in a thread; whoever is cancelled, however often, waits for its end.
 
-    The change goes on, and would undo what is written next. Raise `RuntimeError` as `in_thread` does.
+    Raise `RuntimeError` as `in_thread` does.
     """
     running = asyncio.ensure_future(in_thread(function, *args, **named))
-    # If nobody is there any more to see its error, the loop should not report it.
-    running.add_done_callback(lambda done: done.cancelled() or done.exception())
-    cancelled: asyncio.CancelledError | None = None
-    while not running.done():
-        try:
-            await asyncio.wait([running])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
+    await wait_to_the_end(running)
     return running.result()
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from blizzarr.futures.to_the_end import wait_to_the_end
+
 _MOST = 64
 """The most threads: each may be waiting for a lock of another process."""
 
@@ -53,7 +55,5 @@ async def outcome(work: Future[Result]) -> Result:
         return await asyncio.wrap_future(work)
     except asyncio.CancelledError:
         if not work.cancel():
-            ended = asyncio.wrap_future(work)
-            await asyncio.wait([ended])
-            ended.exception()  # nobody else asks for it
+            await wait_to_the_end(asyncio.wrap_future(work))
         raise
