@@ -44,6 +44,8 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 @pytest.fixture(autouse=True)
 def settings_of_zarr_python() -> Iterator[None]:
     """A page may set our pipeline in zarr-python, which is an oracle of other tests as it comes."""
+    # Only its first import sets the pipeline.
+    sys.modules.pop("blizzarr.for_zarr", None)
     yield
     if "zarr" in sys.modules:
         sys.modules["zarr"].config.reset()

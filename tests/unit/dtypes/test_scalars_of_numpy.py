@@ -15,7 +15,7 @@ SCALARS = [
     np.float64(300),
     np.int64(-1),
     np.uint64(2**64 - 1),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     np.datetime64("2000-01-01T00:00:00.5", "ms"),
     np.timedelta64(5, "s"),
     np.complex64(1 + 2j),
