@@ -51,8 +51,9 @@ def innermost(store: Any) -> Any:
     >>> innermost(5)
     5
     """
-    module: Any = sys.modules.get("zarr.storage")
-    while module is not None and isinstance(store, module.WrapperStore):
+    # zarr-python 2 has no such class.
+    wrapper: Any = getattr(sys.modules.get("zarr.storage"), "WrapperStore", ())
+    while isinstance(store, wrapper):
         store = store._store
     return store
 

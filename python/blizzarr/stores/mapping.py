@@ -1,11 +1,13 @@
-"""Any mutable mapping as a store: a dict, a shelf, an fsspec mapper."""
+"""Any mutable mapping as a store: a dict, a shelf, a store of zarr-python 2."""
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import MutableMapping
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Final
 
+from blizzarr.fork import ForkedLock
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import value_changed
 from blizzarr.stores.failures import failures
@@ -14,12 +16,19 @@ from blizzarr.stores.listing import list_sorted
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import Value
 
+_ONE_AT_A_TIME: Final = {("shelve", "Shelf"), ("zarr.storage", "SQLiteStore")}
+"""Modules and names of classes that lose values, or end the process, when threads call them at the same time."""
+
+_turn: Final = ForkedLock()
+
 
 class MappingStore(BaseStore):
     """The items of a mapping from keys to bytes.
 
     A `KeyError` of the mapping means that the value is missing; any other exception becomes a `StoreError`. Keys that a
-    store may not have are ignored. The mapping must allow calls from several threads, as a dict does.
+    store may not have are ignored. The mapping must allow calls from several threads at the same time, as a dict does;
+    a shelf, and an `SQLiteStore` of zarr-python 2, get one call at a time. The database that a shelf has by default
+    since Python 3.13 refuses other threads than its own: ``dict(shelf)`` can be read, and ``dbm.gnu`` be used.
 
     Pickling includes the mapping: a dict is copied, and the unpickled store is read-only.
 
@@ -46,6 +55,8 @@ class MappingStore(BaseStore):
         self.mapping = mapping
         self.read_only = read_only
         self.near = type(mapping) is dict
+        classes = {(kind.__module__, kind.__name__) for kind in type(mapping).__mro__}
+        self._has_turns = not classes.isdisjoint(_ONE_AT_A_TIME)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Values that are written to a copy of a dict, in another process, would be lost.
@@ -69,7 +80,7 @@ class MappingStore(BaseStore):
 
     def get(self, key: str) -> Value | None:
         check_key(key)
-        with failures("read", key, self):
+        with failures("read", key, self), self._called():
             try:
                 value = self.mapping[key]
             except KeyError:
@@ -78,9 +89,13 @@ class MappingStore(BaseStore):
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
-        with failures("write", key, self):
+        with failures("write", key, self), self._called():
             self.mapping[key] = self._put(bytes(value))
         value_changed(self, key)
+
+    def _called(self) -> AbstractContextManager[object]:
+        """Return the context in which the mapping is called."""
+        return _turn.lock if self._has_turns else nullcontext()
 
     def _taken(self, value: Any) -> Value:
         """Return the bytes of what the mapping has."""
@@ -92,7 +107,7 @@ class MappingStore(BaseStore):
 
     def delete(self, key: str) -> bool:
         self._check_writable(check_key(key))
-        with failures("delete", key, self):
+        with failures("delete", key, self), self._called():
             try:
                 del self.mapping[key]
             except KeyError:
@@ -106,7 +121,7 @@ class MappingStore(BaseStore):
     def list_all(self, prefix: str = "") -> tuple[builtins.list[str], builtins.list[str]]:
         """Return what `list` does, and the names under the prefix that are no keys of a store."""
         prefix = check_prefix(prefix)
-        with failures("list", prefix, self):
+        with failures("list", prefix, self), self._called():
             # Copying the keys of a dict is atomic for other threads; iterating over it is not.
             names = builtins.list(self.mapping)
         keys, others = keys_and_others(names)

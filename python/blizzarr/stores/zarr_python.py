@@ -44,8 +44,9 @@ def of_zarr_python(target: Any) -> tuple[Store, str] | None:
     """
     path = ""
     for name in _LIBRARIES:
-        module: Any = sys.modules.get(f"{name}.storage")
-        if module is not None and isinstance(target, module.StorePath):
+        # zarr-python 2 has no such class.
+        with_path: Any = getattr(sys.modules.get(f"{name}.storage"), "StorePath", ())
+        if isinstance(target, with_path):
             target, path = target.store, target.path
     if not is_zarr_python_store(target):
         return None

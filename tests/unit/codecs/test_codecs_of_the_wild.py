@@ -264,7 +264,7 @@ def test_codecs_nested_beyond_what_python_can_follow(depth: int) -> None:
     for _ in range(depth):
         codecs = [ShardingCodec((1,), codecs)]
     # How much Python can follow, so that it counts them, depends on its version.
-    with pytest.raises(LimitError, match="codecs nested at most 16 deep, found (more|17)"):
+    with pytest.raises(LimitError, match=r"codecs nested at most 16 deep, found (more|17)"):
         blizzarr.create_array({}, shape=4, chunks=1, dtype="int16", codecs=codecs)
 
 
