@@ -37,6 +37,8 @@ from blizzarr.problems import Notice, warn, warn_of
 from blizzarr.stores.requests import each, is_remote
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
+_FEW: Final = 8
+"""The most nodes whose documents of older formats are asked for at once far away."""
 
 _SEARCHES: Final = (draft.search,)
 """Search functions ``(store, paths) -> list`` of formats with nodes that have no document at a known key."""
@@ -102,10 +104,12 @@ def find_many(
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     values = known or {}
     damaged: dict[str, ArchiveError] = {}
+    # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once; for many
+    # nodes far away, whose requests wait for each other, those of the format before it first.
+    until = {0: 1, 1: 2, 2: len(forms)} if is_remote(store) and len(paths) > _FEW else {0: 1, 1: len(forms)}
     for position, form in enumerate(forms):
-        if known is None and position <= 1:
-            # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once.
-            asked = forms[1:] if position else forms[:1]
+        if known is None and position in until:
+            asked = forms[position : until[position]]
             wanted = [key for number in open_ for one in asked for key in one.document_keys(paths[number])]
             values, damaged = _documents_or_errors(store, wanted)
         keys = [form.document_keys(paths[number]) for number in open_]

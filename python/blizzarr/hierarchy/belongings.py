@@ -24,6 +24,7 @@ from blizzarr.formats import (
     find_implied,
     find_many,
     format_of,
+    get_many,
     node_of,
     relatives,
 )
@@ -139,9 +140,9 @@ def belongings(store: Store, path: str, implied: bool = False) -> Belongings:
         prefixes = [*prefixes, *more]
         keys += [key for several in more for key in store.list(several)]
     forms = tuple(dict.fromkeys(other for each in (here, *removed.forms) for other in relatives(each, path) or (each,)))
-    beside = {key for other in forms for key in other.document_keys(path)} | {removal_key(path)}
-    beside.difference_update(keys)
-    keys += [key for key in beside if store.get(key) is not None]
+    documents_beside = {key for other in forms for key in other.document_keys(path)} | {removal_key(path)}
+    beside = sorted(documents_beside.difference(keys))
+    keys += [key for key, value in zip(beside, get_many(store, beside), strict=True) if value is not None]
     places = sorted({node_path for key in keys if (node_path := node_of(key, forms)) is not None} | {path})
     nodes = dict(zip(places, read_many(store, places), strict=True))
     documents, chunks = own_keys(keys, nodes, forms, removed.chunks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from blizzarr.errors import ConflictError
+from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import StoredNode, encode, find_many, mark_of, unmarked
 from blizzarr.hierarchy.barrier import directory_behind, from_top, together
 from blizzarr.model import GroupMeta
@@ -16,9 +16,16 @@ from blizzarr.stores.conditional import try_discard, try_replace
 _ATTEMPTS = 100
 
 
+Stated = list[StoredNode | BlizzarrError | None]
+"""The nodes at all paths above one, outermost first, as `find_many` returns them."""
+
+
 @contextmanager
-def changing(store: Store, path: str) -> Iterator[None]:
+def changing(store: Store, path: str, above: Stated | None = None) -> Iterator[Stated]:
     """Change the node at a path within the block, so that no group above it ever lists it as it was.
+
+    `above` are the nodes above the path, if they have just been read; the list that is yielded takes those that the
+    block reads after its change. Each saves a request for each group.
 
     Consolidated metadata is removed before the change: who dies in between leaves none. Consolidation that began before
     the block finds its mark gone, and begins again; in local directories none begins within the block. Elsewhere one
@@ -27,40 +34,44 @@ def changing(store: Store, path: str) -> Iterator[None]:
     Raise `ConflictError` if others made consolidated metadata anew at every attempt to remove it. Raise `StoreError` if
     the store fails. The node has not been changed then, or the error comes from after the change.
     """
+    after: Stated = []
     behind = directory_behind(store)
     if behind is None:
-        _withdraw_above(store, path)
+        _withdraw_above(store, path, above)
         try:
-            yield
+            yield after
         finally:
-            _withdraw_above(store, path)
+            _withdraw_above(store, path, after)
         return
     reaching, node, top = from_top(store, behind, path)
     if not node:
-        yield
+        yield after
         return
     with together(behind, top) as excluded:
         _withdraw_above(reaching, node)
         try:
-            yield
+            yield after
         finally:
             if not excluded:
                 _withdraw_above(reaching, node)
 
 
-def _withdraw_above(store: Store, path: str) -> None:
+def _withdraw_above(store: Store, path: str, nodes: Stated | None = None) -> None:
     if path:
-        withdraw(store, ancestors(path))
+        withdraw(store, ancestors(path), nodes)
 
 
-def withdraw(store: Store, groups: list[str]) -> None:
+def withdraw(store: Store, groups: list[str], nodes: Stated | None = None) -> None:
     """Remove the consolidated metadata of groups, and the marks by which others would make it.
+
+    `nodes` are the nodes at the paths of these groups, if they have just been read.
 
     Raise `ConflictError` if others made consolidated metadata anew at every attempt.
     """
     for _ in range(_ATTEMPTS):
         # Groups that cannot be read have no consolidated metadata that could be used.
-        stated = [(group, one) for group, one in zip(groups, find_many(store, groups), strict=True)]
+        stated = zip(groups, nodes or find_many(store, groups), strict=True)
+        nodes = None
         left = [(group, one) for group, one in stated if isinstance(one, StoredNode) and _is_consolidated(one)]
         if not left:
             return

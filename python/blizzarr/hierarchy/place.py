@@ -119,7 +119,7 @@ def place_node(
     }
     new[path] = encode(meta, path)
     stored = made_of(new[path], meta, path)
-    with changing(store, path):
+    with changing(store, path, nodes_above) as after:
         if taken is not None:
             remove_node(store, path)
             if isinstance(meta, ArrayMeta):
@@ -131,9 +131,10 @@ def place_node(
             put(store, {}, {key: value})
         _store(store, path, new, overwrite=overwrite)
         # Another writer may have removed a group above, which was there, and missed the node that is now in it.
-        groups = form.groups_above(path)
-        for group, there in zip(groups, find_many(store, groups, (form,)) if groups else (), strict=True):
-            if there is None:
+        after += find_many(store, above)
+        wanted = form.groups_above(path)
+        for group, there in zip(above, after, strict=True):
+            if there is None and group in wanted:
                 _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
     return stored
 

@@ -1,0 +1,45 @@
+"""How often a change asks a store far away for what it needs to know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blizzarr
+from blizzarr.stores import MappingStore
+
+
+class Far(MappingStore):
+    """A store whose requests take long, and are counted."""
+
+    remote = True
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.read: Counter[str] = Counter()
+
+    def get(self, key: str) -> Any:
+        self.read[key] += 1
+        return super().get(key)
+
+
+@pytest.mark.parametrize(("zarr_format", "document"), [(2, ".zgroup"), (3, "zarr.json")])
+def test_the_group_above_is_read_once_before_and_once_after_a_new_node(zarr_format: Any, document: str) -> None:
+    store = Far()
+    group = blizzarr.create_group(store, zarr_format=zarr_format)
+    store.read.clear()
+    group.create_array("a", data=np.arange(4))
+    assert store.read[document] == 2
+
+
+def test_many_nodes_of_v2_are_not_asked_for_documents_of_older_formats() -> None:
+    store = Far()
+    group = blizzarr.create_group(store, zarr_format=2)
+    for number in range(20):
+        group.create_array(f"x/n{number}", data=np.arange(4))
+    store.read.clear()
+    del group["x"]
+    assert not [key for key in store.read if key.startswith("x/n") and key.endswith(("/meta", "/attributes.json"))]
