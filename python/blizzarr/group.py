@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Never, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from blizzarr.array import Array
 from blizzarr.attributes import Attributes
@@ -25,7 +25,7 @@ from blizzarr.formats import format_of, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.hierarchy.remove import remove_node
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
@@ -192,7 +192,6 @@ class Group(GroupMembers):
         attributes: dict[str, Any] | None = None,
         overwrite: bool = False,
         zarr_format: ZarrFormat = None,
-        **unknown: Never,
     ) -> Group:
         """Create a group, of the same format as this one; missing groups on the path are created, too.
 
@@ -222,8 +221,6 @@ class Group(GroupMembers):
         StoreError
             If the store fails.
         """
-        if unknown:
-            raise unknown_keywords(Group.create_group, unknown)
         path = join(self._path, member_path(name, self._metadata))
         metadata = describe_group(attributes, self._metadata.format if zarr_format is None else zarr_format)
         stored = place_node(self._store, path, metadata, overwrite=overwrite)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from blizzarr.json_values import quote
 from blizzarr.renamed import ARRAY_KEYWORDS, STORE_KEYWORDS
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _TENSORSTORE: Final = {
     "chunks": "use chunk_layout=ts.ChunkLayout(chunk_shape=...)",
@@ -49,20 +51,25 @@ def name_keywords(function: Callable[..., Any], names: Iterable[str] | Mapping[s
     shown.__signature__ = original.replace(parameters=[*kept, *added])
 
 
-def exact_keywords(function: F) -> F:
-    """Hide the parameter ``**unknown`` from a function's signature: it is there only to be refused with advice.
-
-    A wrapper could refuse unknown keywords for all functions, but every call would take the time to go through it.
+def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function refuse keywords that it does not have with advice: on what was meant, or how it is called here.
 
     >>> @exact_keywords
-    ... def paint(wall, *, colour="white", **unknown):
-    ...     if unknown:
-    ...         raise unknown_keywords(paint, unknown)
-    >>> signature(paint)
-    <Signature (wall, *, colour='white')>
+    ... def paint(wall, *, colour="white"): ...
+    >>> paint("north", color="red")
+    Traceback (most recent call last):
+    ...
+    TypeError: paint(): unexpected keyword arguments: color; did you mean 'colour'?
     """
-    name_keywords(function)
-    return function
+    known = signature(function).parameters.keys()
+
+    @wraps(function)
+    def checked(*args: P.args, **named: P.kwargs) -> R:
+        if not named.keys() <= known:
+            raise unknown_keywords(function, named.keys() - known)
+        return function(*args, **named)
+
+    return checked
 
 
 def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:

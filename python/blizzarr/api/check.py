@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 from blizzarr.array import Array
 from blizzarr.group import Group
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.model.names import join
 from blizzarr.stores import StoreLike, resolve
 
@@ -30,7 +30,6 @@ def check(
     against: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Any = None,
-    **unknown: Never,
 ) -> Report:
     """Check an array, or a group with everything below it: documents, every chunk, and what should not be there.
 
@@ -103,8 +102,6 @@ def check(
     >>> report.ok, [(finding.kind, finding.key, finding.chunk) for finding in report.findings]
     (False, [('chunk', 't/c/1', (1,))])
     """
-    if unknown:
-        raise unknown_keywords(check, unknown)
     from blizzarr import checking
     from blizzarr.distributing import workers_of
     from blizzarr.hierarchy.root_above import root_above

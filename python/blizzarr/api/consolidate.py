@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Never
-
 from blizzarr.api.open import open_group
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import NodeTypeError
 from blizzarr.group import Group
 from blizzarr.hierarchy.consolidate import consolidate
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.stores import StoreLike
 
 
 @exact_keywords
-def consolidate_metadata(
-    store: StoreLike | Group, *, path: str | None = "", zarr_format: ZarrFormat = None, **unknown: Never
-) -> Group:
+def consolidate_metadata(store: StoreLike | Group, *, path: str | None = "", zarr_format: ZarrFormat = None) -> Group:
     """Copy the metadata of everything below a group into the group's document, so that it opens with one request.
 
     The copies become stale when something below the group changes. Changes made through this library remove them; other
@@ -52,8 +48,6 @@ def consolidate_metadata(
     >>> list(consolidate_metadata(memory).metadata.consolidated)
     ['a', 'a/x']
     """
-    if unknown:
-        raise unknown_keywords(consolidate_metadata, unknown)
     if isinstance(store, Group):
         group = store[path] if path else store
         if not isinstance(group, Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Never, Unpack
+from typing import Any, Unpack
 
 from blizzarr.api.open import Mode
 from blizzarr.array import Array
@@ -21,7 +21,7 @@ from blizzarr.creation.make import choose_format, make_array
 from blizzarr.formats import detect
 from blizzarr.group import Group
 from blizzarr.hierarchy.place import find_or_create, place_node
-from blizzarr.keywords import exact_keywords, name_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords, name_keywords
 from blizzarr.model import GroupMeta
 from blizzarr.model.names import check_path
 from blizzarr.stores import StoreLike, resolve
@@ -150,7 +150,6 @@ def create_group(
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
-    **unknown: Never,
 ) -> Group:
     """Create a group; missing groups on the path are created, too.
 
@@ -187,8 +186,6 @@ def create_group(
     >>> create_group({}, path="a/b", attributes={"title": "brain"}).name
     '/a/b'
     """
-    if unknown:
-        raise unknown_keywords(create_group, unknown)
     resolved, node_path = _place(store, path, overwrite)
     metadata = describe_group(attributes, choose_format(resolved, node_path, zarr_format))
     return Group(resolved, node_path, place_node(resolved, node_path, metadata, overwrite=overwrite))
@@ -202,14 +199,11 @@ def group(
     attributes: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     zarr_format: ZarrFormat = None,
-    **unknown: Never,
 ) -> Group:
     """Open the group that is there, or create one; parameters and errors as for `create_group`.
 
     `attributes` and `zarr_format` have no effect on a group that is there.
     """
-    if unknown:
-        raise unknown_keywords(group, unknown)
     if overwrite:
         return create_group(store, path=path, attributes=attributes, overwrite=True, zarr_format=zarr_format)
     resolved, node_path = resolve(store, "a", path)

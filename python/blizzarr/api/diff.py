@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.group import Group
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.stores import StoreLike
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def diff(
     shown: int = 5,
     progress: Progress | None = None,
     executor: Any = None,
-    **unknown: Never,
 ) -> Comparison:
     """Compare two arrays, or two groups with everything below them, whatever their formats and layouts.
 
@@ -80,8 +79,6 @@ def diff(
         [1, 1]  5 against 9
     1 array, 0 groups, 6 elements compared in ... s: 1 difference
     """
-    if unknown:
-        raise unknown_keywords(diff, unknown)
     from blizzarr.comparing import Tolerance
     from blizzarr.comparing import diff as compare
     from blizzarr.distributing import workers_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, Literal, Never, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from blizzarr.array import Array, reopened, without_data
 from blizzarr.creation.describe import ZarrFormat, check_option_names, describe_group
@@ -20,7 +20,7 @@ from blizzarr.errors import (
 from blizzarr.formats import detect, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.stores import Store, StoreLike, resolve
 
 Mode: TypeAlias = Literal["r", "r+", "a", "w", "w-"]
@@ -142,7 +142,6 @@ def open_group(
     use_consolidated: bool | None = None,
     attributes: dict[str, Any] | None = None,
     zarr_format: ZarrFormat = None,
-    **unknown: Never,
 ) -> Group:
     """Open a group, or create one; see `open` for the modes.
 
@@ -178,8 +177,6 @@ def open_group(
     >>> open_group({}, attributes={"title": "brain"}).attrs["title"]
     'brain'
     """
-    if unknown:
-        raise unknown_keywords(open_group, unknown)
     unsaid = mode is None
     if mode is None:
         mode = "r+" if attributes is None and store is not None else "a"
@@ -207,16 +204,9 @@ def open_group(
 
 @exact_keywords
 def open_consolidated(
-    store: StoreLike,
-    *,
-    mode: Mode = "r+",
-    path: str | None = "",
-    zarr_format: ZarrFormat = None,
-    **unknown: Never,
+    store: StoreLike, *, mode: Mode = "r+", path: str | None = "", zarr_format: ZarrFormat = None
 ) -> Group:
     """Open a group that must have consolidated metadata; for parameters and errors see `open_group`."""
-    if unknown:
-        raise unknown_keywords(open_consolidated, unknown)
     return open_group(store, mode=mode, path=path, use_consolidated=True, zarr_format=zarr_format)
 
 

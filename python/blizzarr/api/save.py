@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from blizzarr.creation.describe import ZarrFormat, describe_array, describe_grou
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
 from blizzarr.hierarchy.place import place_node
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.model.names import check_path, join
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.requests import complete
@@ -115,7 +115,7 @@ def save_group(
 
 @exact_keywords
 def load(
-    store: StoreLike, *, path: str | None = "", zarr_format: ZarrFormat = None, **unknown: Never
+    store: StoreLike, *, path: str | None = "", zarr_format: ZarrFormat = None
 ) -> npt.NDArray[Any] | dict[str, npt.NDArray[Any]]:
     """Read a whole array into memory, or all arrays below a group, by path.
 
@@ -151,8 +151,6 @@ def load(
     >>> load(memory)
     {'left': array(1), 'right/inner': array(2)}
     """
-    if unknown:
-        raise unknown_keywords(load, unknown)
     node = open(store, mode="r", path=path, zarr_format=zarr_format)
     try:
         if isinstance(node, Array):

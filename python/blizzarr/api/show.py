@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, Literal, Never
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from blizzarr.api.open import open_array
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeTypeError
 from blizzarr.formats import detect
 from blizzarr.group import Group
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
 from blizzarr.stores import StoreLike
@@ -37,7 +37,6 @@ def show(
     origin: Literal["upper", "lower"] | None = None,
     size: int = 720,
     title: str = "",
-    **unknown: Never,
 ) -> Picture:
     """Make a picture of an array, and store it as a PNG file.
 
@@ -98,8 +97,6 @@ def show(
     >>> blizzarr.show(z, cmap="gray", size=300).shape
     (204, 407, 3)
     """
-    if unknown:
-        raise unknown_keywords(show, unknown)
     # Only those who make pictures pay for what draws them.
     from blizzarr.display.picture import Style, render
     from blizzarr.display.png import Picture, encode

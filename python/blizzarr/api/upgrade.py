@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 from blizzarr.creation.describe import ZarrFormat
 from blizzarr.errors import PathError, UnsupportedOperationError
 from blizzarr.formats import StoredNode, find_many, format_named, format_of, read_node
-from blizzarr.keywords import exact_keywords, unknown_keywords
+from blizzarr.keywords import exact_keywords
 from blizzarr.stores import StoreLike, check_writable, resolve
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def upgrade(
     dry_run: bool = False,
     progress: Advance | None = None,
     executor: Any = None,
-    **unknown: Never,
 ) -> Upgrade:
     """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.
 
@@ -81,8 +80,6 @@ def upgrade(
     >>> upgrade(memory).done, sorted(memory)
     (True, ['t/0', 't/zarr.json', 'zarr.json'])
     """
-    if unknown:
-        raise unknown_keywords(upgrade, unknown)
     from blizzarr.distributing import workers_of
     from blizzarr.upgrading.plan import Upgrade, plan
     from blizzarr.upgrading.record import Record

@@ -11,9 +11,7 @@ from blizzarr.cli.place import Place, complete_path
 EXAMPLES = ("blizzarr consolidate data.zarr",)
 
 
-def run(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A group.", autocompletion=complete_path)],
-) -> None:
+def run(path: Annotated[str, typer.Argument(metavar="PATH", help="A group.", autocompletion=complete_path)]) -> None:
     """Copy the metadata of everything in a group into the document of the group.
 
     Programs then open the group with one request, which matters on object stores. A change of any metadata in the group

@@ -69,10 +69,7 @@ def rows(meta: ArrayMeta, size_stored: Stored | None) -> list[tuple[str, str]]:
         listed.append(("Transformers", " \N{RIGHTWARDS ARROW} ".join(stack)))
     if meta.order != "C":
         listed.append(("Order", meta.order))
-    listed += [
-        ("Fill value", _fill_text(meta)),
-        ("Format", f"Zarr {meta.format}"),
-    ]
+    listed += [("Fill value", _fill_text(meta)), ("Format", f"Zarr {meta.format}")]
     if raw is not None:
         listed.append(("Raw size", bytes_text(raw)))
     if size_stored is not None:

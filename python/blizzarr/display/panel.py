@@ -132,13 +132,7 @@ def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[fl
 
 
 def draw_bar(
-    canvas: Canvas,
-    left: int,
-    top: int,
-    height: int,
-    table: NDArray[np.uint8],
-    spread: Range,
-    dtype: np.dtype[Any],
+    canvas: Canvas, left: int, top: int, height: int, table: NDArray[np.uint8], spread: Range, dtype: np.dtype[Any]
 ) -> None:
     """A colour bar for elements of a data type, the highest value at the top; two values get two colours."""
     shares = np.linspace(1, 0, height)
