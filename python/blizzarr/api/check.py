@@ -12,8 +12,8 @@ from blizzarr.model.names import join
 from blizzarr.stores import StoreLike, resolve
 
 if TYPE_CHECKING:
-    from blizzarr.checking.check import Progress
     from blizzarr.checking.report import Report
+    from blizzarr.distributing import Progress
 
 
 @exact_keywords

@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
     from blizzarr.copying.elements import Lost
     from blizzarr.copying.progress import Record
-
-Progress = Callable[[int, int], None]
-"""Called with the bytes that are done and the bytes in all, as they are in memory."""
+    from blizzarr.distributing import Progress
 
 
 def copy(
@@ -143,7 +141,7 @@ def copy(
     from blizzarr.copying.array import ArrayCopy, size_of
     from blizzarr.copying.layout import check_layout, layout_for
     from blizzarr.copying.progress import Record
-    from blizzarr.distributing import workers_of
+    from blizzarr.distributing import Tally, workers_of
 
     check_option_names(options, "copy")
     if resume and overwrite:
@@ -170,7 +168,7 @@ def copy(
             # Members may be links to other places.
             if isinstance(job.source, Array):
                 _refuse_overlap(job.source, target, node_path)
-    meter = _Meter(progress, sum(size_of(job.source) for job in jobs))
+    advance = Tally(progress, sum(size_of(job.source) for job in jobs))
     record = Record(target, node_path)
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
     with complete(dest, target), workers_of(executor, *stores, *([target] if stores else [])) as workers:
@@ -185,7 +183,7 @@ def copy(
         if changed:
             warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
         for job in jobs:
-            job.run(meter, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
+            job.run(advance, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
     for group in consolidated if getattr(target, "supports_list", True) else ():
         consolidate(target, group, groups[group])
     if groups:
@@ -204,21 +202,6 @@ def _warn_of_reserved(form: Format, root: str, paths: Sequence[str]) -> None:
         reason = form.reserved(path.rpartition("/")[2]) if path != root else None
         if reason is not None:
             warn(f"/{path}: in {form.name} {reason}; it is kept")
-
-
-class _Meter:
-    """Adds up the bytes that are done."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-        self(0)
-
-    def __call__(self, more: int) -> None:
-        self._done += more
-        if self._progress is not None:
-            self._progress(self._done, self._total)
 
 
 def _source(source: Any) -> Array | Group | np.ndarray[Any, Any] | dict[str, np.ndarray[Any, Any]]:

@@ -11,7 +11,8 @@ from blizzarr.keywords import exact_keywords
 from blizzarr.stores import StoreLike
 
 if TYPE_CHECKING:
-    from blizzarr.comparing import Comparison, Progress
+    from blizzarr.comparing import Comparison
+    from blizzarr.distributing import Progress
 
 
 @exact_keywords

@@ -14,8 +14,8 @@ from blizzarr.keywords import exact_keywords
 from blizzarr.stores import StoreLike, check_writable, resolve
 
 if TYPE_CHECKING:
+    from blizzarr.distributing import Progress
     from blizzarr.upgrading.plan import Upgrade
-    from blizzarr.upgrading.run import Advance
 
 
 @exact_keywords
@@ -24,7 +24,7 @@ def upgrade(
     *,
     to: ZarrFormat = "v3",
     dry_run: bool = False,
-    progress: Advance | None = None,
+    progress: Progress | None = None,
     executor: Any = None,
 ) -> Upgrade:
     """Give a whole hierarchy the metadata of another format, in place; the bytes of its chunks stay as they are.

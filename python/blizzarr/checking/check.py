@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeAlias
+from typing import NamedTuple
 
 from blizzarr.checking.chunks import verify
 from blizzarr.checking.consolidated import check_consolidated
@@ -16,23 +15,19 @@ from blizzarr.checking.nodes import Nodes, find_quietly, read_nodes
 from blizzarr.checking.quarantine import is_kept
 from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
-from blizzarr.distributing import Workers
+from blizzarr.distributing import Progress, Tally, Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats import FORMATS, StoredNode, format_of, read_node
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.wrapper import unwrapped
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""A callback with the number of stored objects that are done, and their total number."""
 
-
-class Inventory:
+class Inventory(NamedTuple):
     """Intermediate results of a check, which repairs use."""
 
-    def __init__(self, surveyed: Survey, nodes: Nodes, keys: Sorted) -> None:
-        self.surveyed = surveyed
-        self.nodes = nodes
-        self.keys = keys
+    surveyed: Survey
+    nodes: Nodes
+    keys: Sorted
 
 
 def check(
@@ -73,16 +68,7 @@ def look(
     findings += find_lost(store, path, nodes)
     findings += check_consolidated(nodes, path, surveyed.keys)
     findings += find_leftovers(store, surveyed, keys)
-    total = sum(map(len, keys.chunks.values()))
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        if progress is not None:
-            progress(done, total)
-
-    advance(0)
+    advance = Tally(progress, sum(map(len, keys.chunks.values())))
     for array_path, positions in keys.chunks.items():
         if positions:
             findings += verify(

@@ -16,7 +16,7 @@ from blizzarr.array.binding import engine_handle
 from blizzarr.checking.finding import KINDS, Finding
 from blizzarr.checking.report import Report
 from blizzarr.config import config
-from blizzarr.distributing import Workers, spread
+from blizzarr.distributing import Workers, batches, spread
 from blizzarr.errors import (
     ArchiveError,
     BlizzarrError,
@@ -56,9 +56,11 @@ def verify(
         advance(len(positions))
         return [Finding("not-supported", f"/{path}", f"chunks cannot be decoded here: {message}")]
     places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
-    batches = _timed(places) if workers is None else _even(places, meta, workers)
+    # With workers, of the size of a part of a copy.
+    each = config.copy_bytes // max(1, math.prod(meta.largest) * meta.dtype.usual_bytes)
+    some = _timed(places) if workers is None else batches(places, max(1, min(_MOST, each)), workers)
     followed, first = 0, None
-    for verified in spread(workers, partial(_verified, store, path, meta, fast), batches, advance):
+    for verified in spread(workers, partial(_verified, store, path, meta, fast), some, advance):
         report.objects += verified.objects
         report.bytes += verified.bytes
         report.chunks += verified.chunks
@@ -110,13 +112,6 @@ def _timed(places: Batch) -> Iterator[Batch]:
         start += len(batch)
         took = time.monotonic() - began
         count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))
-
-
-def _even(places: Batch, meta: ArrayMeta, workers: Workers) -> Iterator[Batch]:
-    """Yield batches of the size of a part of a copy, or smaller ones if otherwise some workers would get none."""
-    each = config.copy_bytes // max(1, math.prod(meta.largest) * meta.dtype.usual_bytes)
-    count = max(1, min(_MOST, each, -(-len(places) // workers.ahead)))
-    yield from (places[start : start + count] for start in range(0, len(places), count))
 
 
 def _surplus(meta: ArrayMeta, path: str, first: BaseException, count: int) -> Finding:

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from blizzarr.checking.check import Progress, look
+from blizzarr.checking.check import look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
-from blizzarr.distributing import Workers
+from blizzarr.distributing import Progress, Workers
 from blizzarr.errors import PathError
 from blizzarr.formats import array_keys, chunk_prefix, node_of
 from blizzarr.model import ArrayMeta

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from blizzarr.array.binding import engine_handle
 from blizzarr.array.exclusive import exclusive
-from blizzarr.checking.check import Inventory, Progress, look
+from blizzarr.checking.check import Inventory, look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
 from blizzarr.checking.nodes import find_quietly
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
-from blizzarr.distributing import Workers
+from blizzarr.distributing import Progress, Workers
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
 from blizzarr.formats import StoredNode, array_keys, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate

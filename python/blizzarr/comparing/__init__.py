@@ -5,5 +5,5 @@
 """
 
 from blizzarr.comparing.comparison import Comparison
-from blizzarr.comparing.diff import Progress, diff
+from blizzarr.comparing.diff import diff
 from blizzarr.equality import Tolerance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from blizzarr.array import Array
@@ -11,15 +11,12 @@ from blizzarr.comparing.comparison import Comparison, Difference
 from blizzarr.comparing.elements import compare_elements
 from blizzarr.comparing.metadata import comparable_metadata, lost_in_one, metadata_differences
 from blizzarr.copying.array import size_of
-from blizzarr.distributing import Workers
+from blizzarr.distributing import Progress, Tally, Workers
 from blizzarr.equality import EXACT, Tolerance, comparable
 from blizzarr.errors import BlizzarrError
 from blizzarr.group import Group
 from blizzarr.group_members import as_stored, members_and_errors
 from blizzarr.model import ArrayMeta, GroupMeta
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""A callback with the bytes compared so far and the total, counted as the elements of A have them in memory."""
 
 Node: TypeAlias = Array | Group
 
@@ -32,7 +29,10 @@ def diff(
     progress: Progress | None = None,
     workers: Workers | None = None,
 ) -> Comparison:
-    """Compare two nodes and everything below them; what cannot be read is reported, and the rest is compared."""
+    """Compare two nodes and everything below them; what cannot be read is reported, and the rest is compared.
+
+    - `progress`: called with bytes, as the elements of A have them in memory.
+    """
     began = time.monotonic()
     names = [f"{node.store}/{node.path}" if node.path else str(node.store) for node in (a, b)]
     made = Comparison(names[0], names[1])
@@ -63,15 +63,7 @@ def diff(
                 made.add(Difference("attributes", path, message))
         else:
             made.add(Difference("node-type", path, f"{_what(one)} against {_what(other)}"))
-    total, done = sum(size_of(one) for _, one, other in pairs if one.shape == other.shape), 0
-
-    def advance(came: int) -> None:
-        nonlocal done
-        done += came
-        if progress is not None:
-            progress(done, total)
-
-    advance(0)
+    advance = Tally(progress, sum(size_of(one) for _, one, other in pairs if one.shape == other.shape))
     for name, one, other in pairs:
         path = f"/{name}"
         _add_metadata(made, name, metadata)

@@ -17,7 +17,7 @@ from blizzarr.array import Array
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import same_layout, stored_objects
-from blizzarr.distributing import Workers
+from blizzarr.distributing import Workers, batches
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
 from blizzarr.model.edges import Edges
@@ -51,9 +51,8 @@ class Parts:
         """Yield the cells of the regions to compare: several at a time if the stored bytes are compared first."""
         if not self.alone or self.cells is None:
             yield from ((cell,) for cell in (_cells(self.regions.grid) if self.cells is None else self.cells))
-            return
-        count = BATCH if workers is None else max(1, min(BATCH, -(-len(self.cells) // workers.ahead)))
-        yield from (self.cells[start : start + count] for start in range(0, len(self.cells), count))
+        else:
+            yield from batches(self.cells, BATCH, workers)
 
     def first_left(self) -> Region | None:
         """Return the first region that is skipped."""

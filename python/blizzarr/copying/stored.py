@@ -17,7 +17,7 @@ from blizzarr.array.facts import binding_of
 from blizzarr.array.stored import stored_chunks
 from blizzarr.config import config
 from blizzarr.copying.regions import Cell
-from blizzarr.distributing import Workers, spread
+from blizzarr.distributing import Workers, batches, spread
 from blizzarr.durability import as_durable_as_here
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import chunk_prefix, chunk_store
@@ -80,9 +80,7 @@ def copy_stored(
         done += came
         after(done, came)
 
-    count = BATCH if workers is None else max(1, min(BATCH, -(-len(positions) // workers.ahead)))
-    batches = (positions[start : start + count] for start in range(done, len(positions), count))
-    for _ in spread(workers, partial(_copy_some, source, target), batches, advance):
+    for _ in spread(workers, partial(_copy_some, source, target), batches(positions[done:], BATCH, workers), advance):
         pass
 
 

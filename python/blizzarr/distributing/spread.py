@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from blizzarr.distributing.workers import Advance, Work, Workers, is_lost
 from blizzarr.errors import WorkerLostError
@@ -14,8 +14,36 @@ from blizzarr.errors import WorkerLostError
 T = TypeVar("T")
 R = TypeVar("R")
 
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with how much is done, and how much there is in all."""
+
 _TIMES: Final = 4
 """The number of times that a piece is given out, as by Dask: a piece that kills each of its workers ends the work."""
+
+
+class Tally:
+    """Adds up what is done, and reports each sum: at once, and whenever it is called with what was done since.
+
+    >>> tally = Tally(print, 10)
+    0 10
+    >>> tally(3)
+    3 10
+    """
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._done, self._total = progress, 0, total
+        self(0)
+
+    def __call__(self, more: int) -> None:
+        self._done += more
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def batches(items: Sequence[T], most: int, workers: Workers | None = None) -> Iterator[Sequence[T]]:
+    """Yield up to `most` items at a time, or fewer if otherwise some workers would get none."""
+    count = most if workers is None else max(1, min(most, -(-len(items) // workers.ahead)))
+    yield from (items[start : start + count] for start in range(0, len(items), count))
 
 
 def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], advance: Advance) -> Iterator[R]:

@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from blizzarr.config import config
-from blizzarr.distributing import Workers, spread
+from blizzarr.distributing import Progress, Tally, Workers, batches, spread
 from blizzarr.errors import ConflictError, StoreError
 from blizzarr.formats import chunk_prefix, read_node
 from blizzarr.hierarchy.belongings import belongings
@@ -19,39 +19,28 @@ from blizzarr.stores import Store
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
-Advance: TypeAlias = Callable[[int, int], None]
-"""A callback with the number of objects that are done, and their total number."""
-
 AHEAD = 256
 """The number of objects per batch, and between two progress reports."""
 
 
 def digests(
-    store: Store, keys: Sequence[str], progress: Advance | None = None, workers: Workers | None = None
+    store: Store, keys: Sequence[str], progress: Progress | None = None, workers: Workers | None = None
 ) -> Iterator[tuple[str, str | StoreError | None]]:
     """Yield each key with the SHA-256 of its value, `None` if there is no value, or the error if it cannot be read."""
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        if progress is not None:
-            progress(done, len(keys))
-
-    batches = (keys[start : start + AHEAD] for start in range(0, len(keys), AHEAD))
-    start = 0
-    for batch in spread(workers, partial(_digests, store), batches, advance):
-        yield from zip(keys[start : start + AHEAD], batch, strict=True)
-        start += AHEAD
+    advance = Tally(progress, len(keys))
+    for batch in spread(workers, partial(_digests, store), batches(keys, AHEAD), advance):
+        yield from batch
 
 
-def _digests(store: Store, keys: Sequence[str], advance: Callable[[int], object]) -> list[str | StoreError | None]:
-    def one(key: str) -> str | StoreError | None:
+def _digests(
+    store: Store, keys: Sequence[str], advance: Callable[[int], object]
+) -> list[tuple[str, str | StoreError | None]]:
+    def one(key: str) -> tuple[str, str | StoreError | None]:
         try:
             value = store.get(key)
         except StoreError as error:
-            return error
-        return None if value is None else hashlib.sha256(value).hexdigest()
+            return key, error
+        return key, None if value is None else hashlib.sha256(value).hexdigest()
 
     threads = config.threads or os.cpu_count() or 1
     with Threads(at_once(store, otherwise=threads)) as pool:
@@ -68,7 +57,7 @@ class Difference(NamedTuple):
     error: StoreError | None = None
 
 
-def record(store: Store, path: str, progress: Advance | None = None, workers: Workers | None = None) -> Manifest:
+def record(store: Store, path: str, progress: Progress | None = None, workers: Workers | None = None) -> Manifest:
     """Record the checksums of all stored objects of a node and of everything below it: documents and chunks.
 
     Raise `NodeNotFoundError` if there is no node at the path. Raise `StoreError` if an object cannot be read: a
@@ -87,7 +76,7 @@ def record(store: Store, path: str, progress: Advance | None = None, workers: Wo
 
 
 def compare(
-    store: Store, path: str, manifest: Manifest, progress: Advance | None = None, workers: Workers | None = None
+    store: Store, path: str, manifest: Manifest, progress: Progress | None = None, workers: Workers | None = None
 ) -> Iterator[Difference]:
     """Yield the objects that changed, appeared or vanished since the manifest was recorded.
 

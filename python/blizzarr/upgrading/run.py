@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from blizzarr.array.stored import stored_chunks
-from blizzarr.distributing import Workers, spread
+from blizzarr.distributing import Progress, Tally, Workers, batches, spread
 from blizzarr.durability import durable
 from blizzarr.formats import FORMATS, StoredNode, chunk_prefix, chunk_store, find_many
 from blizzarr.model import ArrayMeta
@@ -29,9 +29,6 @@ from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
 from blizzarr.upgrading.record import KEY, Record
 
-Advance = Callable[[int, int], None]
-"""A callback with the number of steps that are done, and their total number."""
-
 T = TypeVar("T")
 
 _IN_ONE_CALL: Final = 16384
@@ -39,22 +36,9 @@ _BY_ITSELF: Final = 64
 """Values changed between two progress reports, in stores without and (`_IN_ONE_CALL`) with calls for many values."""
 
 
-class _Counter:
-    """Counts steps, and reports them."""
-
-    def __init__(self, total: int, advance: Advance | None) -> None:
-        self._done, self._total, self._advance = 0, total, advance
-        self(0)
-
-    def __call__(self, more: int = 1) -> None:
-        self._done += more
-        if self._advance is not None:
-            self._advance(self._done, self._total)
-
-
 def run(
     upgrade: Upgrade,
-    advance: Advance | None = None,
+    progress: Progress | None = None,
     *,
     record: Record | None = None,
     switched: bool = False,
@@ -83,14 +67,11 @@ def run(
     searched = list(FORMATS)
     old_counts = upgrade.old.name in searched[: searched.index(upgrade.new.name)]
     before = 0 if switched else len(stale) + len(duplicates) + sum(map(len, inner + root))
-    count = _Counter(before + len(gone) + sum(map(len, outdated)), advance)
+    advance = Tally(progress, before + len(gone) + sum(map(len, outdated)))
 
     def all_of(work: Callable[[Store, Sequence[T]], None], items: Sequence[T]) -> None:
         at_once = _IN_ONE_CALL if hasattr(store, "set_many") else _BY_ITSELF
-        if workers is not None:
-            at_once = max(1, min(at_once, -(-len(items) // workers.ahead)))
-        pieces = (items[start : start + at_once] for start in range(0, len(items), at_once))
-        for _ in spread(workers, partial(_change, work, store), pieces, count):
+        for _ in spread(workers, partial(_change, work, store), batches(items, at_once, workers), advance):
             pass
 
     if not switched:
