@@ -22,25 +22,14 @@ _REMEMBERED = 64
 
 
 def chains_of_bytes(metadata: ArrayMeta) -> Callable[[tuple[int, ...]], _native.Chain]:
-    """Return the function that prepares the engine's codec chain for chunks of bytes of a shape.
-
-    >>> import blizzarr
-    >>> z = blizzarr.create_array({}, shape=(4,), chunks=(2,), dtype=[("a", "u1"), ("b", "i2")])
-    >>> chains_of_bytes(z.metadata)((2, 3)).length
-    6
-    """
+    """Return the function that prepares the engine's codec chain for chunks of bytes of a shape."""
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
     prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
     return partial(prepare, metadata.dtype, fill, metadata.codecs)
 
 
 def swap_of_bytes(metadata: ArrayMeta) -> Swap:
-    """Return how the stored bytes of an element differ from those in memory; 0 if they do not.
-
-    >>> import blizzarr
-    >>> swap_of_bytes(blizzarr.create_array({}, shape=1, dtype=[("a", "u1"), ("b", ">i2")]).metadata)
-    ((1, 0), (2, 2))
-    """
+    """Return how the stored bytes of an element differ from those in memory; 0 if they do not."""
     return _of_bytes(metadata.codecs.steps(metadata.dtype, metadata.largest), len(metadata.shape), 1)[1]
 
 
@@ -79,11 +68,7 @@ def _of_grid(steps: list[Any], rank: int) -> list[Any]:
 
 
 def _swapped(element: bytes, swap: Swap) -> bytes:
-    """Return the bytes of an element in stored order.
-
-    >>> _swapped(bytes([1, 2, 3, 4, 5]), ((4, 2), (1, 0)))
-    b'\\x02\\x01\\x04\\x03\\x05'
-    """
+    """Return the bytes of an element in stored order."""
     if not isinstance(swap, tuple):
         unit = swap or 1
         return b"".join(element[start : start + unit][::-1] for start in range(0, len(element), unit))

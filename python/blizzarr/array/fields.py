@@ -34,10 +34,6 @@ def take_fields(records: Any, names: str | Sequence[str]) -> Any:
     """Return one field of records, or records of several, in memory of their own.
 
     Raise `SelectionError` if there is no such field.
-
-    >>> records = np.array([(1, 2.0, 3)], dtype=[("a", "i1"), ("b", "f8"), ("c", "i1")])
-    >>> take_fields(records, "b"), take_fields(records, ["a", "c"])
-    (array([2.]), array([(1, 3)], dtype=[('a', 'i1'), ('c', 'i1')]))
     """
     from numpy.lib.recfunctions import repack_fields
 

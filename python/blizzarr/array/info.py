@@ -102,11 +102,7 @@ class ArrayInfo:
 
 
 def _lengths(shape: tuple[Any, ...] | None) -> str | None:
-    """Return the lengths of chunks as text, which is cut off if there are very many.
-
-    >>> _lengths((4, [10, [5, 3]]))
-    '(4, [10, [5, 3]])'
-    """
+    """Return the lengths of chunks as text, which is cut off if there are very many."""
     if shape is None:
         return None
     text = str(shape)
@@ -114,11 +110,7 @@ def _lengths(shape: tuple[Any, ...] | None) -> str | None:
 
 
 def _size(count: int | None) -> str | None:
-    """Return a number of bytes, from a kibibyte on also in a larger unit.
-
-    >>> _size(40), _size(3_145_728)
-    ('40', '3,145,728 (3.00 MiB)')
-    """
+    """Return a number of bytes, from a kibibyte on also in a larger unit."""
     if count is None:
         return None
     return str(count) if count < 1024 else f"{count:,} ({bytes_text(count)})"

@@ -60,14 +60,7 @@ _KINDS = {np.dtype(code): code for code in ("b1", "i1", "i2", "i4", "i8", "u1", 
 
 
 def scalar_of(dtype: np.dtype[Any]) -> tuple[str, Callable[[Any], Any]]:
-    """Return how the engine makes a scalar: from a Python number where that holds all bits, else from bytes.
-
-    >>> scalar_of(np.dtype("int16"))
-    ('i2', <class 'numpy.int16'>)
-    >>> kind, make = scalar_of(np.dtype("M8[D]"))
-    >>> make(bytes([1, 0, 0, 0, 0, 0, 0, 0]))
-    np.datetime64('1970-01-02')
-    """
+    """Return how the engine makes a scalar: from a Python number where that holds all bits, else from bytes."""
     kind = _KINDS.get(dtype)
     if kind is not None:
         return kind, dtype.type
@@ -78,12 +71,7 @@ _numbers = count(1)
 
 
 class Lifetime:
-    """A reference to an object with a number that no other object ever gets.
-
-    >>> values = {}
-    >>> Lifetime.of(values) is Lifetime.of(values)
-    True
-    """
+    """A reference to an object with a number that no other object ever gets."""
 
     __slots__ = ("__weakref__", "_of", "number")
 

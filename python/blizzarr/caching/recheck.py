@@ -10,11 +10,7 @@ from typing import Literal, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """Use entries without another check if they were checked at this moment or later.
-
-    >>> Since.now().seconds > Since(0.0).seconds
-    True
-    """
+    """Use entries without another check if they were checked at this moment or later."""
 
     seconds: float
     """Seconds since 1970, like `time.time()`."""
@@ -32,11 +28,7 @@ if the last check is longer ago than so many seconds. `Since`: if the last check
 
 
 def check_recheck(recheck: Recheck) -> Recheck:
-    """Check that a value is a valid `Recheck`.
-
-    >>> check_recheck(5)
-    5
-    """
+    """Check that a value is a valid `Recheck`."""
     if isinstance(recheck, bool | Since) or recheck == "open":
         return recheck
     if not isinstance(recheck, int | float):

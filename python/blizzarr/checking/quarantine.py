@@ -34,12 +34,6 @@ class Quarantine:
     - `store`: the store that is repaired.
     - `where`: the store to keep them in; by default, for a directory ``data.zarr``, its sibling
       ``data.zarr.quarantine``.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> kept = MemoryStore()
-    >>> place = Quarantine(MemoryStore(), kept).keep("a/c/0", b"damaged")
-    >>> [bytes(kept.get(key)) for key in kept.list() if key.endswith("/a/c/0")]
-    [b'damaged']
     """
 
     def __init__(self, store: Store, where: StoreLike | None) -> None:

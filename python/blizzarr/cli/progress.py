@@ -40,11 +40,6 @@ class Meter:
 
     If something other than bytes is counted, `unit` names it. With `is_copy`, it also moves between two calls, of which
     each says that a part has been read and then written: by how much the engine has decoded and encoded meanwhile.
-
-    >>> with Meter("copy") as meter:
-    ...     meter(50, 100)
-    >>> meter.done
-    50
     """
 
     def __init__(self, what: str, *, going_on: bool = False, unit: str = "", is_copy: bool = False) -> None:

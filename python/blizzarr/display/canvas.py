@@ -20,13 +20,7 @@ _PAPER: Final = 255
 
 
 class Canvas:
-    """White paper of a given size; drawings beyond its edges are cut off.
-
-    >>> canvas = Canvas(20, 10)
-    >>> canvas.fill(2, 3, 4, 1, (255, 0, 0))
-    >>> canvas.pixels[3, 2:7, 1].tolist()
-    [0, 0, 0, 0, 255]
-    """
+    """White paper of a given size; drawings beyond its edges are cut off."""
 
     def __init__(self, width: int, height: int) -> None:
         self.pixels: NDArray[np.uint8] = np.full((height, width, 3), _PAPER, np.uint8)

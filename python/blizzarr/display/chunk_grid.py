@@ -50,11 +50,7 @@ def draw(
     shards: Sequence[Edges] | None = None,
     names: Sequence[str | None] | None = None,
 ) -> str:
-    """The drawing as an ``<svg>`` element, with a caption about the parts that it leaves out.
-
-    >>> draw((100, 100), [Edges.even(50), Edges([(10, 1), (90, 1)])]).startswith('<svg class="bzr-grid"')
-    True
-    """
+    """The drawing as an ``<svg>`` element, with a caption about the parts that it leaves out."""
     rank = len(shape)
     given = list(names or [None] * rank)
     sides = [_side(axis, shape, chunks, shards, given[axis]) for axis in range(max(0, rank - 3), rank)]

@@ -56,11 +56,7 @@ def _glyphs() -> NDArray[np.bool_]:
 
 
 def draw(text: str) -> NDArray[np.bool_]:
-    """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become question marks.
-
-    >>> draw("ab").shape
-    (15, 18)
-    """
+    """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become question marks."""
     if not text:
         return np.zeros((HEIGHT, 0), np.bool_)
     # No font has control characters and halves of surrogate pairs, and Pillow fails at them.

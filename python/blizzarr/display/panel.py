@@ -114,11 +114,7 @@ def bar_room(dtype: np.dtype[Any]) -> int:
 
 
 def bar_ticks(dtype: np.dtype[Any], spread: Range, wanted: int) -> list[tuple[float, str]]:
-    """Pairs of a number and the text of its element.
-
-    >>> bar_ticks(np.dtype(bool), Range(0, 1), 5)
-    [(0.0, 'False'), (1.0, 'True')]
-    """
+    """Pairs of a number and the text of its element."""
     if dtype.kind == "b":
         return [
             (number, text) for number, text in ((0.0, "False"), (1.0, "True")) if spread.low <= number <= spread.high

@@ -63,11 +63,7 @@ def render(
     style: Style | None = None,
     coordinates: Mapping[int, Coordinates] | None = None,
 ) -> NDArray[np.uint8]:
-    """A picture of an array, or of the part that a basic key selects, as RGB pixels.
-
-    >>> render(np.arange(12).reshape(3, 4)).shape
-    (268, 471, 3)
-    """
+    """A picture of an array, or of the part that a basic key selects, as RGB pixels."""
     style = style or Style()
     # A misspelt name is an error, even for a curve.
     colour_table(style.cmap)

@@ -35,13 +35,7 @@ class Pictured(Protocol):
 
 
 def chunk_lengths(array: Pictured) -> tuple[int, ...] | None:
-    """The lengths of the largest chunk of an array; None for one that has no chunks.
-
-    >>> import blizzarr
-    >>> array = blizzarr.create_array({}, shape=(9, 4), dtype="u1", chunks=[[2, 7], 4])
-    >>> chunk_lengths(array), chunk_lengths(np.ones(3))
-    ((7, 4), None)
-    """
+    """The lengths of the largest chunk of an array; None for one that has no chunks."""
     meta = getattr(array, "metadata", None)
     return meta.read_grid.inside(meta.shape) if isinstance(meta, ArrayMeta) else getattr(array, "chunks", None)
 

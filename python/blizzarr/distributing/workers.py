@@ -150,10 +150,6 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 
     Raise `TypeError` if it is neither. Raise `UnsupportedOperationError` if a store is in the memory of this process,
     and the workers are not.
-
-    >>> with ThreadPoolExecutor(3) as pool, workers_of(pool) as workers:
-    ...     workers.count
-    3
     """
     if executor is None:
         yield None
@@ -167,11 +163,7 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 
 
 def refuse_memory(store: Store, advice: str) -> None:
-    """Raise `UnsupportedOperationError`, with the advice, if a store is in memory that other processes cannot reach.
-
-    >>> from blizzarr.stores import LocalStore
-    >>> refuse_memory(LocalStore("/"), "use a directory")
-    """
+    """Raise `UnsupportedOperationError`, with the advice, if a store is in memory that other processes cannot reach."""
     if is_in_memory(store):
         theirs = innermost(getattr(getattr(store, "target", None), "store", None))
         if is_of(theirs, "icechunk"):
@@ -199,11 +191,7 @@ def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
 
 
 def is_lost(error: BaseException | None) -> bool:
-    """Return whether this error says that a worker was lost, and not that its work failed.
-
-    >>> is_lost(BrokenProcessPool()), is_lost(ValueError())
-    (True, False)
-    """
+    """Return whether this error says that a worker was lost, and not that its work failed."""
     dask: Any = sys.modules.get("distributed")
     killed = () if dask is None else (dask.KilledWorker,)
     return isinstance(error, (BrokenProcessPool, CancelledError, *killed))

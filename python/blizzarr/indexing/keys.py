@@ -161,11 +161,7 @@ def mask_indices(mask: npt.NDArray[np.bool_], shape: Sequence[int], axis: int) -
 
 
 def true_indices(mask: npt.NDArray[np.bool_]) -> tuple[IndexArray, ...]:
-    """Return `mask.nonzero()`, which NumPy finds much sooner in one dimension than in several.
-
-    >>> true_indices(np.array([[False, True], [True, False]]))
-    (array([0, 1]), array([1, 0]))
-    """
+    """Return `mask.nonzero()`, which NumPy finds much sooner in one dimension than in several."""
     indices = np.flatnonzero(mask)
     along = (indices,) if mask.ndim == 1 else np.unravel_index(indices, mask.shape)
     return tuple(numbers.astype(np.int64, copy=False) for numbers in along)

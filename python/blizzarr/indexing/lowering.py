@@ -16,29 +16,17 @@ from blizzarr.indexing.selection import Lowered, lower_form
 
 
 def numpy_style(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a key of ``array[key]``: anything that NumPy allows.
-
-    >>> numpy_style((slice(0, 5), [2, 0, 0]), (10, 4))[0]
-    (5, 3)
-    """
+    """Lower a key of ``array[key]``: anything that NumPy allows."""
     return _lower(key, shape, Dialect.NUMPY)
 
 
 def orthogonal(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a key of ``array.oindex[key]``: the outer product of the items, each along its own axis.
-
-    >>> orthogonal(([1, 2], [2, 0, 0]), (10, 4))[0]
-    (2, 3)
-    """
+    """Lower a key of ``array.oindex[key]``: the outer product of the items, each along its own axis."""
     return _lower(key, shape, Dialect.ORTHOGONAL)
 
 
 def vectorised(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a key of ``array.vindex[key]``: points, whose dimensions come first.
-
-    >>> vectorised((slice(0, 5), [2, 0, 0]), (10, 4))[0]
-    (3, 5)
-    """
+    """Lower a key of ``array.vindex[key]``: points, whose dimensions come first."""
     return _lower(key, shape, Dialect.VECTORISED)
 
 
@@ -54,11 +42,7 @@ def basic(key: Any, shape: tuple[int, ...]) -> Lowered:
 
 
 def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a mask that has the shape of the array.
-
-    >>> mask([[True, False], [True, True]], (2, 2))[0]
-    (3,)
-    """
+    """Lower a mask that has the shape of the array."""
     array = np.asarray(key)
     if array.dtype != bool or array.shape != shape:
         raise SelectionError(
@@ -70,11 +54,7 @@ def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
 
 
 def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower coordinates: for each axis an array of indices, or an integer, all broadcast together.
-
-    >>> coordinate(([0, 1, 9], [3, 3, 0]), (10, 4))[0]
-    (3,)
-    """
+    """Lower coordinates: for each axis an array of indices, or an integer, all broadcast together."""
     items = tuple(item for item in as_items(key, len(shape)) if item is not Ellipsis)
     for item in items:
         if not isinstance(item, int | np.ndarray) or (isinstance(item, np.ndarray) and item.dtype == bool):

@@ -32,9 +32,6 @@ def profile_of(options: Mapping[str, Any]) -> Profile:
     botocore.
 
     Raise `UnsupportedOperationError` if it needs botocore, which is not installed.
-
-    >>> profile_of({"access_key_id": "me", "secret_access_key": "..."})
-    Profile(options={}, provider=None)
     """
     given = {name.lower().removeprefix("aws_") for name in options}
     named = os.environ.get("AWS_PROFILE")

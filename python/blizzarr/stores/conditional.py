@@ -18,11 +18,6 @@ def replace_value(store: Store, key: str, expected: Value | None, value: Value) 
 
     Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
     came back here.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> store = MappingStore({"a": b"1"})
-    >>> replace_value(store, "a", b"1", b"2"), replace_value(store, "a", b"1", b"3"), store.get("a")
-    (True, False, b'2')
     """
     find, replace = (getattr(store, method, None) for method in ("get_with_version", "set_if_version"))
 
@@ -43,11 +38,6 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
 
     Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
     came back here.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> store = MappingStore({"a": b"1"})
-    >>> discard_value(store, "a", b"2"), discard_value(store, "a", b"1"), store.get("a")
-    (False, True, None)
     """
 
     def change() -> bool:
@@ -60,24 +50,14 @@ def discard_value(store: Store, key: str, expected: Value) -> bool:
 
 
 def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> Replaced:
-    """Call the `replace` of a store, or `replace_value` if it has none.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> try_replace(MemoryStore(), "a", None, b"1")
-    True
-    """
+    """Call the `replace` of a store, or `replace_value` if it has none."""
     replace = getattr(store, "replace", None)
     replaced = replace_value(store, key, expected, value) if replace is None else replace(key, expected, value)
     return None if replaced is None else bool(replaced)
 
 
 def try_discard(store: Store, key: str, expected: Value) -> bool:
-    """Call the `discard` of a store, or `discard_value` if it has none.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> try_discard(MemoryStore(), "a", b"1")
-    False
-    """
+    """Call the `discard` of a store, or `discard_value` if it has none."""
     discard = getattr(store, "discard", None)
     return discard_value(store, key, expected) if discard is None else bool(discard(key, expected))
 

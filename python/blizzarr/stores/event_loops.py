@@ -157,11 +157,6 @@ def result_of(work: Callable[..., Coroutine[Any, Any, R]], *arguments: Any, is_w
     """Return what an asynchronous function returns, and raise what it raises.
 
     Raise `StoreError` if what the thread works for has failed meanwhile.
-
-    >>> async def double(number):
-    ...     return 2 * number
-    >>> result_of(double, 21)
-    42
     """
     number = 0
     while (answer := _answer_in(_loops[number], work, arguments, is_write)) is None:
@@ -173,11 +168,6 @@ async def all_of(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T]
     """Return the results for all items, in their order, with up to `config.concurrent_requests` at once.
 
     After the first failure, the others are cancelled and waited for.
-
-    >>> async def double(number):
-    ...     return 2 * number
-    >>> result_of(all_of, double, [1, 2])
-    [2, 4]
     """
     items = list(items)
     if len(items) == 1:

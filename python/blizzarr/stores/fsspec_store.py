@@ -286,12 +286,7 @@ def is_file_system(target: object) -> bool:
 
 
 def is_local(file_system: Any) -> bool:
-    """Return whether a file system is that of this machine.
-
-    >>> import fsspec
-    >>> is_local(fsspec.filesystem("file")), is_local(fsspec.filesystem("memory"))
-    (True, False)
-    """
+    """Return whether a file system is that of this machine."""
     import sys
 
     local: Any = sys.modules.get("fsspec.implementations.local")
@@ -306,9 +301,6 @@ def with_storage_options(target: Any, storage_options: Mapping[str, Any] | None)
 
     Raise `ValueError` if there are options for something that is neither a path nor a URL. Raise
     `UnsupportedOperationError` or `StoreError` if as for `FsspecStore.from_url`.
-
-    >>> with_storage_options("memory://a.zarr", {"skip_instance_cache": True})
-    <FsspecStore MemoryFileSystem:/a.zarr>
     """
     if not storage_options:
         return target

@@ -24,13 +24,6 @@ def generation_of(store: Store, key: str) -> bytes:
 
     It consists of device, inode, time of modification and size of a file, of a counter in memory, of the version in
     stores with conditional writes, and of a hash of the value in other stores.
-
-    >>> store = MemoryStore()
-    >>> store.set("a", b"1")
-    >>> before = generation_of(store, "a")
-    >>> store.set("a", b"1")
-    >>> generation_of(store, "a") == before, generation_of(store, "b") == NO_VALUE
-    (False, True)
     """
     store = unwrapped(store)
     if isinstance(store, MemoryStore):
@@ -76,29 +69,17 @@ def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
 
 
 def is_conditional(store: Store) -> bool:
-    """Return whether values are replaced only if they are of a version, without locks.
-
-    >>> is_conditional(MemoryStore())
-    False
-    """
+    """Return whether values are replaced only if they are of a version, without locks."""
     return all(hasattr(store, method) for method in ("get_with_version", "replace_version", "version"))
 
 
 def version_generation(version: str | None) -> bytes:
-    """Return the generation of a version that a store tells; None if there is no value.
-
-    >>> version_generation("17"), version_generation(None) == NO_VALUE
-    (b'\\x0017', True)
-    """
+    """Return the generation of a version that a store tells; None if there is no value."""
     return NO_VALUE if version is None else b"\0" + version.encode()
 
 
 def version_named(generation: bytes) -> str | None:
-    """Return the version whose generation this is; None if it is that of none.
-
-    >>> version_named(b"\\0" + b"17"), version_named(NO_VALUE), version_named(b"\\0\\xff")
-    ('17', None, None)
-    """
+    """Return the version whose generation this is; None if it is that of none."""
     try:
         version = generation[1:].decode() if generation.startswith(b"\0") else ""
     except UnicodeDecodeError:

@@ -47,11 +47,6 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
     """Set the value, or delete it if it is None, and return the generation of what was written.
 
     Of a file that another process has replaced at the same time by one of the same size, it may be that of the other.
-
-    >>> store = MemoryStore()
-    >>> generation = write_generation(store, "a", b"1")
-    >>> read_generation(store, "a") == (b"1", generation)
-    True
     """
     if isinstance(store, MemoryStore):
         return _exchanged(store, key, value, []) or NO_VALUE
@@ -69,12 +64,6 @@ def replace_generation(store: Store, key: str, expected: bytes, value: bytes | N
 
     The result is the generation of what was written; None if nothing was, since what is stored is of another
     generation.
-
-    >>> store = MemoryStore()
-    >>> first = replace_generation(store, "a", NO_VALUE, b"1")
-    >>> second = replace_generation(store, "a", first, b"2")
-    >>> replace_generation(store, "a", first, b"3"), read_generation(store, "a") == (b"2", second)
-    (None, True)
     """
     if isinstance(store, MemoryStore):
         return _exchanged(store, key, value, [(key, None if expected == NO_VALUE else expected[1:])])

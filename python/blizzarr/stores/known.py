@@ -16,10 +16,6 @@ def known_store(target: Any, *, read_only: bool = False) -> Store | None:
     None of these libraries is imported for it.
 
     Raise `ValueError` if a store of obstore does not tell its place, or has options that the engine does not know.
-
-    >>> import fsspec
-    >>> known_store(fsspec.filesystem("memory")), known_store({})
-    (<FsspecStore MemoryFileSystem:>, None)
     """
     theirs = _of_obstore(target, read_only) if "obstore" in sys.modules else None
     if theirs is not None:

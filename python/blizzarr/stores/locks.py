@@ -91,11 +91,6 @@ class NamedLocks:
     Code that takes locks of two sets must always take them in the same order of the sets.
 
     - `doing`: the work that the locks exclude, for errors: "changing this".
-
-    >>> locks = NamedLocks()
-    >>> with locks["a"], locks["a"]:
-    ...     locks["a"] is locks["a"]
-    True
     """
 
     def __init__(self, doing: str = "working") -> None:
@@ -120,13 +115,6 @@ class KeyLocks:
     """A lock for each name that no other name shares, for work that may wait for a disk while it has the lock.
 
     Where work is short, `NamedLocks` costs less.
-
-    >>> locks = KeyLocks()
-    >>> with locks.held("a"), locks.held("a"), locks.held("b"):
-    ...     len(locks)
-    2
-    >>> len(locks)
-    0
     """
 
     def __init__(self) -> None:

@@ -257,9 +257,6 @@ def retry_of(config: Mapping[str, Any] | None) -> Retry:
     """Return the options of repetitions as the engine takes them.
 
     Raise `ValueError` if there is an option that does not exist.
-
-    >>> retry_of({"max_retries": 3, "backoff": {"init_backoff": timedelta(seconds=1)}})
-    (3, None, 1.0, None, None)
     """
     config = config or {}
     backoff = config.get("backoff") or {}

@@ -14,12 +14,7 @@ _PROTOCOLS: Final = {"S3Store": "s3", "GCSStore": "gcs", "AzureStore": "azure", 
 
 
 def kind_of_obstore(target: object) -> str | None:
-    """Return the name of the class of obstore that a store is of, or derives from; None for all else.
-
-    >>> import obstore
-    >>> kind_of_obstore(obstore.store.MemoryStore()), kind_of_obstore({})
-    ('MemoryStore', None)
-    """
+    """Return the name of the class of obstore that a store is of, or derives from; None for all else."""
     for kind in type(target).__mro__:
         if kind.__module__.partition(".")[0] == "obstore" and kind.__name__.endswith("Store"):
             return kind.__name__
@@ -31,11 +26,6 @@ def settings_of_obstore(target: Any) -> ObjectSettings:
 
     Raise `TypeError` if it is something else.
     Raise `ValueError` if it does not tell its configuration.
-
-    >>> import obstore
-    >>> settings = settings_of_obstore(obstore.store.S3Store("shelf", prefix="a/b", region="x"))
-    >>> settings.url, settings.options
-    ('s3://shelf/a/b', {'region': 'x'})
     """
     protocol = _PROTOCOLS.get(kind_of_obstore(target) or "")
     if protocol is None:
@@ -56,21 +46,7 @@ def settings_of_obstore(target: Any) -> ObjectSettings:
 
 
 class ObstoreMemory:
-    """The methods of a store for a `MemoryStore` of obstore.
-
-    Parameters
-    ----------
-    memory
-        The store of obstore.
-
-    Examples
-    --------
-    >>> import obstore
-    >>> store = ObstoreMemory(obstore.store.MemoryStore())
-    >>> store.set("a/b", b"value")
-    >>> bytes(store.get("a/b")), store.get("c"), store.list_dir("")
-    (b'value', None, Listing(keys=(), prefixes=('a/',)))
-    """
+    """The methods of a store for a `MemoryStore` of obstore."""
 
     in_memory = True
 
@@ -78,12 +54,10 @@ class ObstoreMemory:
         self.memory = memory
 
     def get(self, key: str) -> Value | None:
-        """Return the value; None if there is none."""
         answer = self.get_with_version(key)
         return None if answer is None else answer[0]
 
     def get_with_version(self, key: str) -> tuple[Value, str] | None:
-        """Return the value and its version; None if there is none."""
         try:
             result = self.memory.get(check_object_key(key))
         except FileNotFoundError:
@@ -91,21 +65,17 @@ class ObstoreMemory:
         return memoryview(result.bytes()).cast("B"), str(result.meta["e_tag"])
 
     def size(self, key: str) -> int | None:
-        """Return the length of the value in bytes; None if there is none."""
         head = self._head(key)
         return None if head is None else int(head["size"])
 
     def version(self, key: str) -> str | None:
-        """Return the version of the value; None if there is none."""
         head = self._head(key)
         return None if head is None else str(head["e_tag"])
 
     def set(self, key: str, value: Value) -> None:
-        """Replace the value by a copy of these bytes."""
         self.memory.put(check_object_key(key), bytes(value))
 
     def set_if_version(self, key: str, value: Value, version: str | None) -> bool:
-        """Set the value only if it is of a version (None: only if there is none); return whether it was."""
         import obstore.exceptions
 
         try:
@@ -117,15 +87,12 @@ class ObstoreMemory:
         return True
 
     def delete(self, key: str) -> None:
-        """Remove the value, if there is one."""
         self.memory.delete(check_object_key(key))
 
     def list(self, prefix: str = "") -> list[str]:
-        """Return all keys under the prefix."""
         return [entry["path"] for part in self.memory.list(prefix or None) for entry in part]
 
     def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix."""
         listed = self.memory.list_with_delimiter(prefix or None)
         keys = sorted(entry["path"] for entry in listed["objects"])
         return Listing(tuple(keys), tuple(sorted(f"{path}/" for path in listed["common_prefixes"])))
@@ -141,10 +108,6 @@ def directory_of_obstore(target: Any) -> str:
     """Return the directory of a `LocalStore` of obstore.
 
     Raise `ValueError` if it does not tell which.
-
-    >>> import obstore
-    >>> directory_of_obstore(obstore.store.LocalStore("/tmp"))
-    '/tmp'
     """
     path = "/" if target.prefix is None else os.fspath(target.prefix)
     if not os.path.isabs(path):

@@ -34,11 +34,7 @@ _OTHERS: Final = (
 
 
 def what_it_is(beginning: bytes) -> tuple[str, str] | None:
-    """Return what a file is that begins so, and what to do with it; None if that is not known.
-
-    >>> what_it_is(b"BZh9"), what_it_is(b"abc")
-    (('a bzip2 file', 'decompress it first'), None)
-    """
+    """Return what a file is that begins so, and what to do with it; None if that is not known."""
     for at, mark, name, remedy in _OTHERS:
         if beginning.startswith(mark, at):
             return name, remedy

@@ -23,11 +23,6 @@ def place_of(store: Store) -> str:
 
     Wrappers are at the place of what they wrap. Stores written by users are told apart as objects: nothing is known of
     their attributes, and two buckets may well have the same `path`.
-
-    >>> from blizzarr.stores import MappingStore, read_only
-    >>> values = {}
-    >>> place_of(MappingStore(values)) == place_of(read_only(MappingStore(values)))
-    True
     """
     behind = _behind(store)
     own = _own_place_of(behind)
@@ -50,10 +45,6 @@ def lasting_place_of(store: Store) -> str | None:
     """Return a text for the place of a store that is the same in all processes, as far as it is known.
 
     None if nothing is known of the place. For fsspec it is the kind of file system and the path there.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> lasting_place_of(LocalStore("/")), lasting_place_of(MappingStore({}))
-    ('file:/', None)
     """
     behind = _behind(store)
     own, remote = _own_place_of(behind), _file_system_of(behind)
@@ -110,12 +101,7 @@ def _file_system_of(behind: Any) -> tuple[Any, str] | None:
 
 
 def is_in_memory(store: Store) -> bool:
-    """Return whether what is written to a store is known to be in the memory of this process, where others do not look.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> is_in_memory(MappingStore({})), is_in_memory(LocalStore("/"))
-    (True, False)
-    """
+    """Return whether a store is known to be in the memory of this process, where others do not look."""
     behind = _behind(store)
     # Only True counts: objects of users may have an attribute of this name about something else.
     if isinstance(behind, MemoryStore | dict) or getattr(behind, "in_memory", False) is True:
@@ -129,9 +115,6 @@ def keeps_all_parts(store: Store) -> bool:
 
     They are in directories, by locks; in object stores with conditional writes; and in the memory of this process,
     which no other process can write to. In other stores this holds for the threads of one process only.
-
-    >>> keeps_all_parts(MemoryStore()), keeps_all_parts(LocalStore("/tmp", locking="threads"))
-    (True, False)
     """
     bare = unwrapped(store)
     if isinstance(bare, LocalStore):

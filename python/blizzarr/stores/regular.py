@@ -38,19 +38,11 @@ def _refuse(path: str | os.PathLike[str], mode: int) -> None:
 
 
 def is_no_file(error: BaseException) -> bool:
-    """Return whether an error is about a directory, FIFO, socket, device or broken link where a file was expected.
-
-    >>> is_no_file(StoreError("expected a file, found a directory", errno=EISDIR)), is_no_file(StoreError("no answer"))
-    (True, False)
-    """
+    """Return whether an error is about a directory, FIFO, socket, device or broken link where a file was expected."""
     return isinstance(error, StoreError) and error.errno in (EISDIR, ENXIO)
 
 
 def kind_of(mode: int) -> str:
-    """Describe what has this mode and is no regular file.
-
-    >>> kind_of(stat.S_IFIFO), kind_of(stat.S_IFCHR)
-    ('a FIFO', 'a device')
-    """
+    """Describe what has this mode and is no regular file."""
     kinds = {stat.S_ISDIR: "a directory", stat.S_ISFIFO: "a FIFO", stat.S_ISSOCK: "a socket"}
     return next((name for matches, name in kinds.items() if matches(mode)), "a device")

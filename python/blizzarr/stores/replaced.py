@@ -17,13 +17,7 @@ _MADE: Final = ("namedtuple_", "_cython")
 
 
 def have_replaced_methods(things: Iterable[object]) -> bool:
-    """Return whether methods of these objects, or of other classes in the modules of theirs, are somebody else's.
-
-    >>> class Codec:
-    ...     def decode(self): ...
-    >>> have_replaced_methods([Codec(), "text"]), have_replaced_methods(["text"])
-    (True, False)
-    """
+    """Return whether methods of these objects, or of other classes in the modules of theirs, are somebody else's."""
     things = [*things]
     classes = _Classes.of(tuple(map(type, things)))
     return classes.have_foreign_members() or any(

@@ -54,10 +54,6 @@ def is_remote(store: object) -> bool:
     """Return whether requests to a store take long.
 
     Only True counts: objects of other libraries may have an attribute of this name about something else.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> is_remote(MemoryStore())
-    False
     """
     return getattr(store, "remote", False) is True
 
@@ -67,10 +63,6 @@ def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:
 
     - `otherwise`: the number if none of them is remote, and the least in any case.
     - `size`: the number of bytes that each request holds in memory.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> at_once(MemoryStore(), otherwise=4)
-    4
     """
     if not any(map(is_remote, stores)):
         return otherwise
@@ -85,10 +77,6 @@ def each(
     `most` limits how many, for work that several callers do at once; `otherwise` is how many if the store is not remote
     and there are more than a few items. The first failure is raised once what has begun has ended; what has not begun
     by then is left out.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> each(MemoryStore(), str.upper, ["a", "b"])
-    ['A', 'B']
     """
     items = list(items)
     threads = at_once(store) if is_remote(store) or len(items) < _FEW else otherwise
@@ -102,14 +90,7 @@ def each(
 
 
 def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
-    """Store values under their keys.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> store = MemoryStore()
-    >>> set_many(store, [("a", b"1"), ("b", b"2")])
-    >>> store.list()
-    ['a', 'b']
-    """
+    """Store values under their keys."""
     together = getattr(store, "set_many", None)
     if together is not None:
         together(values)
@@ -118,14 +99,7 @@ def set_many(store: Store, values: Sequence[tuple[str, Value]]) -> None:
 
 
 def delete_many(store: Store, keys: Sequence[str]) -> None:
-    """Remove the values under the keys, if there are any.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> store = MappingStore({"a": b"1", "b": b"2"})
-    >>> delete_many(store, ["a", "c"])
-    >>> store.list()
-    ['b']
-    """
+    """Remove the values under the keys, if there are any."""
     together = getattr(store, "delete_many", None)
     if together is not None:
         together(keys)
@@ -137,12 +111,6 @@ def duplicate_many(store: Store, pairs: Sequence[tuple[str, str]]) -> None:
     """Store the value of the first key of each pair under the second as well, replacing what is there.
 
     Nothing is copied if the store can link. Pairs whose first key has no value are skipped.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> store = MappingStore({"a": b"value"})
-    >>> duplicate_many(store, [("a", "b"), ("c", "d")])
-    >>> store.get("b"), store.get("d")
-    (b'value', None)
     """
     link = getattr(store, "link_many", None)
     linked = [False] * len(pairs) if link is None else link(pairs)

@@ -73,11 +73,7 @@ class Threads:
                 self._queue.put(None)
 
     def is_given_up(self, by_interrupt: bool) -> bool:
-        """Return whether the work is in vain: some of it has failed, or the caller was interrupted, or only the latter.
-
-        >>> Threads(1).is_given_up(False)
-        False
-        """
+        """Return whether the work is in vain: some of it failed, or the caller was interrupted, or only the latter."""
         mine = self._failure is not None and not (by_interrupt and issubclass(self._failure, Exception))
         return mine or (self._above is not None and self._above.is_given_up(by_interrupt))
 

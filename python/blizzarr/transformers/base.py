@@ -128,17 +128,7 @@ def _with_options(item: dict[str, Any], configuration: dict[str, Any]) -> dict[s
 
 
 def wrap(store: Store, transformers: Sequence[StorageTransformer], keys: ArrayKeys) -> Store:
-    """Return the store as an array with these transformers sees it; the first transformer is nearest to the array.
-
-    >>> from blizzarr.stores import MemoryStore
-    >>> from blizzarr.transformers import HashedTransformer, ShardingTransformer
-    >>> memory = MemoryStore()
-    >>> keys = ArrayKeys("data/foo/", head="c", separator="/", scalar="c", rank=1)
-    >>> store = wrap(memory, [ShardingTransformer((2,)), HashedTransformer()], keys)
-    >>> store.set("data/foo/c5", b"chunk")
-    >>> list(store.list()), list(memory.list())
-    (['data/foo/c5'], ['data/foo/c7/de/c2'])
-    """
+    """Return the store as an array with these transformers sees it; the first transformer is nearest to the array."""
     for transformer in reversed(transformers):
         store = transformer.wrap(store, keys)
     return store

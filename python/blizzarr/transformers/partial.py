@@ -22,12 +22,6 @@ def get_partial_values(store: Any, key_ranges: Iterable[KeyRange]) -> list[Value
     """Return parts of values in the order of the request, `None` where the key is missing; one call per key.
 
     The parts of one value are of one version of it. A store with its own `get_partial_values` is called once.
-
-    >>> from blizzarr.stores import MappingStore
-    >>> store = MappingStore({"a": b"abcdef", "b": b"123"})
-    >>> parts = get_partial_values(store, [("a", (1, 2)), ("c", (0, None)), ("b", (1, None)), ("a", (0, 1))])
-    >>> [part and bytes(part) for part in parts]
-    [b'bc', None, b'23', b'a']
     """
     key_ranges = list(key_ranges)
     at_once = getattr(store, "get_partial_values", None)
@@ -62,11 +56,7 @@ def set_partial_values(store: Any, key_start_values: Iterable[KeyStartValue]) ->
 
 
 def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[int, Value]]]:
-    """Return the parts by key, sorted by offset.
-
-    >>> by_key([("a", 3, b"xy"), ("b", 0, b"z"), ("a", 0, b"w")])
-    {'a': [(0, b'w'), (3, b'xy')], 'b': [(0, b'z')]}
-    """
+    """Return the parts by key, sorted by offset."""
     parts: dict[str, list[tuple[int, Value]]] = {}
     for key, start, value in key_start_values:
         if start < 0:
@@ -84,11 +74,7 @@ def by_key(key_start_values: Iterable[KeyStartValue]) -> dict[str, list[tuple[in
 
 
 def patched(value: Value | None, parts: Sequence[tuple[int, Value]]) -> bytes:
-    """Return a value with some bytes replaced, padded with zeros where it is too short.
-
-    >>> patched(b"abcdef", [(1, b"XY"), (8, b"Z")])
-    b'aXYdef\\x00\\x00Z'
-    """
+    """Return a value with some bytes replaced, padded with zeros where it is too short."""
     changed = bytearray(b"" if value is None else value)
     for start, part in parts:
         view = memoryview(part).cast("B")
