@@ -12,6 +12,7 @@ from blizzarr.model.names import join
 from blizzarr.stores import StoreLike, resolve
 
 if TYPE_CHECKING:
+    from blizzarr.checking.check import Options
     from blizzarr.checking.report import Report
     from blizzarr.distributing import Progress
 
@@ -117,11 +118,12 @@ def check(
         # A node of the draft has no directory of its own.
         resolved, inner = root_above(resolved, inner) or (resolved, inner)
     with workers_of(executor, resolved) as workers:
+        options: Options = {"fast": fast, "progress": progress, "workers": workers}
         if record is not None:
-            return checking.check_and_record(resolved, inner, record, fast=fast, progress=progress, workers=workers)
+            return checking.check_and_record(resolved, inner, record, **options)
         if against is not None:
-            return checking.check_against(resolved, inner, against, fast=fast, progress=progress, workers=workers)
+            return checking.check_against(resolved, inner, against, **options)
         if not repair:
-            return checking.check(resolved, inner, fast=fast, progress=progress, workers=workers)
+            return checking.look(resolved, inner, **options)[0]
         how = checking.Repairs(checking.Quarantine(resolved, quarantine), dry_run, quarantine_damaged)
-        return checking.check_and_repair(resolved, inner, how, fast=fast, progress=progress, workers=workers)
+        return checking.check_and_repair(resolved, inner, how, **options)

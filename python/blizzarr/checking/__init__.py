@@ -4,7 +4,7 @@
 chunks. Each problem becomes a `Finding`; a `Report` has all findings. Only `repair` changes anything.
 """
 
-from blizzarr.checking.check import check
+from blizzarr.checking.check import look
 from blizzarr.checking.finding import Finding, Severity
 from blizzarr.checking.manifests import check_against, check_and_record
 from blizzarr.checking.quarantine import Quarantine

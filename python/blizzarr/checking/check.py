@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from blizzarr.checking.chunks import verify
 from blizzarr.checking.consolidated import check_consolidated
@@ -30,25 +30,21 @@ class Inventory(NamedTuple):
     keys: Sorted
 
 
-def check(
-    store: Store,
-    path: str = "",
-    *,
-    fast: bool = False,
-    progress: Progress | None = None,
-    workers: Workers | None = None,
-) -> Report:
-    """Check a node and everything below it, without changing anything.
+class Options(TypedDict, total=False):
+    """The parameters of a check; `progress` counts stored objects."""
 
-    Raise `NodeNotFoundError` if there is no node at the path, and nothing below it.
-    """
-    return look(store, path, fast=fast, progress=progress, workers=workers)[0]
+    fast: bool
+    progress: Progress | None
+    workers: Workers | None
 
 
 def look(
-    store: Store, path: str, *, fast: bool, progress: Progress | None, workers: Workers | None = None
+    store: Store, path: str, *, fast: bool = False, progress: Progress | None = None, workers: Workers | None = None
 ) -> tuple[Report, Inventory]:
-    """Return the report, and the intermediate results for repairs."""
+    """Check a node and everything below it, without changing anything; return also what repairs need.
+
+    Raise `NodeNotFoundError` if there is no node at the path, and nothing below it.
+    """
     began = time.monotonic()
     report = Report(str(store), f"/{path}", fast)
     findings: list[Finding] = []

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.array.binding import engine_handle
 from blizzarr.checking.finding import KINDS, Finding
@@ -55,10 +54,9 @@ def verify(
         message = error.reason if isinstance(error, BlizzarrError) else str(error)
         advance(len(positions))
         return [Finding("not-supported", f"/{path}", f"chunks cannot be decoded here: {message}")]
-    places = np.array(positions, np.int64).reshape(len(positions), len(meta.shape))
     # With workers, of the size of a part of a copy.
     each = config.copy_bytes // max(1, math.prod(meta.largest) * meta.dtype.usual_bytes)
-    some = _timed(places) if workers is None else batches(places, max(1, min(_MOST, each)), workers)
+    some = _timed(positions) if workers is None else batches(positions, max(1, min(_MOST, each)), workers)
     followed, first = 0, None
     for verified in spread(workers, partial(_verified, store, path, meta, fast), some, advance):
         report.objects += verified.objects
@@ -73,7 +71,7 @@ def verify(
     return findings
 
 
-Batch: TypeAlias = npt.NDArray[np.int64]
+Batch: TypeAlias = Sequence[tuple[int, ...]]
 """Positions in the grid."""
 
 
@@ -96,19 +94,20 @@ def _verified(
 ) -> _Verified:
     # A handle for elements of variable length may keep what it decodes: a new one for each batch frees that memory.
     handle = engine_handle(store, path, meta)
-    objects, _, size, chunks, errors, left_out, shared, (followed, first) = handle.verify(batch, fast)
+    places = np.array(batch, np.int64).reshape(len(batch), len(meta.shape))
+    objects, _, size, chunks, errors, left_out, shared, (followed, first) = handle.verify(places, fast)
     findings = [_finding(meta, path, error) for error in errors]
     findings += [_sharing(path, meta, tuple(chunk), times) for chunk, times in shared]
     advance(len(batch))
     return _Verified(objects, size, chunks, left_out, findings, followed, first)
 
 
-def _timed(places: Batch) -> Iterator[Batch]:
+def _timed(positions: Batch) -> Iterator[Batch]:
     """Yield batches that take about `_SECONDS` each, as the time until the next one is asked for tells."""
     start, count = 0, _FIRST
-    while start < len(places):
+    while start < len(positions):
         began = time.monotonic()
-        yield (batch := places[start : start + count])
+        yield (batch := positions[start : start + count])
         start += len(batch)
         took = time.monotonic() - began
         count = min(_MOST, max(1, int(len(batch) * min(4.0, _SECONDS / max(took, 1e-6)))))

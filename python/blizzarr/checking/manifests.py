@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
-from blizzarr.checking.check import look
+from blizzarr.checking.check import Options, look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
-from blizzarr.distributing import Progress, Workers
+from blizzarr.distributing import Progress
 from blizzarr.errors import PathError
 from blizzarr.formats import array_keys, chunk_prefix, node_of
 from blizzarr.model import ArrayMeta
@@ -32,15 +32,7 @@ _MESSAGES = {
 }
 
 
-def check_and_record(
-    store: Store,
-    path: str,
-    file: str | os.PathLike[str],
-    *,
-    fast: bool = False,
-    progress: Progress | None = None,
-    workers: Workers | None = None,
-) -> Report:
+def check_and_record(store: Store, path: str, file: str | os.PathLike[str], **options: Unpack[Options]) -> Report:
     """Check a node, and record the checksums of all its objects in a file unless something is damaged.
 
     Raise `PathError` if the file would lie inside the data.
@@ -51,22 +43,14 @@ def check_and_record(
     def recorded(report: Report, _: Arrays, second: Progress) -> Checksums:
         if not report.ok:
             return Checksums(file, "not recorded")
-        manifest = record(store, path, second, workers)
+        manifest = record(store, path, second, options.get("workers"))
         write_manifest(file, manifest)
         return Checksums(file, "recorded", len(manifest.digests), manifest.recorded)
 
-    return _checked(store, path, recorded, fast=fast, progress=progress, workers=workers)
+    return _checked(store, path, recorded, **options)
 
 
-def check_against(
-    store: Store,
-    path: str,
-    file: str | os.PathLike[str],
-    *,
-    fast: bool = False,
-    progress: Progress | None = None,
-    workers: Workers | None = None,
-) -> Report:
+def check_against(store: Store, path: str, file: str | os.PathLike[str], **options: Unpack[Options]) -> Report:
     """Check a node, and compare its objects with the checksums in a manifest.
 
     Raise `MetadataError` if the file is not a manifest, or is truncated. Raise `ConflictError` if the manifest was
@@ -77,30 +61,25 @@ def check_against(
 
     def compared(report: Report, arrays: Arrays, second: Progress) -> Checksums:
         reported = {finding.key for finding in report.of_kind("unreadable", "no-file")}
-        nodes = _Nodes(arrays, path)
+        prefixes = {chunk_prefix(array_path, meta): array_path for array_path, meta in arrays.items()}
         report.add(
-            nodes.finding(difference)
-            for difference in compare(store, path, manifest, second, workers)
+            _finding(difference, path, arrays, prefixes)
+            for difference in compare(store, path, manifest, second, options.get("workers"))
             if difference.kind != "unreadable" or difference.key not in reported
         )
         return Checksums(file, "compared", len(manifest.digests), manifest.recorded)
 
-    return _checked(store, path, compared, fast=fast, progress=progress, workers=workers)
+    return _checked(store, path, compared, **options)
 
 
 def _checked(
-    store: Store,
-    path: str,
-    checksums: Callable[[Report, Arrays, Progress], Checksums],
-    *,
-    fast: bool,
-    progress: Progress | None,
-    workers: Workers | None,
+    store: Store, path: str, checksums: Callable[[Report, Arrays, Progress], Checksums], **options: Unpack[Options]
 ) -> Report:
     """Check a node, and then its checksums, which are the second half of the progress."""
     began = time.monotonic()
-    halves = _Halves(progress)
-    report, inventory = look(store, path, fast=fast, progress=halves.first, workers=workers)
+    halves = _Halves(options.get("progress"))
+    options["progress"] = halves.first
+    report, inventory = look(store, path, **options)
     arrays = inventory.nodes.arrays()
     # The rest lists every key: that of a million chunks is 130 MB.
     del inventory
@@ -109,28 +88,15 @@ def _checked(
     return report
 
 
-class _Nodes:
-    """Turns differences from a manifest, which name keys, into findings, which name nodes and chunks."""
-
-    def __init__(self, arrays: Arrays, path: str) -> None:
-        self._path = path
-        self._metas = arrays
-        self._arrays: Mapping[str, str] = {
-            chunk_prefix(array_path, meta): array_path for array_path, meta in self._metas.items()
-        }
-
-    def finding(self, difference: Difference) -> Finding:
-        key, error = difference.key, difference.error
-        message = _MESSAGES[difference.kind] if error is None else error.reason
-        document = node_of(key)
-        if document is not None:
-            return Finding(difference.kind, f"/{document}", message, key)
-        prefix = innermost(key, self._arrays)
-        if prefix is None:
-            return Finding(difference.kind, f"/{self._path}", message, key)
-        path = self._arrays[prefix]
-        chunk = array_keys(path, self._metas[path]).position(key)
-        return Finding(difference.kind, f"/{path}", message, key, chunk)
+def _finding(difference: Difference, start: str, arrays: Arrays, prefixes: Mapping[str, str]) -> Finding:
+    """Turn a difference from a manifest, which names a key, into a finding, which names a node and a chunk."""
+    key, error, chunk = difference.key, difference.error, None
+    path = node_of(key)
+    if path is None and (prefix := innermost(key, prefixes)) is not None:
+        path = prefixes[prefix]
+        chunk = array_keys(path, arrays[path]).position(key)
+    message = _MESSAGES[difference.kind] if error is None else error.reason
+    return Finding(difference.kind, f"/{start if path is None else path}", message, key, chunk)
 
 
 def _refuse_inside(store: Store, path: str, file: str) -> None:

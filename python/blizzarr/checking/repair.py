@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Unpack
 
 from blizzarr.array.binding import engine_handle
 from blizzarr.array.exclusive import exclusive
-from blizzarr.checking.check import Inventory, look
+from blizzarr.checking.check import Inventory, Options, look
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.lost_meaning import REPAIRED, mend_lost
 from blizzarr.checking.nodes import find_quietly
 from blizzarr.checking.quarantine import Quarantine
 from blizzarr.checking.report import Repair, Report
-from blizzarr.distributing import Progress, Workers
 from blizzarr.errors import BlizzarrError, UnsupportedOperationError
 from blizzarr.formats import StoredNode, array_keys, chunk_store, lock_key
 from blizzarr.hierarchy.consolidate import consolidate
@@ -39,15 +39,7 @@ class Repairs:
     """True if objects of which nothing can be saved are moved away, so that they read as fill value afterwards."""
 
 
-def check_and_repair(
-    store: Store,
-    path: str,
-    how: Repairs,
-    *,
-    fast: bool = False,
-    progress: Progress | None = None,
-    workers: Workers | None = None,
-) -> Report:
+def check_and_repair(store: Store, path: str, how: Repairs, **options: Unpack[Options]) -> Report:
     """Check a node, repair what can be repaired, and return a report of the findings and repairs.
 
     Raise `PathError` if there is no valid place for the quarantine; nothing was changed then.
@@ -60,7 +52,7 @@ def check_and_repair(
                 "skip_damaged=True",
                 store=str(store),
             )
-    report, inventory = look(store, path, fast=fast, progress=progress, workers=workers)
+    report, inventory = look(store, path, **options)
     if not how.dry_run and any(finding.repairable or finding.kind in _CHUNKS for finding in report.findings):
         how.quarantine.check()
     report.repairs += _shards(store, report, inventory, how)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from blizzarr.checking.finding import KINDS, Finding, Severity
@@ -43,16 +44,8 @@ class Repair:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
-        return {
-            "kind": self.kind,
-            "path": self.path,
-            "key": self.key,
-            "message": self.message,
-            "done": self.done,
-            "kept": self.kept,
-            "lost": [list(chunk) for chunk in self.lost],
-            "chunk": None if self.chunk is None else list(self.chunk),
-        }
+        fields: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +73,7 @@ class Checksums:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
-        return {"file": self.file, "done": self.done, "objects": self.objects, "recorded": self.recorded}
+        return asdict(self)
 
 
 @dataclass(slots=True)
