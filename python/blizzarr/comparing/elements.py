@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, TypeAlias
 
@@ -24,6 +24,10 @@ TOLD = 1000
 """The number of unreadable objects of one array that are reported one by one."""
 
 
+Unreadable: TypeAlias = dict[tuple[str, str | None, tuple[int, ...] | None], Difference]
+"""The parts that could not be read, by side, key and chunk."""
+
+
 def compare_elements(
     path: str,
     a: Array,
@@ -34,59 +38,59 @@ def compare_elements(
     workers: Workers | None = None,
 ) -> tuple[Elements, list[Difference]]:
     """Return how the elements of two arrays of the same shape differ, and what could not be read."""
-    return _Comparing(path, a, b, tolerance, shown).run(advance, workers)
+    total = Elements()
+    if not a.size:
+        return total, []
+    parts = plan(a, b)
+    comparing = _Comparing(path, a, b, tolerance, shown, parts.regions, parts.alone)
+    for compared, unreadable in spread(workers, comparing, parts.pieces(workers), advance):
+        total.add(compared, shown)
+        for key, difference in unreadable.items():
+            if len(comparing.unreadable) < TOLD:
+                comparing.unreadable.setdefault(key, difference)
+    left = a.size - total.compared - total.unread
+    if left:
+        total.add(comparing.left(parts, left), shown)
+        advance(left * a.dtype.itemsize)
+    for side, array in (("A", a), ("B", b)):
+        try:
+            # Bytes that are alike were not decoded, and where nothing is stored, nothing was read.
+            binding_of(array).compare(array.shape)
+        except BlizzarrError as error:
+            comparing.unreadable[side, error.key, None] = Difference("unreadable", path, f"{side}: {error}")
+    return total, list(comparing.unreadable.values())
 
 
-Unreadable: TypeAlias = dict[tuple[str, str | None, tuple[int, ...] | None], Difference]
-"""The parts that could not be read, by side, key and chunk."""
-
-
+@dataclass(slots=True)
 class _Comparing:
-    """A comparison of two arrays in progress."""
+    """A comparison of two arrays in progress; it is called for some of their regions."""
 
-    def __init__(self, path: str, a: Array, b: Array, tolerance: Tolerance, shown: int) -> None:
-        self.path, self.a, self.b = path, a, b
-        self.tolerance, self.shown = tolerance, shown
-        self.unreadable: Unreadable = {}
+    path: str
+    a: Array
+    b: Array
+    tolerance: Tolerance
+    shown: int
+    regions: Regions
+    alone: bool
+    """True if the stored bytes are compared first."""
+    unreadable: Unreadable = field(default_factory=dict)
 
-    def run(self, advance: Callable[[int], None], workers: Workers | None) -> tuple[Elements, list[Difference]]:
+    def __call__(self, cells: Sequence[Cell], advance: Callable[[int], object]) -> tuple[Elements, Unreadable]:
+        """Compare the regions of these cells."""
+        own = replace(self, unreadable={})
         total = Elements()
-        if not self.a.size:
-            return total, []
-        parts = plan(self.a, self.b)
-        work = partial(_compare_some, self.path, self.a, self.b, self.tolerance, self.shown, parts.regions, parts.alone)
-        for compared, unreadable in spread(workers, work, parts.pieces(workers), advance):
-            total.add(compared, self.shown)
-            for key, difference in unreadable.items():
-                if len(self.unreadable) < TOLD:
-                    self.unreadable.setdefault(key, difference)
-        left = self.a.size - total.compared - total.unread
-        if left:
-            total.add(self._left(parts, left), self.shown)
-            advance(left * self.a.dtype.itemsize)
-        for side, array in (("A", self.a), ("B", self.b)):
-            try:
-                # Bytes that are alike were not decoded, and where nothing is stored, nothing was read.
-                binding_of(array).compare(array.shape)
-            except BlizzarrError as error:
-                self.unreadable[side, error.key, None] = Difference("unreadable", self.path, f"{side}: {error}")
-        return total, list(self.unreadable.values())
-
-    def some(self, regions: Regions, alone: bool, cells: Sequence[Cell], advance: Callable[[int], object]) -> Elements:
-        """Compare the regions of these cells; with `alone` the stored bytes first."""
-        total = Elements()
-        for cell, alike in stored_alike(self.a, self.b, cells) if alone else ((cell, False) for cell in cells):
-            region = regions.region(cell)
+        for cell, alike in stored_alike(self.a, self.b, cells) if self.alone else ((cell, False) for cell in cells):
+            region = self.regions.region(cell)
             count = prod(part.stop - part.start for part in region)
             if alike:
                 total.compared += count
             else:
-                for compared in self._compare(region):
+                for compared in own._compare(region):
                     total.add(compared, self.shown)
             advance(count * self.a.dtype.itemsize)
-        return total
+        return total, own.unreadable
 
-    def _left(self, parts: Parts, count: int) -> Elements:
+    def left(self, parts: Parts, count: int) -> Elements:
         """Compare the regions that neither array has stored: one fill value against the other."""
         compared = Elements(compared=count)
         region = parts.first_left()
@@ -149,21 +153,6 @@ class _Comparing:
         if is_number(a.dtype) and is_number(b.dtype):
             compared.largest = largest(a[mask], b[mask])
         return compared
-
-
-def _compare_some(
-    path: str,
-    a: Array,
-    b: Array,
-    tolerance: Tolerance,
-    shown: int,
-    regions: Regions,
-    alone: bool,
-    cells: Sequence[Cell],
-    advance: Callable[[int], object],
-) -> tuple[Elements, Unreadable]:
-    comparing = _Comparing(path, a, b, tolerance, shown)
-    return comparing.some(regions, alone, cells, advance), comparing.unreadable
 
 
 def _alike(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:

@@ -41,23 +41,20 @@ class Parts:
     """True if each region is exactly one stored object of each array."""
 
     def visited(self) -> Iterator[Region]:
-        """Yield the regions to compare."""
-        if self.cells is None:
-            yield from self.regions
-        else:
-            yield from (self.regions.region(cell) for cell in self.cells)
+        """Return the regions to compare."""
+        return iter(self.regions) if self.cells is None else map(self.regions.region, self.cells)
 
     def pieces(self, workers: Workers | None) -> Iterator[Sequence[Cell]]:
         """Yield the cells of the regions to compare: several at a time if the stored bytes are compared first."""
         if not self.alone or self.cells is None:
-            yield from ((cell,) for cell in (_cells(self.regions.grid) if self.cells is None else self.cells))
+            yield from ((cell,) for cell in (self.regions.cells() if self.cells is None else self.cells))
         else:
             yield from batches(self.cells, BATCH, workers)
 
     def first_left(self) -> Region | None:
         """Return the first region that is skipped."""
         visited = set(self.cells or ())
-        return next((self.regions.region(cell) for cell in _cells(self.regions.grid) if cell not in visited), None)
+        return next((self.regions.region(cell) for cell in self.regions.cells() if cell not in visited), None)
 
     def box_left(self) -> tuple[tuple[int, int], ...]:
         """Return the smallest box with all skipped regions, of which there must be at least one."""
@@ -95,14 +92,6 @@ def plan(a: Array, b: Array) -> Parts:
         for cell in regions.reached(position, side.chunk_grid.edges)
     }
     return Parts(regions, sorted(stored_cells), False)
-
-
-def _cells(grid: Cell) -> Iterator[Cell]:
-    """Yield all positions in a grid in C order, without listing an axis, which may be huge."""
-    if not grid:
-        yield ()
-    else:
-        yield from ((index, *rest) for index in range(grid[0]) for rest in _cells(grid[1:]))
 
 
 def stored_alike(a: Array, b: Array, cells: Sequence[Cell]) -> Iterator[tuple[Cell, bool]]:

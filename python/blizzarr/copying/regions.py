@@ -72,17 +72,18 @@ class Regions:
         )
 
     def __iter__(self) -> Iterator[Region]:
-        return self._below(0)
+        return map(self.region, self.cells())
 
-    def _below(self, axis: int) -> Iterator[Region]:
-        """Iterate over the parts along this axis and those after it; a list of all might not fit into memory."""
-        if axis == len(self.shape):
-            yield ()
-            return
-        length, edges = self.shape[axis], self.edges[axis]
-        for index in range(edges.count(length)):
-            first = slice(edges.start(index), min(edges.start(index + 1), length))
-            yield from ((first, *rest) for rest in self._below(axis + 1))
+    def cells(self) -> Iterator[Cell]:
+        """Return all cells of the grid in C order; never a list of an axis, which may be huge."""
+        return _cells(self.grid)
+
+
+def _cells(grid: Cell) -> Iterator[Cell]:
+    if not grid:
+        yield ()
+    else:
+        yield from ((index, *rest) for index in range(grid[0]) for rest in _cells(grid[1:]))
 
 
 def plan_regions(
