@@ -10,13 +10,17 @@ from blizzarr.transformers.array_keys import ArrayKeys
 from blizzarr.transformers.base import StorageTransformer, wrap
 from blizzarr.transformers.encoding import EncodingStore
 from blizzarr.transformers.hashed import HashedTransformer
-from blizzarr.transformers.interface import StoreWithPartialAccess
 from blizzarr.transformers.key_encoding import KEY_ENCODINGS, ChunkKeyEncoding, encoding_of
-from blizzarr.transformers.partial import KeyRange, KeyStartValue
 from blizzarr.transformers.registry import MAX_TRANSFORMERS, decode, decode_draft, register, transformers_of
 from blizzarr.transformers.renaming import RenamingStore, stored_key
 from blizzarr.transformers.sharded import ShardingTransformer
-from blizzarr.transformers.store_interface import PartialAccessStore, StoreInterface
+from blizzarr.transformers.store_interface import (
+    KeyRange,
+    KeyStartValue,
+    PartialAccessStore,
+    StoreInterface,
+    StoreWithPartialAccess,
+)
 
 __all__ = [
     "KEY_ENCODINGS",

@@ -49,23 +49,9 @@ class ArrayKeys:
         match = _names(self.head, self.separator, self.scalar, self.rank).fullmatch(key, len(self.prefix))
         return None if match is None else tuple(map(int, match.groups()))
 
-    def leading(self, prefix: str) -> tuple[int, ...] | None:
-        """Return the first indices that all chunks under a prefix share; `None` if the prefix does not fix any index.
-
-        >>> keys = ArrayKeys("foo/", head="c/", separator="/", scalar="c", rank=3)
-        >>> keys.leading("foo/c/96/"), keys.leading("foo/c/96/18/"), keys.leading("foo/c/")
-        ((96,), (96, 18), None)
-        """
-        if self.separator != "/" or not prefix.startswith(self.prefix + self.head):
-            return None
-        indices = prefix[len(self.prefix + self.head) :].split("/")[:-1]
-        if not 0 < len(indices) < self.rank or not all(map(_INDEX.fullmatch, indices)):
-            return None
-        return tuple(map(int, indices))
-
-    def prefix_of(self, leading: tuple[int, ...]) -> str:
-        """Return the prefix of all chunks with these first indices; the reverse of `leading`."""
-        return self.prefix + self.head + "".join(f"{index}/" for index in leading)
+    def are_cut_by(self, prefix: str) -> bool:
+        """Return whether a prefix covers a part of the array's keys, which may be stored anywhere below its own."""
+        return len(prefix) > len(self.prefix) and prefix.startswith(self.prefix)
 
 
 _INDEX = re.compile("0|[1-9][0-9]{0,99}")

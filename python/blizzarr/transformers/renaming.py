@@ -88,7 +88,7 @@ class RenamingStore(StoreWrapper):
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = check_prefix(prefix)
-        if self._is_inside(prefix):
+        if self.keys.are_cut_by(prefix):
             self._check_writable(prefix)
             each(self, self.delete, self.list(prefix))
         else:
@@ -96,14 +96,13 @@ class RenamingStore(StoreWrapper):
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         prefix = check_prefix(prefix)
-        # A chunk under this prefix may be stored anywhere below the array's prefix.
-        listed = super().list(self.keys.prefix if self._is_inside(prefix) else prefix)
+        listed = super().list(self.keys.prefix if self.keys.are_cut_by(prefix) else prefix)
         outside = (self._outside(key) for key in listed)
         return sorted(key for key in outside if key is not None and key.startswith(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
         prefix = check_prefix(prefix)
-        if prefix != self.keys.prefix and not self._is_inside(prefix):
+        if prefix != self.keys.prefix and not self.keys.are_cut_by(prefix):
             return super().list_dir(prefix)
         return list_sorted_dir(self.list(prefix), prefix)
 
@@ -113,10 +112,6 @@ class RenamingStore(StoreWrapper):
     def _renamed(self, inner: _native.NativeStore) -> _native.RenamedStore:
         # Made anew each time: kept here, it would form a reference cycle that is never collected.
         return _native.RenamedStore(inner, self.inside)
-
-    def _is_inside(self, prefix: str) -> bool:
-        """True if the prefix covers only a part of the array's keys."""
-        return len(prefix) > len(self.keys.prefix) and prefix.startswith(self.keys.prefix)
 
     def _outside(self, key: str) -> str | None:
         """Return the original key of a stored key; `None` if it is a chunk key under which no chunk is stored."""

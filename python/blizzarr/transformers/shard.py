@@ -22,7 +22,7 @@ import numpy.typing as npt
 from blizzarr.errors import ShardIndexError
 from blizzarr.stores import ByteRange, Store, Value
 from blizzarr.stores.ranges import resolve_range, slice_ranges
-from blizzarr.transformers.partial import KeyRange, get_partial_values
+from blizzarr.transformers.store_interface import KeyRange, get_partial_values
 
 ENTRY: Final = 16
 """The size of an index entry in bytes."""

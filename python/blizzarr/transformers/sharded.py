@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import builtins
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from typing import Any, ClassVar, Final
 
@@ -30,76 +29,13 @@ from blizzarr.errors import ConflictError, UnsupportedOperationError
 from blizzarr.problems import MISSING, Problems, lengths
 from blizzarr.stores import ByteRange, Listing, Replaced, Store, StoreWrapper, Value
 from blizzarr.stores.keys import check_prefix
+from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
 from blizzarr.transformers.array_keys import ArrayKeys
 from blizzarr.transformers.base import StorageTransformer
-from blizzarr.transformers.partial import KeyRange, KeyStartValue, by_key, patched, set_partial_values
 from blizzarr.transformers.shard import ENTRY, Place, encode, read_indices, read_parts, take_apart
-
-
-@dataclass(frozen=True, slots=True)
-class ShardKeys:
-    """The keys of chunks and of shards, which have the same form.
-
-    >>> keys = ShardKeys(ArrayKeys("data/foo/", "c", "/", "c", 2), (32, 2))
-    >>> place, entry = keys.locate("data/foo/c97/19")
-    >>> place.key, entry, keys.chunk(place, entry)
-    ('data/foo/c3/9', 3, 'data/foo/c97/19')
-    >>> keys.inside("data/foo/c97/"), list(keys.outside("data/foo/c3/"))[:2]
-    ('data/foo/c3/', ['data/foo/c96/', 'data/foo/c97/'])
-    """
-
-    keys: ArrayKeys
-    chunks_per_shard: tuple[int, ...]
-
-    def locate(self, key: str) -> tuple[Place, int] | None:
-        """Return the shard of a chunk, and the number of the chunk in it; `None` if `key` is not a chunk key."""
-        position = self.keys.position(key)
-        if position is None:
-            return None
-        shard, entry = [], 0
-        for index, count in zip(position, self.chunks_per_shard, strict=True):
-            outer, inner = divmod(index, count)
-            shard.append(outer)
-            entry = entry * count + inner
-        return self._place(tuple(shard)), entry
-
-    def shard(self, key: str) -> Place | None:
-        """Return the shard that is stored under a key; `None` if `key` is not that of a shard."""
-        position = self.keys.position(key)
-        return None if position is None else self._place(position)
-
-    def chunk(self, place: Place, entry: int) -> str:
-        """Return the key of a chunk from its number in a shard."""
-        return self.keys.key(place.chunk(entry))
-
-    def inside(self, prefix: str) -> str:
-        """Return the prefix of all shards that have chunks under a prefix."""
-        leading = self.keys.leading(prefix)
-        if leading is None:
-            return prefix
-        pairs = zip(leading, self.chunks_per_shard, strict=False)
-        return self.keys.prefix_of(tuple(index // count for index, count in pairs))
-
-    def outside(self, prefix: str) -> Iterator[str]:
-        """Yield the prefixes of all chunks in the shards under a prefix."""
-        leading = self.keys.leading(prefix)
-        if leading is None:
-            yield prefix
-            return
-        pairs = zip(leading, self.chunks_per_shard, strict=False)
-        for chunk in product(*(range(index * count, (index + 1) * count) for index, count in pairs)):
-            yield self.keys.prefix_of(chunk)
-
-    def is_whole(self, prefix: str) -> bool:
-        """Return whether every shard with a chunk under a prefix has all its chunks under it."""
-        leading = self.keys.leading(prefix) or ()
-        return all(count == 1 for count in self.chunks_per_shard[: len(leading)])
-
-    def _place(self, position: tuple[int, ...]) -> Place:
-        return Place(self.keys.key(position), position, self.chunks_per_shard)
-
+from blizzarr.transformers.store_interface import KeyRange, KeyStartValue, by_key, patched, set_partial_values
 
 _ATTEMPTS: Final = 100
 _LISTED: Final = 256
@@ -111,12 +47,12 @@ class ShardedStore(StoreWrapper):
 
     def __init__(self, store: Store, keys: ArrayKeys, chunks_per_shard: tuple[int, ...]) -> None:
         super().__init__(store)
-        self._keys = ShardKeys(keys, chunks_per_shard)
+        self.keys, self._grid = keys, chunks_per_shard
         self._place = place_of(store)
         self._locks = _locks(_depth(store))
 
     def get(self, key: str) -> Value | None:
-        if self._keys.locate(key) is None:
+        if self._locate(key) is None:
             return self.store.get(key)
         return self.get_partial_values([(key, (0, None))])[0]
 
@@ -125,7 +61,7 @@ class ShardedStore(StoreWrapper):
         return self.get_partial_values([(key, (0, None)) for key in keys])
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        if self._keys.locate(key) is None:
+        if self._locate(key) is None:
             return self.store.get_ranges(key, ranges)
         # The extra range tells whether there is a value if `ranges` is empty.
         parts = self.get_partial_values([(key, part) for part in (*ranges, (0, 0))])
@@ -133,10 +69,10 @@ class ShardedStore(StoreWrapper):
 
     def get_partial_values(self, key_ranges: Iterable[KeyRange]) -> builtins.list[Value | None]:
         """Parts of values in the order asked for, None for each whose key is missing."""
-        return read_parts(self.store, [(key, part, self._keys.locate(key)) for key, part in key_ranges])
+        return read_parts(self.store, [(key, part, self._locate(key)) for key, part in key_ranges])
 
     def size(self, key: str) -> int | None:
-        located = self._keys.locate(key)
+        located = self._locate(key)
         if located is None:
             return super().size(key)
         place, entry = located
@@ -152,7 +88,7 @@ class ShardedStore(StoreWrapper):
         """Replace several values; each shard is written once, and read only if some of its chunks stay."""
         chunks: dict[Place, dict[int, Value]] = {}
         for key, value in items:
-            located = self._keys.locate(key)
+            located = self._locate(key)
             if located is None:
                 self.store.set(key, value)
             else:
@@ -170,7 +106,7 @@ class ShardedStore(StoreWrapper):
         chunks: dict[Place, dict[int, builtins.list[tuple[int, Value]]]] = {}
         others: builtins.list[KeyStartValue] = []
         for key, parts in by_key(key_start_values).items():
-            located = self._keys.locate(key)
+            located = self._locate(key)
             if located is None:
                 others += [(key, start, value) for start, value in parts]
             else:
@@ -188,7 +124,7 @@ class ShardedStore(StoreWrapper):
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it still is `expected`; as atomic as the `replace` of the inner store."""
-        located = self._keys.locate(key)
+        located = self._locate(key)
         if located is None:
             return super().replace(key, expected, value)
         place, entry = located
@@ -202,7 +138,7 @@ class ShardedStore(StoreWrapper):
         return self._change(place, change)
 
     def delete(self, key: str) -> bool:
-        located = self._keys.locate(key)
+        located = self._locate(key)
         if located is None:
             return bool(self.store.delete(key))
         place, entry = located
@@ -212,7 +148,7 @@ class ShardedStore(StoreWrapper):
         """Remove several values; each shard is replaced once, and one whose chunks are all named is not read."""
         chunks: dict[Place, builtins.set[int]] = {}
         for key in keys:
-            located = self._keys.locate(key)
+            located = self._locate(key)
             if located is None:
                 self.store.delete(key)
             else:
@@ -223,39 +159,43 @@ class ShardedStore(StoreWrapper):
     def delete_prefix(self, prefix: str) -> None:
         """Remove every key under the prefix; shards of which nothing stays are not read."""
         prefix = check_prefix(prefix)
-        if self._keys.is_whole(prefix):
-            super().delete_prefix(prefix)
-        else:
+        if self.keys.are_cut_by(prefix):
             self.erase_values(self.list(prefix))
+        else:
+            super().delete_prefix(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """Return all keys under the prefix, sorted; chunk keys come from the indexes of shards."""
         prefix = check_prefix(prefix)
-        return self._originals(self.store.list(self._keys.inside(prefix)), prefix)
-
-    def list_dir(self, prefix: str = "") -> Listing:
-        """Return the keys and prefixes directly under the prefix.
-
-        All keys exist. Prefixes are those of all chunks that the shards can hold, and may be empty.
-        """
-        prefix = check_prefix(prefix)
-        keys, prefixes = self.store.list_dir(self._keys.inside(prefix))
-        below = [outside for inside in prefixes for outside in self._keys.outside(inside) if outside.startswith(prefix)]
-        return Listing(tuple(self._originals(keys, prefix)), tuple(sorted(below)))
-
-    def _originals(self, keys: Iterable[str], prefix: str) -> builtins.list[str]:
-        """Return the original keys of these stored keys, as far as they are under the prefix."""
         originals, places = [], []
-        for key in keys:
-            place = self._keys.shard(key)
-            if place is None:
+        for key in self.store.list(self.keys.prefix if self.keys.are_cut_by(prefix) else prefix):
+            position = self.keys.position(key)
+            if position is None:
                 originals.append(key)
             else:
-                places.append(place)
+                places.append(Place(key, position, self._grid))
         for start in range(0, len(places), _LISTED):
             for index in read_indices(self.store, places[start : start + _LISTED]):
-                originals += [self._keys.chunk(index.place, entry) for entry, _, _ in index.spans()]
+                originals += [self.keys.key(index.place.chunk(entry)) for entry, _, _ in index.spans()]
         return sorted(key for key in originals if key.startswith(prefix))
+
+    def list_dir(self, prefix: str = "") -> Listing:
+        prefix = check_prefix(prefix)
+        if prefix != self.keys.prefix and not self.keys.are_cut_by(prefix):
+            return super().list_dir(prefix)
+        return list_sorted_dir(self.list(prefix), prefix)
+
+    def _locate(self, key: str) -> tuple[Place, int] | None:
+        """Return the shard of a chunk, and the number of the chunk in it; `None` if `key` is not a chunk key."""
+        position = self.keys.position(key)
+        if position is None:
+            return None
+        shard, entry = [], 0
+        for index, count in zip(position, self._grid, strict=True):
+            outer, inner = divmod(index, count)
+            shard.append(outer)
+            entry = entry * count + inner
+        return Place(self.keys.key(tuple(shard)), tuple(shard), self._grid), entry
 
     def _erase(self, place: Place, entries: builtins.set[int]) -> bool:
         if not self.supports_delete:
