@@ -8,7 +8,7 @@ from typing import Any
 from blizzarr.caching.pool import CachePool
 from blizzarr.caching.recheck import Recheck, check_recheck
 from blizzarr.stores import Replaced, Store, Value
-from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
+from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.wrapper import StoreHandle
 
 
@@ -99,9 +99,9 @@ class CachedStore(StoreHandle):
             super().delete_prefix(prefix)
         finally:
             if getattr(self.store, "native", None) is None:
-                prefix_changed(self, prefix)
+                changed(self, prefix, is_prefix=True)
 
     def _changed(self, key: str) -> None:
         # Stores of the engine tell by themselves.
         if getattr(self.store, "native", None) is None:
-            value_changed(self, key)
+            changed(self, key)

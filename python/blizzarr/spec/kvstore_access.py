@@ -15,8 +15,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 from blizzarr.errors import GenerationMismatchError, PathError, SpecError
 from blizzarr.json_values import quote
 from blizzarr.spec.kvstore_spec import text_of
-from blizzarr.stores.generation import NO_VALUE, UNKNOWN, file_generation, read_generation
-from blizzarr.stores.generation_writes import replace_generation, set_value, write_generation
+from blizzarr.stores.generation import (
+    NO_VALUE,
+    UNKNOWN,
+    file_generation,
+    read_generation,
+    replace_generation,
+    set_value,
+    write_generation,
+)
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import publish

@@ -55,7 +55,7 @@ def open_directory(store: LocalStore, prefix: str) -> int:
     Raise `FileNotFoundError` if there is no such directory. Raise `StoreError` if a link on the way leads out of the
     root; the text names the link.
     """
-    descriptor: int | None = store.native.open_directory(prefix.rstrip("/"))
+    descriptor = store.native.open_directory(prefix.rstrip("/"))
     if descriptor is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), prefix)
     return descriptor

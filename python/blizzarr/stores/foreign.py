@@ -10,14 +10,12 @@ from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
+from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.credentials import without_secrets
 from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import check_key, check_keys, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
-from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import is_remote
 
 _PASSED_ON: Final = ("size", "version", "get_with_version", "get_ranges_of_version", "set_if_version")
@@ -88,15 +86,13 @@ class ForeignStore(BaseStore):
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         if not self._has("get_many"):
             return super().get_many(keys)
-        for key in keys:
-            check_key(key)
+        check_keys(keys)
         with failures("read", ", ".join(keys[:3]), self):
             return builtins.list(self.target.get_many(keys))
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         if not self._has("get_ranges"):
-            value = self.get(key)
-            return None if value is None else slice_ranges(value, ranges)
+            return super().get_ranges(key, ranges)
         check_key(key)
         with failures("read", key, self):
             parts = self.target.get_ranges(key, ranges)
@@ -106,7 +102,7 @@ class ForeignStore(BaseStore):
         self._check_writable(check_key(key))
         with failures("write", key, self):
             self.target.set(key, value)
-        value_changed(self, key)
+        changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected`; excludes whom the object underneath excludes."""
@@ -115,7 +111,7 @@ class ForeignStore(BaseStore):
         self._check_writable(check_key(key))
         with failures("write", key, self):
             replaced = try_replace(self.target, key, expected, value)
-        value_changed(self, key)
+        changed(self, key)
         return replaced
 
     def discard(self, key: str, expected: Value) -> bool:
@@ -124,7 +120,7 @@ class ForeignStore(BaseStore):
         self._check_writable(check_key(key))
         with failures("delete", key, self):
             discarded = bool(self.target.discard(key, expected))
-        value_changed(self, key)
+        changed(self, key)
         return discarded
 
     def delete(self, key: str) -> object:
@@ -133,7 +129,7 @@ class ForeignStore(BaseStore):
             raise self._lacks("delete", key)
         with failures("delete", key, self):
             deleted: object = self.target.delete(key)
-        value_changed(self, key)
+        changed(self, key)
         return deleted
 
     def delete_prefix(self, prefix: str) -> None:
@@ -144,7 +140,7 @@ class ForeignStore(BaseStore):
         self._check_writable(prefix)
         with failures("delete", prefix, self):
             self.target.delete_prefix(prefix)
-        prefix_changed(self, prefix)
+        changed(self, prefix, is_prefix=True)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         return self.list_all(prefix)[0]
@@ -171,7 +167,7 @@ class ForeignStore(BaseStore):
     def list_dir(self, prefix: str = "") -> Listing:
         prefix = check_prefix(prefix)
         if not self.has_list_dir:
-            return list_sorted_dir(self.list(prefix), prefix)
+            return super().list_dir(prefix)
         with failures("list", prefix, self):
             keys, prefixes = self.target.list_dir(prefix)
             usable = sorted(filter(is_key, keys))
@@ -207,7 +203,7 @@ class ForeignStore(BaseStore):
             with failures("write", key, self):
                 return bool(method(key, *arguments))
         finally:
-            value_changed(self, key)
+            changed(self, key)
 
     def _has(self, method: str) -> bool:
         return callable(getattr(self.target, method, None))

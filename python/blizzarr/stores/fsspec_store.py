@@ -5,12 +5,13 @@ from __future__ import annotations
 import builtins
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
+from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
 from blizzarr.stores.failures import failures
 from blizzarr.stores.impossible_keys import is_impossible
@@ -149,7 +150,7 @@ class FsspecStore(BaseStore):
                 self.fs.pipe_file(path, bytes(value))
             finally:
                 # Also where the answer was lost.
-                value_changed(self, key)
+                changed(self, key)
 
     def delete(self, key: str) -> None:
         self._check_writable(check_key(key))
@@ -159,13 +160,13 @@ class FsspecStore(BaseStore):
             except (*_NO_DIRECTORY, IsADirectoryError):
                 return
             finally:
-                value_changed(self, key)
+                changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         super().delete_prefix(prefix)
-        prefix_changed(self, prefix)
+        changed(self, prefix, is_prefix=True)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         return self.list_all(prefix)[0]
@@ -279,16 +280,12 @@ class FsspecStore(BaseStore):
 
 def is_file_system(target: object) -> bool:
     """Return whether this is a file system of fsspec, which is not imported for it."""
-    import sys
-
     fsspec: Any = sys.modules.get("fsspec")
     return fsspec is not None and isinstance(target, fsspec.AbstractFileSystem)
 
 
 def is_local(file_system: Any) -> bool:
     """Return whether a file system is that of this machine."""
-    import sys
-
     local: Any = sys.modules.get("fsspec.implementations.local")
     return local is not None and isinstance(file_system, local.LocalFileSystem)
 

@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from blizzarr import _native
@@ -69,6 +70,8 @@ class LocalStore(NativeStore):
     Listing(keys=('a/b',), prefixes=())
     """
 
+    native: _native.LocalStore
+
     def __init__(
         self,
         root: str | os.PathLike[str],
@@ -79,10 +82,7 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        path = self.given = root if type(root) is str else os.fsdecode(root)
-        # Most paths begin at the root and are normal already; the functions of `os.path` take longer to say so.
-        is_normal = path.startswith(os.sep) and not ("//" in path or "/." in path or path.endswith("/") or os.altsep)
-        self._root = path if is_normal else os.path.abspath(os.path.expanduser(path))
+        self._root = os.path.abspath(os.path.expanduser(os.fsdecode(root)))
         self.read_only = read_only
         self.durability: Durability | None = durability
         self._locking: Literal["required", "threads"] = config.locking if locking is None else locking
@@ -128,8 +128,7 @@ class LocalStore(NativeStore):
         for key, other in pairs:
             check_key(key)
             self._check_writable(check_key(other))
-        linked: builtins.list[bool] = self.native.link_many(pairs)
-        return linked
+        return self.native.link_many(pairs)
 
     def flush(self) -> None:
         """Wait until everything that was stored so far, with any durability, would survive a power cut.
@@ -151,8 +150,7 @@ class LocalStore(NativeStore):
         StoreError
             If a directory cannot be listed.
         """
-        names: builtins.list[str] = self.native.leftovers(check_prefix(prefix))
-        return names
+        return self.native.leftovers(check_prefix(prefix))
 
     def sweep(self, prefix: str = "") -> builtins.list[str]:
         """Remove the leftovers of dead writers, and return their names; those of running writers stay.
@@ -166,8 +164,7 @@ class LocalStore(NativeStore):
         """
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
-        names: builtins.list[str] = self.native.sweep(prefix)
-        return names
+        return self.native.sweep(prefix)
 
     def linked(self, prefixes: Iterable[str]) -> builtins.list[str]:
         """Return the prefixes that are symbolic links, so that everything below them lies elsewhere; sorted."""
@@ -207,14 +204,7 @@ class LocalStore(NativeStore):
         return hash((LocalStore, *self.facts, self.read_only))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _open_local, (self._root, self.read_only, self.durability, self._locking, self._links)
-
-
-def _open_local(
-    root: str,
-    read_only: bool,
-    durability: Durability | None,
-    locking: Literal["required", "threads"],
-    links: Links = "follow",
-) -> LocalStore:
-    return LocalStore(root, read_only=read_only, durability=durability, locking=locking, links=links)
+        again = partial(
+            LocalStore, read_only=self.read_only, durability=self.durability, locking=self._locking, links=self._links
+        )
+        return again, (self._root,)

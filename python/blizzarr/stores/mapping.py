@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from blizzarr.fork import ForkedLock
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import value_changed
+from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.failures import failures
 from blizzarr.stores.keys import check_key, check_prefix, keys_and_others
 from blizzarr.stores.listing import list_sorted
@@ -91,7 +91,7 @@ class MappingStore(BaseStore):
         self._check_writable(check_key(key))
         with failures("write", key, self), self._called():
             self.mapping[key] = self._put(bytes(value))
-        value_changed(self, key)
+        changed(self, key)
 
     def _called(self) -> AbstractContextManager[object]:
         """Return the context in which the mapping is called."""
@@ -112,7 +112,7 @@ class MappingStore(BaseStore):
                 del self.mapping[key]
             except KeyError:
                 return False
-        value_changed(self, key)
+        changed(self, key)
         return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:

@@ -33,6 +33,7 @@ class MemoryStore(NativeStore):
     (b'value', None)
     """
 
+    native: _native.MemoryStore
     only_readable: str | None = None
     """The reason why the store can never be written to; None if it can."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
 
+from blizzarr import _native
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.keys import UNUSABLE, check_key, check_keys, check_prefix
+from blizzarr.stores.keys import check_key, check_keys, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 
 
@@ -19,20 +19,15 @@ class NativeStore(BaseStore):
 
     deletes_at_once = True
     shows_at_once = True
-    native: Any
+    native: _native.NativeStore
     """The handle that the engine reads and writes array data through."""
 
     def get(self, key: str) -> Value | None:
-        if UNUSABLE.search(key):
-            check_key(key)
-        value: bytes | None = self.native.get(key)
-        return value
+        return self.native.get(check_key(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        if any(map(UNUSABLE.search, keys)):
-            check_keys(keys)
-        values: builtins.list[Value | None] = self.native.get_many(keys)
-        return values
+        check_keys(keys)
+        return [*self.native.get_many(keys)]
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
         """Return the keys that have a value, without reading any.
@@ -42,14 +37,12 @@ class NativeStore(BaseStore):
         StoreError
             If the store cannot say.
         """
-        if any(map(UNUSABLE.search, keys)):
-            check_keys(keys)
-        there: builtins.list[str] = self.native.present(keys)
-        return there
+        check_keys(keys)
+        return self.native.present(keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        parts: builtins.list[Value] | None = self.native.get_ranges(check_key(key), ranges)
-        return parts
+        parts = self.native.get_ranges(check_key(key), ranges)
+        return None if parts is None else [*parts]
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
@@ -58,15 +51,15 @@ class NativeStore(BaseStore):
     def replace(self, key: str, expected: Value | None, value: Value) -> bool:
         """Set the value only if it is still `expected`; excludes other threads and, in directories, other processes."""
         self._check_writable(check_key(key))
-        return bool(self.native.replace(key, None if expected is None else bytes(expected), bytes(value)))
+        return self.native.replace(key, None if expected is None else bytes(expected), bytes(value))
 
     def discard(self, key: str, expected: Value) -> bool:
         self._check_writable(check_key(key))
-        return bool(self.native.replace(key, bytes(expected), None))
+        return self.native.replace(key, bytes(expected), None)
 
     def delete(self, key: str) -> bool:
         self._check_writable(check_key(key))
-        return bool(self.native.delete(key))
+        return self.native.delete(key)
 
     def set_many(self, values: Sequence[tuple[str, Value]]) -> None:
         """Replace many values, each atomically, in no particular order.
@@ -116,15 +109,12 @@ class NativeStore(BaseStore):
         StoreError
             If the store cannot be listed.
         """
-        names: builtins.list[str] = self.native.others(check_prefix(prefix), limit)
-        return names
+        return self.native.others(check_prefix(prefix), limit)
 
     def version(self, key: str) -> bytes | None:
         """Return bytes that differ between two versions of the value; None if there is no value."""
-        version: bytes | None = self.native.version(check_key(key))
-        return version
+        return self.native.version(check_key(key))
 
     def size(self, key: str) -> int | None:
         """Return the length of the value in bytes, without reading it; None if there is no value."""
-        size: int | None = self.native.size(check_key(key))
-        return size
+        return self.native.size(check_key(key))

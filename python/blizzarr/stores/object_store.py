@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from blizzarr.errors import StoreError, UnknownOutcomeError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import prefix_changed, value_changed
+from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.credentials import without_secrets
 from blizzarr.stores.keys import check_object_key, check_prefix, is_object_key, keys_and_others
 from blizzarr.stores.object_settings import ObjectSettings, settings_of_url
@@ -249,7 +249,7 @@ class ObjectStore(BaseStore):
             with self._placed("write"):
                 return self._client.put(key, value)
         finally:
-            value_changed(self, key)
+            changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected` (None: only if there is none); return whether it was.
@@ -284,13 +284,13 @@ class ObjectStore(BaseStore):
                 self._client.delete([*keys])
         finally:
             for key in keys:
-                value_changed(self, key)
+                changed(self, key)
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = check_prefix(prefix)
         self._check_writable(prefix)
         self.delete_many(self.list(prefix))
-        prefix_changed(self, prefix)
+        changed(self, prefix, is_prefix=True)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         return self.list_all(prefix)[0]
@@ -333,7 +333,7 @@ class ObjectStore(BaseStore):
             with self._placed("write"):
                 return self._client.put_if(key, value, version)
         finally:
-            value_changed(self, key)
+            changed(self, key)
 
     def _check_conditional(self, method: str) -> None:
         if not self._is_conditional:

@@ -30,7 +30,7 @@ from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
 from blizzarr.stores import LocalStore, MemoryStore, Store
 from blizzarr.stores.conditional import try_replace
-from blizzarr.stores.generation_writes import set_value
+from blizzarr.stores.generation import set_value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.tensorstore.conversion import as_elements

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
 from blizzarr.stores import MemoryStore, Store, check_writable
-from blizzarr.stores.generation import NO_VALUE, generation_of
-from blizzarr.stores.generation_writes import set_value
+from blizzarr.stores.generation import NO_VALUE, generation_of, set_value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.transactions.guarded import GuardedStore

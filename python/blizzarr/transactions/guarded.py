@@ -12,8 +12,7 @@ from typing import Any
 
 from blizzarr.errors import GenerationMismatchError
 from blizzarr.stores import Store, StoreWrapper
-from blizzarr.stores.generation import generation_of
-from blizzarr.stores.generation_writes import replace_generation
+from blizzarr.stores.generation import generation_of, replace_generation
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.protocol import ByteRange, Replaced, Value
 from blizzarr.transactions.naming import place_in, shown

@@ -12,8 +12,14 @@ from typing import Any
 import pytest
 
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore, Store
-from blizzarr.stores.generation import NO_VALUE, generation_of, read_generation
-from blizzarr.stores.generation_writes import replace_generation, set_value, write_generation
+from blizzarr.stores.generation import (
+    NO_VALUE,
+    generation_of,
+    read_generation,
+    replace_generation,
+    set_value,
+    write_generation,
+)
 from tensorstore_face import ours, theirs
 
 THREADS, STEPS = 4, 60

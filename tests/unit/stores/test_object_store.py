@@ -19,8 +19,7 @@ import pytest
 import blizzarr
 from blizzarr.errors import ConflictError, PathError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore, Store
-from blizzarr.stores.generation import read_generation
-from blizzarr.stores.generation_writes import replace_generation
+from blizzarr.stores.generation import read_generation, replace_generation
 from blizzarr.stores.place import is_below, is_in_memory, lasting_place_of, place_of
 from blizzarr.stores.urls import resolve
 from blizzarr.testing.stores import StoreContract
