@@ -173,8 +173,10 @@ def copy(
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
     with complete(dest, target), workers_of(executor, *stores, *([target] if stores else [])) as workers:
         if groups:
-            if not (resume or overwrite):
-                _refuse_interrupted(record, jobs)
+            # A copy of the same group, or of one of its arrays, may have been interrupted.
+            in_the_way = not (resume or overwrite) and detect(target, node_path) is not None
+            if in_the_way and (record.read() is not None or any(job.interrupted for job in jobs)):
+                raise record.refusal()
             _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
             overwrite = False
         if isinstance(what, Array | Group) and what.metadata.format != form.name:
@@ -333,18 +335,6 @@ def _place_groups(record: Record, mark: str, groups: dict[str, GroupMeta], *, re
             place_node(store, path, metadata, overwrite=overwrite and outermost, before=before, copied=True)
         elif outermost:
             begin()
-
-
-def _refuse_interrupted(record: Record, jobs: Sequence[ArrayCopy]) -> None:
-    """Say how to go on, where a copy of the same group or arrays was interrupted."""
-    if detect(record.store, record.path) is None:
-        return
-    if record.read() is not None or any(job.interrupted for job in jobs):
-        raise NodeExistsError(
-            "an interrupted copy is here; resume=True finishes it, overwrite=True begins again",
-            array=f"/{record.path}",
-            store=str(record.store),
-        )
 
 
 def _refuse_overlap(source: Array | Group, store: Store, path: str) -> None:

@@ -2,7 +2,6 @@
 
 from blizzarr.caching.keeping import Keeping, keeping_of
 from blizzarr.caching.pool import CacheInfo, CachePool
-from blizzarr.caching.recheck import Recheck, Since
-from blizzarr.caching.store import CachedStore
+from blizzarr.caching.store import CachedStore, Recheck, Since
 
 __all__ = ["CacheInfo", "CachePool", "CachedStore", "Keeping", "Recheck", "Since", "keeping_of"]

@@ -12,8 +12,7 @@ import numpy as np
 
 from blizzarr import _native
 from blizzarr.caching.pool import CachePool
-from blizzarr.caching.recheck import Recheck, native_recheck
-from blizzarr.caching.store import CachedStore
+from blizzarr.caching.store import CachedStore, Recheck, native_recheck
 from blizzarr.stores import ReadOnlyStore, Store, StoreWrapper
 
 

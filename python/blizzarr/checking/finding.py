@@ -30,96 +30,87 @@ class Kind(NamedTuple):
     repairable: bool = False
 
 
+_ERROR, _WARNING, _NOTE = Severity
 _LOST: Final = "restore the object from a copy, or write the chunk again"
 
 KINDS: Final[dict[str, Kind]] = {
     "document": Kind(
-        Severity.ERROR, "documents that do not conform", "correct the document, or restore it; chunks are not affected"
+        _ERROR, "documents that do not conform", "correct the document, or restore it; chunks are not affected"
     ),
     "no-document": Kind(
-        Severity.ERROR,
-        "data without a document",
-        "restore the document of the array, without which nobody reads the data",
+        _ERROR, "data without a document", "restore the document of the array, without which nobody reads the data"
     ),
-    "chunk": Kind(Severity.ERROR, "chunks that cannot be decoded", _LOST),
-    "checksum": Kind(Severity.ERROR, "chunks with a wrong checksum", _LOST),
+    "chunk": Kind(_ERROR, "chunks that cannot be decoded", _LOST),
+    "checksum": Kind(_ERROR, "chunks with a wrong checksum", _LOST),
     "inner-chunk": Kind(
-        Severity.ERROR,
+        _ERROR,
         "inner chunks that cannot be decoded",
         "write the inner chunk again, or repair: the intact ones of the shard are saved",
         True,
     ),
     "shard-index": Kind(
-        Severity.ERROR,
+        _ERROR,
         "shards with a damaged index",
         "restore the shard, or repair: inner chunks whose place is certain are saved",
         True,
     ),
-    "changed": Kind(
-        Severity.ERROR, "not what was recorded", "restore it from a copy; or record anew, if the change was meant"
-    ),
-    "missing": Kind(
-        Severity.ERROR, "recorded, and gone", "restore it from a copy; or record anew, if the removal was meant"
-    ),
-    "no-file": Kind(Severity.ERROR, "no files where objects should be", "move away what is there"),
+    "changed": Kind(_ERROR, "not what was recorded", "restore it from a copy; or record anew, if the change was meant"),
+    "missing": Kind(_ERROR, "recorded, and gone", "restore it from a copy; or record anew, if the removal was meant"),
+    "no-file": Kind(_ERROR, "no files where objects should be", "move away what is there"),
     "archive": Kind(
-        Severity.ERROR,
-        "damaged entries of the zip file",
-        "get the file again, or save what is intact with copy --skip-damaged",
+        _ERROR, "damaged entries of the zip file", "get the file again, or save what is intact with copy --skip-damaged"
     ),
-    "unreadable": Kind(Severity.ERROR, "what could not be read", "look at permissions, and at the disk"),
+    "unreadable": Kind(_ERROR, "what could not be read", "look at permissions, and at the disk"),
     "chunk-encoding": Kind(
-        Severity.ERROR,
+        _ERROR,
         "chunks that the array does not find",
         "compare the chunk key encoding in the document with the names of the chunks",
     ),
     "consolidated": Kind(
-        Severity.ERROR, "consolidated metadata that are wrong", "repair: they are rebuilt from the documents", True
+        _ERROR, "consolidated metadata that are wrong", "repair: they are rebuilt from the documents", True
     ),
-    "two-formats": Kind(Severity.WARNING, "nodes in two formats", "remove the documents that are out of date"),
-    "document-warning": Kind(Severity.WARNING, "documents to look at", "correct the document"),
+    "two-formats": Kind(_WARNING, "nodes in two formats", "remove the documents that are out of date"),
+    "document-warning": Kind(_WARNING, "documents to look at", "correct the document"),
     "not-supported": Kind(
-        Severity.WARNING, "what could not be checked", "check it with a release, or settings, that know the extension"
+        _WARNING, "what could not be checked", "check it with a release, or settings, that know the extension"
     ),
     "unreachable": Kind(
-        Severity.WARNING,
-        "nodes that no group leads to",
-        "create the group, or move the node; blizzarr.upgrade can, too",
+        _WARNING, "nodes that no group leads to", "create the group, or move the node; blizzarr.upgrade can, too"
     ),
     "outside": Kind(
-        Severity.WARNING,
+        _WARNING,
         "chunks outside the shape of their array",
         "repair: they are moved away; the array would show them if it grew",
         True,
     ),
     "masked-value": Kind(
-        Severity.WARNING,
+        _WARNING,
         "arrays that an early version upgraded without what xarray masks",
         "nothing, if no element is missing; otherwise repair: the attribute _FillValue gets the fill value",
         True,
     ),
     "ome-zarr": Kind(
-        Severity.WARNING,
+        _WARNING,
         "OME-Zarr that an early version upgraded without translating it",
         "repair: the metadata become those of OME-Zarr 0.5, below the attribute ome",
         True,
     ),
     "surplus": Kind(
-        Severity.WARNING,
+        _WARNING,
         "chunks followed by zeros",
         "copy the array, or write these chunks again, for other readers, which refuse them",
     ),
-    "new": Kind(Severity.WARNING, "not recorded", "record anew, if they are meant to be here"),
-    "chunk-key": Kind(Severity.WARNING, "chunks under keys that nobody reads", "rename or remove the object"),
+    "new": Kind(_WARNING, "not recorded", "record anew, if they are meant to be here"),
+    "chunk-key": Kind(_WARNING, "chunks under keys that nobody reads", "rename or remove the object"),
     "leftover": Kind(
-        Severity.WARNING, "leftovers of writers that died", "repair: they are removed, if their writers are dead", True
+        _WARNING, "leftovers of writers that died", "repair: they are removed, if their writers are dead", True
     ),
-    "unfinished": Kind(Severity.WARNING, "what was interrupted", "finish it by the same command"),
+    "unfinished": Kind(_WARNING, "what was interrupted", "finish it by the same command"),
     "standalone": Kind(
-        Severity.NOTE, "nodes that stand by themselves", "nothing; or create a group above them, to open them as one"
+        _NOTE, "nodes that stand by themselves", "nothing; or create a group above them, to open them as one"
     ),
-    "foreign": Kind(Severity.NOTE, "files that are not Zarr's", "nothing, or move them away"),
-    "shared": Kind(Severity.NOTE, "shards in which inner chunks share bytes", "nothing: this is allowed"),
+    "foreign": Kind(_NOTE, "files that are not Zarr's", "nothing, or move them away"),
+    "shared": Kind(_NOTE, "shards in which inner chunks share bytes", "nothing: this is allowed"),
 }
 """All kinds of findings by name, worst first. Names stay the same between releases; new ones may be added."""
 

@@ -149,14 +149,10 @@ def _consolidated(store: Store, report: Report, inventory: Inventory, how: Repai
     groups = {path: one.meta for path, one in by_path.items() if isinstance(one, StoredNode)}
     for path in sorted(groups, key=lambda path: (-len(path.split("/")) if path else 0, path)):
         group, finding = groups[path], wrong.get(path)
-        if not isinstance(group, GroupMeta) or path not in before:
+        left_alone = how.dry_run if finding is None else not finding.repairable
+        if not isinstance(group, GroupMeta) or path not in before or left_alone:
             continue
-        if finding is None and how.dry_run:
-            continue
-        key = None if finding is None else finding.key
-        if finding is not None and not finding.repairable:
-            continue
-        kept = None
+        key, kept = None if finding is None else finding.key, None
         try:
             if not how.dry_run:
                 if key is not None and (value := store.get(key)) is not None:

@@ -173,22 +173,12 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values, as ``blizzarr check --json`` prints them."""
+        names = ("store", "path", "fast", "ok", "clean", "arrays", "groups", "objects", "chunks", "bytes")
         return {
             "blizzarr_check": SCHEMA,
-            "store": self.store,
-            "path": self.path,
-            "fast": self.fast,
-            "ok": self.ok,
-            "clean": self.clean,
-            "arrays": self.arrays,
-            "groups": self.groups,
-            "objects": self.objects,
-            "chunks": self.chunks,
-            "bytes": self.bytes,
+            **{name: getattr(self, name) for name in names},
             "seconds": round(self.seconds, 3),
-            "errors": self.count(Severity.ERROR),
-            "warnings": self.count(Severity.WARNING),
-            "notes": self.count(Severity.NOTE),
+            **{f"{severity}s": self.count(severity) for severity in Severity},
             "left_out": self.left_out,
             "findings": [finding.to_dict() for finding in self.findings],
             "manifest": None if self.manifest is None else self.manifest.to_dict(),

@@ -77,12 +77,7 @@ class Place:
 
     @classmethod
     def parse(cls, text: str, selection: str | None = None) -> Place:
-        """Parse a path and a selection.
-
-        >>> place = Place.parse("data.zarr/t1[0, ::2]")
-        >>> place.text, place.key
-        ('data.zarr/t1', (0, slice(None, None, 2)))
-        """
+        """Parse a path and a selection."""
         if text.endswith("]") and "[" in text and not os.path.exists(text):
             if selection is not None:
                 raise typer.BadParameter(f"expected one selection, found one behind {text!r} and {selection!r}")

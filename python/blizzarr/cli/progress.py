@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
@@ -68,9 +67,7 @@ class Meter:
             self._watcher.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.seconds = time.monotonic() - self._started
         self._over.set()
         if self._watcher is not None:

@@ -207,18 +207,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values, as ``blizzarr diff --json`` prints them."""
+        lists = {"differences": self.differences, "unreadable": self.unreadable, "notes": self.notes}
         return {
             "blizzarr_diff": SCHEMA,
-            "a": self.a,
-            "b": self.b,
-            "same": self.same,
-            "arrays": self.arrays,
-            "groups": self.groups,
-            "elements": self.elements,
+            **{name: getattr(self, name) for name in ("a", "b", "same", "arrays", "groups", "elements")},
             "seconds": round(self.seconds, 3),
-            "differences": [difference.to_dict() for difference in self.differences],
-            "unreadable": [difference.to_dict() for difference in self.unreadable],
-            "notes": [difference.to_dict() for difference in self.notes],
+            **{name: [difference.to_dict() for difference in listed] for name, listed in lists.items()},
         }
 
 

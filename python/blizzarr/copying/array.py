@@ -170,11 +170,7 @@ class ArrayCopy:
         """Store the record and the document of the empty array."""
         interrupted = record.read() is not None and detect(self.store, self.path) is not None
         if interrupted and not (resume or overwrite):
-            raise NodeExistsError(
-                "an interrupted copy is here; resume=True finishes it, overwrite=True begins again",
-                array=f"/{self.path}",
-                store=str(self.store),
-            )
+            raise record.refusal()
         place_node(
             self.store,
             self.path,

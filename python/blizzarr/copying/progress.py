@@ -31,7 +31,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from blizzarr.errors import ConflictError
+from blizzarr.errors import ConflictError, NodeExistsError
 from blizzarr.formats.document import load
 from blizzarr.hierarchy.belongings import PROGRESS
 from blizzarr.problems import Problems
@@ -62,6 +62,11 @@ class Record:
             return None
         record = load(bytes(raw), Problems()) or {}
         return None if record.get("complete") is True else record
+
+    def refusal(self) -> NodeExistsError:
+        """Make the error about an interrupted copy in the place of a new one."""
+        reason = "an interrupted copy is here; resume=True finishes it, overwrite=True begins again"
+        return NodeExistsError(reason, array=f"/{self.path}", store=str(self.store))
 
     def is_of(self, mark: Callable[[], str]) -> bool:
         """Return whether there is a record of a copy with this fingerprint."""

@@ -58,11 +58,7 @@ class Regions:
         return tuple(slice(axis.start(index), min(axis.start(index + 1), length)) for index, axis, length in axes)
 
     def reached(self, position: Cell, chunks: Sequence[Edges]) -> Iterator[Cell]:
-        """Return the cells of the regions that a chunk at a position in its own grid overlaps.
-
-        >>> list(Regions((100,), (30,)).reached((1,), [Edges.even(50)]))
-        [(1,), (2,), (3,)]
-        """
+        """Return the cells of the regions that a chunk at a position in its own grid overlaps."""
         axes = zip(position, chunks, self.edges, self.shape, strict=True)
         return product(
             *(
@@ -141,11 +137,7 @@ def _best(
 
 
 def amplification(region: Sequence[int], read_shape: Sequence[int], shape: Sequence[int]) -> float:
-    """Return about how many times each source chunk is decoded when the source is read in such regions.
-
-    >>> amplification((10, 100), (1, 100), (100, 100)), amplification((10, 50), (1, 100), (100, 100))
-    (1.0, 2.0)
-    """
+    """Return about how many times each source chunk is decoded when the source is read in such regions."""
     product = 1.0
     for part, chunk, length in zip(region, read_shape, shape, strict=True):
         if part < length and part % chunk:

@@ -27,15 +27,7 @@ MISSING_COLOUR: Final = (205, 205, 210)
 
 
 def colour_table(name: str) -> NDArray[np.uint8]:
-    """The 256 colours of a colour map.
-
-    >>> colour_table("gray")[[0, 128, 255]].tolist()
-    [[0, 0, 0], [128, 128, 128], [255, 255, 255]]
-    >>> colour_table("viridis_r")[0].tolist()
-    [253, 231, 37]
-    >>> colour_table("RdBu")[[0, 255]].tolist()  # from red to blue, as in Matplotlib
-    [[103, 0, 31], [5, 48, 97]]
-    """
+    """The 256 colours of a colour map."""
     listed = COLOUR_MAPS.get(name.removesuffix("_r"))
     if listed is None:
         return _table_of_matplotlib(name)

@@ -97,11 +97,7 @@ class Coordinates:
 
 
 def unpacked(values: NDArray[Any], attributes: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the numbers that are packed by the attributes ``scale_factor`` and ``add_offset``.
-
-    >>> unpacked(np.array([1, 2]), {"scale_factor": 0.5, "add_offset": 10}).tolist()
-    [10.5, 11.0]
-    """
+    """Return the numbers that are packed by the attributes ``scale_factor`` and ``add_offset``."""
     for name, operation in (("scale_factor", np.multiply), ("add_offset", np.add)):
         number = attributes.get(name)
         if isinstance(number, list) and len(number) == 1:

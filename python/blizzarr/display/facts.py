@@ -78,11 +78,7 @@ def rows(meta: ArrayMeta, size_stored: Stored | None) -> list[tuple[str, str]]:
 
 
 def objects_text(size: Stored) -> str:
-    """The number and size of the stored objects as text, if the largest possible number is unknown.
-
-    >>> objects_text(Stored(2, 3000, True)), objects_text(Stored(9, 3000, False))
-    ('2.93 KiB in 2 objects', 'more than 2.93 KiB in more than 9 objects')
-    """
+    """The number and size of the stored objects as text, if the largest possible number is unknown."""
     more = "" if size.complete else "more than "
     return f"{more}{bytes_text(size.bytes)} in {more}{count_text(size.objects, 'object')}"
 

@@ -49,11 +49,7 @@ class Fit:
 
 
 def fit(lengths: list[int], size: int) -> list[Fit]:
-    """One fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own.
-
-    >>> fit([200, 100], 400), fit([10_000, 100], 400)
-    ([Fit(step=1, scale=2), Fit(step=1, scale=2)], [Fit(step=20, scale=1), Fit(step=1, scale=1)])
-    """
+    """One fit for all axes, so that lengths are comparable; a very short axis gets a fit of its own."""
     common = Fit.of(max(lengths), size)
     return [
         common if common.pixels(length) * _SLIMMEST >= size else Fit.of(length, max(1, size // _SLIMMEST))

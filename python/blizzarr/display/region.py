@@ -184,9 +184,6 @@ def as_numbers(values: NDArray[Any], missing: Any = None) -> NDArray[np.float64]
     """The values as numbers for a colour map: the magnitude of complex numbers, the count of times.
 
     Those that are equal to `missing` become NaN, which is not drawn.
-
-    >>> as_numbers(np.array([3 + 4j, 0])).tolist(), as_numbers(np.array([1, -9]), -9).tolist()
-    ([5.0, 0.0], [1.0, nan])
     """
     if missing is not None:
         numbers = as_numbers(values)

@@ -23,11 +23,7 @@ Texts: TypeAlias = NDArray[Any]
 
 
 def blocks(region: Region) -> Iterator[NDArray[Any]]:
-    """The elements of a region in parts along its first axis, in order.
-
-    >>> [block.tolist() for block in blocks(Region.of(np.arange(6).reshape(3, 2)))]
-    [[[0, 1], [2, 3], [4, 5]]]
-    """
+    """The elements of a region in parts along its first axis, in order."""
     if not region.axes or 0 in map(len, region.axes):
         yield region.read()
         return

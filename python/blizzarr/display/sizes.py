@@ -36,13 +36,7 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 
 def grid_text(grid: ChunkGrid) -> str:
-    """The lengths of the chunks along each axis as text.
-
-    >>> from blizzarr.model.edges import Edges
-    >>> from blizzarr.model.rectilinear_grid import RectilinearGrid
-    >>> grid_text(RectilinearGrid((Edges([(10, 2), (20, 1)]), Edges.even(5))))
-    '(10 x 2, 20) \xd7 5'
-    """
+    """The lengths of the chunks along each axis as text."""
     if grid.is_even:
         return shape_text(grid.chunk_shape)
     return " \N{MULTIPLICATION SIGN} ".join(map(str, grid.edges))
@@ -59,11 +53,7 @@ class Stored:
 
 
 def ratio_text(raw: int | None, size: Stored | None) -> str | None:
-    """The raw size divided by the stored size, as text; None if one of them is unknown.
-
-    >>> ratio_text(1000, Stored(2, 400, True))
-    '2.5\xd7'
-    """
+    """The raw size divided by the stored size, as text; None if one of them is unknown."""
     if size is None or not size.complete or not size.bytes or not raw:
         return None
     ratio = raw / size.bytes

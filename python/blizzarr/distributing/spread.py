@@ -60,9 +60,6 @@ def spread(workers: Workers | None, work: Work[T, R], pieces: Iterable[T], advan
 
     Raise `WorkerLostError` if workers are lost again and again with the same piece. Raise `UnsupportedOperationError`
     if the work cannot be pickled, and has to be.
-
-    >>> list(spread(None, lambda number, advance: 2 * number, range(3), print))
-    [0, 2, 4]
     """
     if workers is None:
         for piece in pieces:

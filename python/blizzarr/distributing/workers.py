@@ -72,15 +72,6 @@ class Workers:
         self.generation = 0
         """The number of executors that have been used up."""
 
-    def check(self, *stores: Store) -> None:
-        """Raise an error if workers cannot open these stores.
-
-        Raise `UnsupportedOperationError` if they are other processes, and a store is in the memory of this one, or
-        cannot be pickled.
-        """
-        for store in () if self.in_threads else stores:
-            _pickled(store, store)
-
     def sender(self, work: Work[T, R]) -> Callable[[T], Future[tuple[R, int]]]:
         """Return a function that gives a piece out, for its result and the sum of its calls of `Advance`.
 
@@ -148,14 +139,15 @@ def workers_of(executor: Any, *stores: Store) -> Iterator[Workers | None]:
 
     At its end, after an error or Ctrl-C too, nothing is left of what was given out.
 
-    Raise `TypeError` if it is neither. Raise `UnsupportedOperationError` if a store is in the memory of this process,
-    and the workers are not.
+    Raise `TypeError` if it is neither. Raise `UnsupportedOperationError` if the workers are other processes, and a
+    store is in the memory of this one, or cannot be pickled.
     """
     if executor is None:
         yield None
         return
     workers = Workers(executor)
-    workers.check(*stores)
+    for store in () if workers.in_threads else stores:
+        _pickled(store, store)
     try:
         yield workers
     finally:

@@ -45,12 +45,7 @@ _MEANT = {written: meant for meant, written in _ESCAPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The checksums of a node.
-
-    >>> manifest = Manifest("a", True, "2026-11-21T08:15:00+00:00", {"zarr.json": "0" * 64})
-    >>> Manifest.parse(manifest.text()) == manifest
-    True
-    """
+    """The checksums of a node."""
 
     node: str
     """The path of the node in its store."""
@@ -60,10 +55,6 @@ class Manifest:
     """The time at which it was recorded, in ISO 8601."""
     digests: Mapping[str, str] = field(repr=False)
     """SHA-256 of each stored object in hexadecimal digits, by name."""
-
-    def text(self) -> str:
-        """Return the content of the file."""
-        return "".join(self.lines())
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file, with their ends."""
@@ -77,19 +68,11 @@ class Manifest:
         yield f"# end of {count} object{'' if count == 1 else 's'}\n"
 
     @classmethod
-    def parse(cls, text: str, name: str = "the manifest") -> Manifest:
-        """Parse the content of a file; `name` is used in errors.
-
-        Raise `MetadataError`: the text is not a manifest, is truncated or continued, or lists an object twice.
-        """
-        # Only line feeds end lines: others may be in names.
-        return cls.read(text.split("\n"), name)
-
-    @classmethod
     def read(cls, lines: Iterable[str], name: str = "the manifest") -> Manifest:
         """Parse the lines of a file, given without their ends, and stop at the first invalid one.
 
-        Raise `MetadataError` as `parse` does.
+        Raise `MetadataError`: they are not those of a manifest, which is truncated or continued, or lists an object
+        twice.
         """
         left = iter(lines)
         first = next(left, "")

@@ -52,23 +52,15 @@ class NodeUpgrade:
     @property
     def moves_chunks(self) -> bool:
         """True if its chunks get other keys."""
-        return isinstance(self.old, ArrayMeta) and self.old_place != self.new_place
-
-    @property
-    def old_place(self) -> object:
-        """The prefix and encoding of the chunk keys before the upgrade."""
-        return _place(self.path, self.old)
-
-    @property
-    def new_place(self) -> object:
-        """The prefix and encoding of the chunk keys after the upgrade."""
-        return _place(self.path, self.new)
+        return _place(self.path, self.old) != _place(self.path, self.new)
 
 
 def _place(path: str, meta: ArrayMeta | GroupMeta) -> object:
-    keys = meta.chunk_keys if isinstance(meta, ArrayMeta) else None
+    if not isinstance(meta, ArrayMeta):
+        return None
     # Two encodings with the same keys may have different names.
-    return None if keys is None else (chunk_prefix(path, meta), keys.head, keys.separator, keys.scalar)
+    keys = meta.chunk_keys
+    return chunk_prefix(path, meta), keys.head, keys.separator, keys.scalar
 
 
 @dataclass(frozen=True, slots=True)
