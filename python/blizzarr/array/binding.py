@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from blizzarr import _native
 from blizzarr.array.document import watched
-from blizzarr.array.element_bytes import LONG_FILL, chains_of_bytes
+from blizzarr.array.element_bytes import chains_of
 from blizzarr.array.objects import ObjectHandle, Prepare
 from blizzarr.caching.keeping import keeping_of, scalar_of
-from blizzarr.codecs import CodecChain
-from blizzarr.dtypes import DataType, Kind
+from blizzarr.dtypes import Kind
 from blizzarr.errors import LimitError
 from blizzarr.formats import chunk_prefix, chunk_store, lock_key
 from blizzarr.model import ArrayMeta
@@ -21,9 +19,6 @@ from blizzarr.model.edges import NativeEdges
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
 from blizzarr.transfer import Binding
-
-_REMEMBERED = 256
-"""The number of layouts whose codec chains are kept."""
 
 
 def bind(store: Store, path: str, metadata: ArrayMeta, *, by_bytes: bool = False, watch: bool = True) -> Binding:
@@ -79,21 +74,13 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
         return Binding(objects, dtype, metadata.fill_undefined or None, document=document, order=metadata.order)
     lifetime = None if keeping is None else keeping.lifetime
     if by_bytes:
-        handle = open(chains_of_bytes(metadata), (*metadata.shape, metadata.dtype.itemsize))
+        handle = open(chains_of(metadata, by_bytes=True), (*metadata.shape, metadata.dtype.itemsize))
         return Binding(handle, np.dtype(np.uint8), metadata.fill_undefined or None, None, lifetime, document)
-    fill = metadata.dtype.fill_bytes(metadata.fill_value)
-    prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
-    handle = open(partial(prepare, metadata.dtype, fill, metadata.codecs), metadata.shape)
+    handle = open(chains_of(metadata), metadata.shape)
     # With a check before each read, elements cannot simply be copied out of the pool.
     at_hand = handle.caches and keeping is not None and keeping.recheck is not True
     element = handle.element if at_hand else None
     return Binding(handle, dtype, metadata.fill_undefined or None, element, lifetime, document, metadata.order)
-
-
-@lru_cache(_REMEMBERED)
-def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
-    """Return the engine's codec chain for chunks, which arrays of one layout share."""
-    return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))
 
 
 def engine_handle(store: Store, path: str, meta: ArrayMeta) -> Any:

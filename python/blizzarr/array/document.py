@@ -128,16 +128,9 @@ def _facts(metadata: ArrayMeta) -> dict[str, str]:
 
 def same_chunks(one: ArrayMeta, other: ArrayMeta) -> bool:
     """Return whether stored chunks have the same keys and meaning in both, so that at most the shape differs."""
-    return (
-        (one.chunk_grid is other.chunk_grid or one.chunk_grid.has_chunks_of(other.chunk_grid))
-        and (one.chunk_keys is other.chunk_keys or one.chunk_keys == other.chunk_keys)
-        and one.storage_transformers == other.storage_transformers
-        and (one.dtype is other.dtype or one.dtype == other.dtype)
-        and (one.codecs is other.codecs or one.codecs == other.codecs)
-        and (
-            one.fill_value is other.fill_value
-            or one.dtype.fill_identity(one.fill_value) == other.dtype.fill_identity(other.fill_value)
-        )
-        and one.fill_undefined == other.fill_undefined
-        and one.format == other.format
-    )
+    return _meaning(one) == _meaning(other) and one.chunk_grid.has_chunks_of(other.chunk_grid)
+
+
+def _meaning(meta: ArrayMeta) -> tuple[object, ...]:
+    fill = meta.dtype.fill_identity(meta.fill_value)
+    return meta.format, meta.dtype, fill, meta.fill_undefined, meta.codecs, meta.chunk_keys, meta.storage_transformers

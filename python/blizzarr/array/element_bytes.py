@@ -1,4 +1,4 @@
-"""Arrays whose last axis is the stored bytes of each element.
+"""Codec chains of arrays, and of those whose last axis is the stored bytes of each element.
 
 Writing to a part of that axis is merged into chunks like any other partial write, and leaves the other bytes of each
 element unchanged; this is how a field of a struct is written. The bytes are in stored order, without swapping.
@@ -18,25 +18,29 @@ from blizzarr.model import ArrayMeta
 
 LONG_FILL = 4096
 """Codec chains with fill values of this many bytes or more are not kept."""
-_REMEMBERED = 64
 
 
-def chains_of_bytes(metadata: ArrayMeta) -> Callable[[tuple[int, ...]], _native.Chain]:
-    """Return the function that prepares the engine's codec chain for chunks of bytes of a shape."""
+def chains_of(metadata: ArrayMeta, *, by_bytes: bool = False) -> Callable[[tuple[int, ...]], _native.Chain]:
+    """Return the function that prepares the engine's codec chain for chunks of a shape, of elements or of bytes."""
     fill = metadata.dtype.fill_bytes(metadata.fill_value)
-    prepare = _chain if len(fill) < LONG_FILL else _chain.__wrapped__
-    return partial(prepare, metadata.dtype, fill, metadata.codecs)
+    kept = _chain_of_bytes if by_bytes else _chain
+    return partial(kept if len(fill) < LONG_FILL else kept.__wrapped__, metadata.dtype, fill, metadata.codecs)
+
+
+@lru_cache(256)
+def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
+    return _native.Chain(shape, dtype.itemsize, fill, dtype.boolean, codecs.steps(dtype, shape))
+
+
+@lru_cache(64)
+def _chain_of_bytes(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
+    steps, swap = _of_bytes(codecs.steps(dtype, shape[:-1]), len(shape) - 1, dtype.itemsize)
+    return _native.Chain(shape, 1, _swapped(fill, swap), False, steps)
 
 
 def swap_of_bytes(metadata: ArrayMeta) -> Swap:
     """Return how the stored bytes of an element differ from those in memory; 0 if they do not."""
     return _of_bytes(metadata.codecs.steps(metadata.dtype, metadata.largest), len(metadata.shape), 1)[1]
-
-
-@lru_cache(_REMEMBERED)
-def _chain(dtype: DataType, fill: bytes, codecs: CodecChain, shape: tuple[int, ...]) -> _native.Chain:
-    steps, swap = _of_bytes(codecs.steps(dtype, shape[:-1]), len(shape) - 1, dtype.itemsize)
-    return _native.Chain(shape, 1, _swapped(fill, swap), False, steps)
 
 
 def _of_bytes(steps: list[Any], rank: int, itemsize: int) -> tuple[list[Any], Swap]:

@@ -110,11 +110,7 @@ class Form(NamedTuple):
 
     @classmethod
     def of_shape(cls, shape: tuple[int, ...]) -> Form:
-        """All of an array of this shape, in place: the origin is zero, as everywhere in NumPy.
-
-        >>> Form.of_shape((4, 6)).maps
-        ((0, 0, 1), (1, 0, 1))
-        """
+        """All of an array of this shape, in place: the origin is zero, as everywhere in NumPy."""
         rank = len(shape)
         never = (False,) * rank
         return cls((0,) * rank, shape, never, never, ("",) * rank, identity_maps(rank))
@@ -139,11 +135,7 @@ def is_empty(
 
 
 def dims_of(map_: Map) -> tuple[int, ...]:
-    """The dimensions of the domain along which the index may change.
-
-    >>> dims_of(7), dims_of((2, 0, 1))
-    ((), (2,))
-    """
+    """The dimensions of the domain along which the index may change."""
     if isinstance(map_, int):
         return ()
     return map_.dims if isinstance(map_, ArrayMap) else map_[:1]

@@ -105,24 +105,10 @@ class Interval(NamedTuple):
 
         Raise `SpecError` if the descriptions contradict each other.
         """
-        if self == other:
-            return self
-        if self.lower == -INF and self.implicit_lower:
-            lower, implicit_lower = other.lower, other.implicit_lower
-        elif other.lower == -INF and other.implicit_lower:
-            lower, implicit_lower = self.lower, self.implicit_lower
-        elif self.lower != other.lower:
-            raise SpecError("Lower bounds do not match")
-        else:
-            lower, implicit_lower = self.lower, self.implicit_lower and other.implicit_lower
-        if self.upper == INF + 1 and self.implicit_upper:
-            upper, implicit_upper = other.upper, other.implicit_upper
-        elif other.upper == INF + 1 and other.implicit_upper:
-            upper, implicit_upper = self.upper, self.implicit_upper
-        elif self.upper != other.upper:
-            raise SpecError("Upper bounds do not match")
-        else:
-            upper, implicit_upper = self.upper, self.implicit_upper and other.implicit_upper
+        mine, its = (self.lower, self.implicit_lower), (other.lower, other.implicit_lower)
+        lower, implicit_lower = _merged(mine, its, (-INF, True), "Lower")
+        mine, its = (self.upper, self.implicit_upper), (other.upper, other.implicit_upper)
+        upper, implicit_upper = _merged(mine, its, (INF + 1, True), "Upper")
         return Interval(*closed(lower, upper - 1), implicit_lower, implicit_upper)
 
     def source(self, offset: int, stride: int) -> Interval:
@@ -163,6 +149,14 @@ class Interval(NamedTuple):
             first.implicit_lower and second.implicit_lower,
             first.implicit_upper and second.implicit_upper,
         )
+
+
+def _merged(mine: tuple[int, bool], its: tuple[int, bool], unknown: tuple[int, bool], side: str) -> tuple[int, bool]:
+    if unknown in (mine, its):
+        return its if mine == unknown else mine
+    if mine[0] != its[0]:
+        raise SpecError(f"{side} bounds do not match")
+    return mine[0], mine[1] and its[1]
 
 
 def closed(lower: int, last: int) -> Bounds:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,19 +16,22 @@ from blizzarr.indexing.keys import Blocks, as_items, block_slice
 from blizzarr.indexing.selection import Lowered, lower_form
 
 
-def numpy_style(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a key of ``array[key]``: anything that NumPy allows."""
-    return _lower(key, shape, Dialect.NUMPY)
+def _lower(key: Any, shape: tuple[int, ...], dialect: Dialect) -> Lowered:
+    short = lower_basic(key, shape)
+    if short is not None:
+        return short
+    own_shape, axes, _ = lower_form(selection_of(key, Form.of_shape(shape), dialect), shape)
+    # NumPy gives a scalar for integers alone, and an array without dimensions as soon as there is an ellipsis.
+    scalar = not own_shape and not any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
+    return own_shape, axes, scalar
 
 
-def orthogonal(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a key of ``array.oindex[key]``: the outer product of the items, each along its own axis."""
-    return _lower(key, shape, Dialect.ORTHOGONAL)
-
-
-def vectorised(key: Any, shape: tuple[int, ...]) -> Lowered:
-    """Lower a key of ``array.vindex[key]``: points, whose dimensions come first."""
-    return _lower(key, shape, Dialect.VECTORISED)
+numpy_style: Final = partial(_lower, dialect=Dialect.NUMPY)
+"""Lowers a key of ``array[key]``: anything that NumPy allows."""
+orthogonal: Final = partial(_lower, dialect=Dialect.ORTHOGONAL)
+"""Lowers a key of ``array.oindex[key]``: the outer product of the items, each along its own axis."""
+vectorised: Final = partial(_lower, dialect=Dialect.VECTORISED)
+"""Lowers a key of ``array.vindex[key]``: points, whose dimensions come first."""
 
 
 def basic(key: Any, shape: tuple[int, ...]) -> Lowered:
@@ -38,7 +42,7 @@ def basic(key: Any, shape: tuple[int, ...]) -> Lowered:
             "use array[...], array.oindex[...] or array.vindex[...]",
             index=key,
         )
-    return _lower(key, shape, Dialect.NUMPY)
+    return numpy_style(key, shape)
 
 
 def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
@@ -50,7 +54,7 @@ def mask(key: Any, shape: tuple[int, ...]) -> Lowered:
             f"found an array of {array.dtype} with shape {array.shape}",
             index=key,
         )
-    return _lower(array, shape, Dialect.VECTORISED)
+    return vectorised(array, shape)
 
 
 def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:
@@ -64,7 +68,7 @@ def coordinate(key: Any, shape: tuple[int, ...]) -> Lowered:
             f"expected coordinates for each of the {len(shape)} axes, found them for {len(items)}; add the rest",
             index=key,
         )
-    return _lower(items, shape, Dialect.VECTORISED)
+    return vectorised(items, shape)
 
 
 def block(key: Any, shape: tuple[int, ...], edges: Sequence[Blocks]) -> Lowered:
@@ -81,14 +85,4 @@ def block(key: Any, shape: tuple[int, ...], edges: Sequence[Blocks]) -> Lowered:
         block_slice(item, blocks, size, axis)
         for axis, (item, blocks, size) in enumerate(zip(spread(items, len(shape)), edges, shape, strict=True))
     ]
-    return _lower(tuple(slices), shape, Dialect.NUMPY)
-
-
-def _lower(key: Any, shape: tuple[int, ...], dialect: Dialect) -> Lowered:
-    short = lower_basic(key, shape)
-    if short is not None:
-        return short
-    own_shape, axes, _ = lower_form(selection_of(key, Form.of_shape(shape), dialect), shape)
-    # NumPy gives a scalar for integers alone, and an array without dimensions as soon as there is an ellipsis.
-    scalar = not own_shape and not any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
-    return own_shape, axes, scalar
+    return numpy_style(tuple(slices), shape)
