@@ -5,11 +5,10 @@ from __future__ import annotations
 import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import Self
 
 from blizzarr.errors import ReadOnlyError
-from blizzarr.stores.conditional import discard_value, replace_value
+from blizzarr.stores.conditional import replace_value
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.listing import list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
@@ -85,7 +84,7 @@ class BaseStore(Store, ABC):
 
     def discard(self, key: str, expected: Value) -> bool:
         """Delete the value only if it is still `expected`; return whether it was. Excludes whom `replace` excludes."""
-        return discard_value(self, key, expected)
+        return replace_value(self, key, expected, None)
 
     def flush(self) -> None:
         """Make all values that were set visible to other handles, and durable if the store can promise that."""
@@ -96,9 +95,7 @@ class BaseStore(Store, ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             abandon(self)
         self.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Replaced, Store, Value
 
@@ -11,42 +9,37 @@ from blizzarr.stores.protocol import Replaced, Store, Value
 _locks = NamedLocks("changing this value")
 
 
-def replace_value(store: Store, key: str, expected: Value | None, value: Value) -> bool:
-    """Set the value only if it is still `expected`; return whether it was set. Excludes the threads of this process.
+def replace_value(store: Store, key: str, expected: Value | None, value: Value | None) -> bool:
+    """Set the value, or delete it if it is None, only if it is still `expected`; return whether that was done.
 
-    Stores that name versions are asked to replace this one only, which excludes everybody.
+    Excludes the threads of this process. Stores that name versions are asked to replace this one only, which excludes
+    everybody; not to delete it.
 
     Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
     came back here.
     """
+    from blizzarr.stores.place import place_of
+
     find, replace = (getattr(store, method, None) for method in ("get_with_version", "set_if_version"))
 
     def change() -> bool:
-        if callable(find) and callable(replace):
+        if value is not None and callable(find) and callable(replace):
             current, version = find(key) or (None, None)
             return _equal(current, expected) and bool(replace(key, value, version))
         if not _equal(store.get(key), expected):
             return False
-        store.set(key, value)
+        put(store, key, value)
         return True
 
-    return _alone(store, key, change)
+    return _locks.sole(key).alone(change, (place_of(store), key), key=key, store=store)
 
 
-def discard_value(store: Store, key: str, expected: Value) -> bool:
-    """Delete the value only if it is still `expected`; return whether it was. Excludes the threads of this process.
-
-    Raise `ConflictError` if this thread is changing the value conditionally already, and a signal handler or the store
-    came back here.
-    """
-
-    def change() -> bool:
-        if not _equal(store.get(key), expected):
-            return False
+def put(store: Store, key: str, value: Value | None) -> None:
+    """Set the value, or delete it if it is None."""
+    if value is None:
         store.delete(key)
-        return True
-
-    return _alone(store, key, change)
+    else:
+        store.set(key, value)
 
 
 def try_replace(store: Store, key: str, expected: Value | None, value: Value) -> Replaced:
@@ -57,15 +50,9 @@ def try_replace(store: Store, key: str, expected: Value | None, value: Value) ->
 
 
 def try_discard(store: Store, key: str, expected: Value) -> bool:
-    """Call the `discard` of a store, or `discard_value` if it has none."""
+    """Call the `discard` of a store, or `replace_value` if it has none."""
     discard = getattr(store, "discard", None)
-    return discard_value(store, key, expected) if discard is None else bool(discard(key, expected))
-
-
-def _alone(store: Store, key: str, change: Callable[[], bool]) -> bool:
-    from blizzarr.stores.place import place_of
-
-    return _locks.sole(key).alone(change, (place_of(store), key), key=key, store=store)
+    return replace_value(store, key, expected, None) if discard is None else bool(discard(key, expected))
 
 
 def _equal(current: Value | None, expected: Value | None) -> bool:

@@ -15,7 +15,7 @@ import struct
 from contextlib import AbstractContextManager, nullcontext
 
 from blizzarr import _native
-from blizzarr.stores.conditional import try_discard, try_replace
+from blizzarr.stores.conditional import put, try_discard, try_replace
 from blizzarr.stores.keys import check_key
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.locks import KeyLocks
@@ -115,7 +115,7 @@ _files = KeyLocks()
 def set_value(store: Store, key: str, value: bytes | None) -> None:
     """Set the value, or delete it if it is None, while no other of these functions looks up its generation."""
     with _exclusive(store, key):
-        _set(store, key, value)
+        put(store, key, value)
 
 
 def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
@@ -130,7 +130,7 @@ def write_generation(store: Store, key: str, value: bytes | None) -> bytes:
         made: str = bare.set_with_version(key, value)
         return version_generation(made)
     with _exclusive(store, key):
-        _set(store, key, value)
+        put(store, key, value)
         return _written(store, key, value, compares=False)
 
 
@@ -177,13 +177,6 @@ def _exchanged(
 def _exclusive(store: Store, key: str) -> AbstractContextManager[None]:
     bare = unwrapped(store)
     return _files.held(os.path.join(str(bare), key)) if isinstance(bare, LocalStore) else nullcontext()
-
-
-def _set(store: Store, key: str, value: bytes | None) -> None:
-    if value is None:
-        store.delete(key)
-    else:
-        store.set(key, value)
 
 
 def _written(store: Store, key: str, value: bytes | None, *, compares: bool) -> bytes:

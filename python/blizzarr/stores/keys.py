@@ -35,11 +35,7 @@ def check_keys(keys: Iterable[str]) -> None:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return the prefix as ``""`` or with one slash at its end; raise `PathError` if no key may begin so.
-
-    >>> check_prefix("a/b"), check_prefix("a/b/"), check_prefix("")
-    ('a/b/', 'a/b/', '')
-    """
+    """Return the prefix as ``""`` or with one slash at its end; raise `PathError` if no key may begin so."""
     if not prefix:
         return ""
     bare = prefix.removesuffix("/")

@@ -12,22 +12,14 @@ _AFTER_SLASH = chr(ord("/") + 1)
 
 
 def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
-    """Return those of the sorted keys that are under the prefix, which is empty or ends with a slash.
-
-    >>> list_sorted(["a-b", "a/c", "a/d/e", "f"], "a/")
-    ['a/c', 'a/d/e']
-    """
+    """Return those of the sorted keys that are under the prefix, which is empty or ends with a slash."""
     if not prefix:
         return keys
     return keys[bisect_left(keys, prefix) : bisect_left(keys, prefix[:-1] + _AFTER_SLASH)]
 
 
 def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
-    """Return the keys and prefixes directly under the prefix; the keys below these prefixes are skipped by bisection.
-
-    >>> list_sorted_dir(["a/c", "a/d/e", "a/d/f", "g"], "a/")
-    Listing(keys=('a/c',), prefixes=('a/d/',))
-    """
+    """Return the keys and prefixes directly under the prefix; keys below those are skipped by bisection."""
     keys_here: list[str] = []
     prefixes: list[str] = []
     at = bisect_left(keys, prefix)

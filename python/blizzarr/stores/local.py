@@ -82,7 +82,10 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        self._root = os.path.abspath(os.path.expanduser(os.fsdecode(root)))
+        path = root if type(root) is str else os.fsdecode(root)
+        # Most paths begin at the root and are normal already; the functions of `os.path` take longer to say so.
+        is_normal = path.startswith(os.sep) and not ("//" in path or "/." in path or path.endswith("/") or os.altsep)
+        self._root = path if is_normal else os.path.abspath(os.path.expanduser(path))
         self.read_only = read_only
         self.durability: Durability | None = durability
         self._locking: Literal["required", "threads"] = config.locking if locking is None else locking

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from blizzarr import _native
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.keys import check_key, check_keys, check_prefix
+from blizzarr.stores.keys import UNUSABLE, check_key, check_keys, check_prefix
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 
 
@@ -23,10 +23,13 @@ class NativeStore(BaseStore):
     """The handle that the engine reads and writes array data through."""
 
     def get(self, key: str) -> Value | None:
-        return self.native.get(check_key(key))
+        if UNUSABLE.search(key):
+            check_key(key)
+        return self.native.get(key)
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
-        check_keys(keys)
+        if any(map(UNUSABLE.search, keys)):
+            check_keys(keys)
         return [*self.native.get_many(keys)]
 
     def present(self, keys: Sequence[str]) -> builtins.list[str]:
@@ -37,7 +40,8 @@ class NativeStore(BaseStore):
         StoreError
             If the store cannot say.
         """
-        check_keys(keys)
+        if any(map(UNUSABLE.search, keys)):
+            check_keys(keys)
         return self.native.present(keys)
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:

@@ -13,13 +13,12 @@ from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.keys import check_key
-from blizzarr.stores.known import known_store
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.readonly import read_only
-from blizzarr.stores.zarr_python import is_zarr_python_store, of_zarr_python
+from blizzarr.stores.zarr_python import is_zarr_python_store, known_store, of_zarr_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,11 +152,11 @@ def check_mode(mode: str) -> str:
 
 
 def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
-    scheme = _SCHEME.match(text) if ":" in text else None
+    scheme = _SCHEME.match(text)
     if scheme is None:
         # Shells do not expand it behind a scheme, either.
         text = text.removeprefix("file:") if text.startswith("file:~") else text
-        return _from_path(os.path.expanduser(text) if text.startswith("~") else text, mode, path)
+        return _from_path(os.path.expanduser(text), mode, path)
     name = scheme[1].lower()
     if name == "file":
         return _from_path(_file_path(text[len("file:") :]), mode, path)

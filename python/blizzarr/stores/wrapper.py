@@ -84,11 +84,7 @@ class StoreWrapper(BaseStore):
         return self.store.delete(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        delete_prefix = getattr(self.store, "delete_prefix", None)
-        if delete_prefix is None:
-            super().delete_prefix(prefix)
-        else:
-            delete_prefix(prefix)
+        getattr(self.store, "delete_prefix", super().delete_prefix)(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         return builtins.list(self.store.list(prefix))
@@ -111,14 +107,10 @@ class StoreWrapper(BaseStore):
         return None if value is None else memoryview(value).nbytes
 
     def flush(self) -> None:
-        flush = getattr(self.store, "flush", None)
-        if flush is not None:
-            flush()
+        getattr(self.store, "flush", super().flush)()
 
     def close(self) -> None:
-        close = getattr(self.store, "close", None)
-        if close is not None:
-            close()
+        getattr(self.store, "close", super().close)()
 
     def abandon(self) -> None:
         """Leave the file that the store underneath would replace."""

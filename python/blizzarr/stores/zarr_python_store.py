@@ -62,7 +62,9 @@ class _Waiting:
         self.store = store
         self.supports_delete = bool(store.supports_deletes)
         self.supports_list = bool(store.supports_listing)
-        self._library = library_of(store) or "zarr"
+        names = ("storage", "abc.store", "core.buffer.cpu")
+        library = library_of(store) or "zarr"
+        self._storage, self._abc, self._cpu = (import_module(f"{library}.{name}") for name in names)
         if type(store).getsize is self._abc.Store.getsize:
             # That would read the whole value.
             self.size = None  # type: ignore[assignment,method-assign]
@@ -245,18 +247,6 @@ class _Waiting:
         if length is None:
             return self._abc.OffsetByteRequest(start) if start else None
         return self._abc.RangeByteRequest(start, start + length)
-
-    @property
-    def _storage(self) -> Any:
-        return import_module(f"{self._library}.storage")
-
-    @property
-    def _abc(self) -> Any:
-        return import_module(f"{self._library}.abc.store")
-
-    @property
-    def _cpu(self) -> Any:
-        return import_module(f"{self._library}.core.buffer.cpu")
 
     def _do(self, direction: str, work: Callable[[str], Coroutine[Any, Any, R]], key: str) -> R:
         """Return the result, or raise `UnsupportedOperationError` where this store does not support the work."""

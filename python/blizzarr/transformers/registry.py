@@ -131,11 +131,6 @@ def transformers_of(value: Any, rank: int) -> tuple[StorageTransformer, ...]:
     Options that have a default may be omitted.
 
     Raise `MetadataError` if something is invalid for an array with `rank` dimensions; the error has all problems.
-
-    >>> transformers_of(["blizzarr.hashed"], rank=2)
-    (HashedTransformer(levels=2, width=2),)
-    >>> transformers_of({"name": "blizzarr.hashed", "configuration": {"levels": 1}}, rank=2)
-    (HashedTransformer(levels=1, width=2),)
     """
     given = list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
     problems = Problems()

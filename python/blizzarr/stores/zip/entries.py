@@ -10,8 +10,8 @@ from blizzarr.errors import ArchiveError, LimitError
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import resolve_range
 from blizzarr.stores.zip.file import AppendFile
-from blizzarr.stores.zip.names import check_entry, start_of
-from blizzarr.stores.zip.records import DEFLATED, LOCAL, STORED, Entry
+from blizzarr.stores.zip.names import check_entry
+from blizzarr.stores.zip.records import DEFLATED, STORED, Entry
 
 _BLOCK: Final = 1 << 20
 _ADVICE: Final = "a copy with skip_damaged=True saves what is intact"
@@ -20,23 +20,7 @@ _ADVICE: Final = "a copy with skip_damaged=True saves what is intact"
 def read_entry(file: AppendFile, entry: Entry, limit: int) -> bytes:
     """Return the value of an entry; a compressed one must not be larger than `limit` bytes."""
     _refuse_beyond(file, entry, limit)
-    if max(entry.stored_size, entry.size) > _BLOCK:
-        return b"".join(_checked(file, entry))
-    _refuse_unreadable(file, entry)
-    # Most often one call of the system is enough: few programs put something between the local record and the bytes.
-    beginning = file.read_at(entry.offset, LOCAL.size + len(entry.raw_name) + entry.stored_size)
-    start = start_of(entry, beginning, str(file.path))
-    value = beginning[start - entry.offset :]
-    if len(value) != entry.stored_size:
-        value = file.read_at(start, entry.stored_size)
-    if entry.method != STORED:
-        try:
-            # One byte more than the directory says is enough to find out that it is wrong.
-            value = zlib.decompressobj(-zlib.MAX_WBITS).decompress(value, entry.size + 1)
-        except zlib.error as error:
-            raise _undecodable(file, entry, error) from error
-    _check(file, entry, len(value), zlib.crc32(value))
-    return value
+    return b"".join(_checked(file, entry))
 
 
 def read_beginning(file: AppendFile, entry: Entry, length: int) -> bytes:
@@ -107,11 +91,6 @@ def _cut(parts: Iterator[bytes], spans: Sequence[tuple[int, int]]) -> list[Value
 
 def _start(file: AppendFile, entry: Entry) -> int:
     """Return the offset of the bytes, after the local record, which must be that of this entry."""
-    _refuse_unreadable(file, entry)
-    return check_entry(file.read_at, entry, str(file.path))
-
-
-def _refuse_unreadable(file: AppendFile, entry: Entry) -> None:
     if entry.encrypted:
         raise _damaged(file, entry, "it is encrypted, which is not supported")
     if entry.method not in (STORED, DEFLATED):
@@ -120,6 +99,7 @@ def _refuse_unreadable(file: AppendFile, entry: Entry) -> None:
         raise _damaged(file, entry, f"it is stored, but said to be {entry.stored_size:,} and {entry.size:,} bytes")
     if entry.is_link:
         raise _damaged(file, entry, "it is a symbolic link, which is not followed")
+    return check_entry(file.read_at, entry, str(file.path))
 
 
 def _plain(file: AppendFile, entry: Entry, wanted: int) -> Iterator[bytes]:
@@ -145,13 +125,9 @@ def _plain(file: AppendFile, entry: Entry, wanted: int) -> Iterator[bytes]:
             left -= len(part)
             yield part
     except zlib.error as error:
-        raise _undecodable(file, entry, error) from error
+        raise _damaged(file, entry, f"its deflated bytes are damaged: {error}; {_ADVICE}") from error
     if left <= 0 and wanted == entry.size:
         raise _damaged(file, entry, f"it decompresses to more than the {entry.size:,} bytes that its directory says")
-
-
-def _undecodable(file: AppendFile, entry: Entry, error: zlib.error) -> ArchiveError:
-    return _damaged(file, entry, f"its deflated bytes are damaged: {error}; {_ADVICE}")
 
 
 def _damaged(file: AppendFile, entry: Entry, reason: str) -> ArchiveError:

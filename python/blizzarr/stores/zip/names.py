@@ -142,13 +142,13 @@ def check_entry(read_at: ReadAt, entry: Entry, store: str) -> int:
     Raise `ArchiveError` if it does not.
     """
     local = _local(read_at, entry)
-    start = start_of(entry, local, store)
+    start = _start_of(entry, local, store)
     if MAX32 in LOCAL.unpack_from(local)[-4:-2]:  # its sizes are behind its name
-        start_of(entry, read_at(entry.offset, start - entry.offset), store)
+        _start_of(entry, read_at(entry.offset, start - entry.offset), store)
     return start
 
 
-def start_of(entry: Entry, local: bytes, store: str) -> int:
+def _start_of(entry: Entry, local: bytes, store: str) -> int:
     """Return the offset of the bytes of an entry with this local record, which must agree with the directory.
 
     Raise `ArchiveError` if it does not.
