@@ -139,11 +139,12 @@ def _fill_outside(
         stop = [*border[:axis], *high[axis:]]
         shape = tuple(map(int, np.subtract(stop, start)))
         if prod(shape) and not _is_fill(whole.without_pool(), element, start, shape):
-            _, axes, _ = _box(start, shape)
+            _, axes, _ = box(start, shape)
             whole.handle.write(np.broadcast_to(element, shape), axes, write_empty)
 
 
-def _box(start: Sequence[int], shape: tuple[int, ...]) -> Lowered:
+def box(start: Sequence[int], shape: tuple[int, ...]) -> Lowered:
+    """Return the selection of a box, for the engine."""
     return shape, tuple((axis, first, 1) for axis, first in enumerate(start)), False
 
 
@@ -153,7 +154,7 @@ def _is_fill(binding: Binding, fill: npt.NDArray[Any], start: Sequence[int], sha
     rows = max(1, COMPARED_BYTES // (prod(shape[1:]) * binding.dtype.itemsize))
     for row in range(0, shape[0], rows):
         slab = (min(rows, shape[0] - row), *shape[1:])
-        elements = read(binding, _box([start[0] + row, *start[1:]], slab))
+        elements = read(binding, box([start[0] + row, *start[1:]], slab))
         if not (elements.reshape(-1).view(np.uint8).reshape(-1, len(expected)) == expected).all():
             return False
     return True

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from blizzarr.array.binding import bind
 from blizzarr.array.document import check_same, find_same
-from blizzarr.array.erase import erase_outside
+from blizzarr.array.erase import box, erase_outside
 from blizzarr.array.exclusive import exclusive
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.equality import differing
@@ -281,10 +281,10 @@ def _check_appended(
             array="/" + path,
             store=str(store),
         )
-    region = tuple((dim, at if dim == axis else 0, 1) for dim in range(len(shape)))
-    last = read(binding, (added.shape, region, False))
+    end = box([at if dim == axis else 0 for dim in range(len(shape))], added.shape)
+    last = read(binding, end)
     if may_be_fill and written_in_part(last, added, metadata):
-        write(binding, (added.shape, region, False), added)
+        write(binding, end, added)
     elif not stored_alike(last, added, metadata):
         raise ConflictError(
             f"expected these elements at index {at} along axis {axis}, or none there, found others: another writer "
@@ -352,14 +352,13 @@ def stored_alike(stored: npt.NDArray[Any], given: npt.NDArray[Any], metadata: Ar
 
 def written_in_part(stored: npt.NDArray[Any], given: npt.NDArray[Any], metadata: ArrayMeta) -> bool:
     """Return whether `stored` is `given` but for elements, at least one, that read as the fill value."""
-    everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
-    fill = read(bind(_Scratch({}), "", metadata.with_shape(given.shape)), everything)
+    fill = read(bind(_Scratch({}), "", metadata.with_shape(given.shape)), box([0] * given.ndim, given.shape))
     blank = ~differing(stored, np.asarray(fill, stored.dtype))
     return bool(blank.any()) and stored_alike(np.where(blank, given, stored), given, metadata)
 
 
 def _read_back(given: npt.NDArray[Any], metadata: ArrayMeta) -> npt.NDArray[Any]:
     binding = bind(_Scratch({}), "", metadata.with_shape(given.shape))
-    everything = (given.shape, tuple((dim, 0, 1) for dim in range(given.ndim)), False)
+    everything = box([0] * given.ndim, given.shape)
     write(binding, everything, given)
     return np.asarray(read(binding, everything), given.dtype)

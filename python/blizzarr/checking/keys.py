@@ -120,13 +120,14 @@ class _Array:
 
     @classmethod
     def of(cls, path: str, meta: ArrayMeta) -> _Array:
-        rank = len(meta.shape)
+        rank, keys = len(meta.shape), meta.chunk_keys
+        loose = re.escape(keys.head) + re.escape(keys.separator).join(["[0-9]+"] * rank)
         return cls(
             path,
             meta,
             array_keys(path, meta),
             meta.chunk_grid.shape(meta.shape),
-            _loose(meta),
+            re.compile(loose if rank else re.escape(keys.scalar)),
             re.compile(r"c|0" if not rank else rf"(?:c[./]?)?[0-9]+(?:[./][0-9]+){{{rank - 1}}}"),
         )
 
@@ -159,13 +160,6 @@ class _Array:
             findings.append(Finding("chunk-encoding", f"/{self.path}", message, key=key))
         else:
             findings.append(_stray(key, f"/{self.path}"))
-
-
-def _loose(meta: ArrayMeta) -> re.Pattern[str]:
-    keys = meta.chunk_keys
-    if not meta.shape:
-        return re.compile(re.escape(keys.scalar))
-    return re.compile(re.escape(keys.head) + re.escape(keys.separator).join(["[0-9]+"] * len(meta.shape)))
 
 
 def _is_finished(store: Store, key: str) -> bool:

@@ -84,15 +84,11 @@ def _named(output: Path | None) -> Format:
 
 
 def _write(region: Region, form: Format, target: BinaryIO) -> None:
-    if form is Format.npy:
-        _write_npy(region, target)
-    else:
-        _write_lines(region, form, target)
-
-
-def _write_lines(region: Region, form: Format, target: BinaryIO) -> None:
     from blizzarr.display import rows
 
+    if form is Format.npy:
+        _write_npy(region, target)
+        return
     if form is Format.json:
         for piece in rows.as_json(region):
             target.write(piece.encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter
 from blizzarr.cli.terminal import print_lines
-
-if TYPE_CHECKING:
-    from blizzarr.checking import Report
 
 EXAMPLES = (
     "blizzarr check data.zarr",
@@ -108,17 +105,12 @@ def run(
             progress=meter,
             executor=executor,
         )
-    show(report, limit, as_json=as_json)
+    if as_json:
+        typer.echo(json.dumps(report.to_dict(), indent=2))
+    else:
+        from blizzarr.display.reports import report_lines
+
+        print_lines(report_lines(report, limit))
     damaged = not report.ok and not (report.repairs and report.repaired)
     if damaged or (strict and report.findings):
         raise typer.Exit(DAMAGED)
-
-
-def show(report: Report, limit: int, *, as_json: bool) -> None:
-    """Print a report."""
-    if as_json:
-        typer.echo(json.dumps(report.to_dict(), indent=2))
-        return
-    from blizzarr.display.reports import report_lines
-
-    print_lines(report_lines(report, limit))

@@ -126,16 +126,12 @@ def _split(text: str) -> tuple[str, str]:
     return (str(typed) if os.path.abspath(typed) == str(root) else str(root)), inside
 
 
-def _is_node(directory: Path) -> bool:
-    return _has_document(directory, groups=False)
-
-
 def _is_group(directory: Path) -> bool:
-    """Return whether nodes may be below a directory, by documents of formats that have groups."""
-    return _has_document(directory, groups=True)
+    return _is_node(directory, groups=True)
 
 
-def _has_document(directory: Path, *, groups: bool) -> bool:
+def _is_node(directory: Path, *, groups: bool = False) -> bool:
+    """Return whether a directory has a document of a node, or one of a format that has groups."""
     from blizzarr.formats import FORMATS
 
     for form in FORMATS.values():

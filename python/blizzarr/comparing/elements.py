@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from blizzarr.array import Array
 from blizzarr.array.facts import binding_of
 from blizzarr.comparing.comparison import Difference, Elements
-from blizzarr.comparing.parts import Parts, cut, plan, stored_alike
+from blizzarr.comparing.parts import Parts, plan, stored_alike
 from blizzarr.copying.regions import Cell, Region, Regions
 from blizzarr.distributing import Workers, spread
 from blizzarr.equality import Mask, Tolerance, differing, is_number, largest
@@ -118,7 +119,8 @@ class _Comparing:
             try:
                 sides.append(np.asarray(side[region]))
             except BlizzarrError as error:
-                pieces = cut(region, side.metadata.read_grid.edges)
+                edges = side.metadata.read_grid.edges
+                pieces = list(product(*(axis.cut(part) for part, axis in zip(region, edges, strict=True))))
                 if len(pieces) > 1:
                     for piece in pieces:
                         yield from self._compare(piece)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
 from blizzarr.array import Array
@@ -20,7 +19,6 @@ from blizzarr.copying.stored import same_layout, stored_objects
 from blizzarr.distributing import Workers, batches
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import chunk_prefix, chunk_store
-from blizzarr.model.edges import Edges
 from blizzarr.stores.requests import at_once
 from blizzarr.stores.threads import Threads
 
@@ -113,8 +111,3 @@ def stored_alike(a: Array, b: Array, cells: Sequence[Cell]) -> Iterator[tuple[Ce
     threads = min(16, 2 * (config.threads or os.cpu_count() or 1))
     with Threads(at_once(a.store, b.store, otherwise=threads, size=size)) as pool:
         yield from zip(cells, pool.map(alike, cells), strict=True)
-
-
-def cut(region: Region, grid: Iterable[Edges]) -> list[Region]:
-    """Split a region along the borders of a grid."""
-    return list(product(*(axis.cut(part) for part, axis in zip(region, grid, strict=True))))

@@ -64,7 +64,9 @@ class Manifest:
         yield f"# names: {_NAMES[self.relative]}\n"
         yield f"# recorded: {self.recorded}\n"
         for name in sorted(self.digests):
-            yield f"{_line(name, self.digests[name])}\n"
+            escaped = _escaped(name)
+            mark = "" if escaped == name else "\\"
+            yield f"{mark}{self.digests[name]}  {escaped}\n"
         yield f"# end of {count} object{'' if count == 1 else 's'}\n"
 
     @classmethod
@@ -105,11 +107,6 @@ def _entries(lines: Iterator[str], name: str) -> Iterator[tuple[int, str, str]]:
         count += 1
         yield number, _meant(match[3]) if match[1] else match[3], match[2]
     raise _wrong(name, f"line {5 + count}", "a checksum and a name, or the line that ends a manifest", "neither")
-
-
-def _line(name: str, digest: str) -> str:
-    escaped = _escaped(name)
-    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}"
 
 
 def _escaped(name: str) -> str:

@@ -174,7 +174,8 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         )
     if name == "memory":
         host, _, inner = text[scheme.end() :].strip("/").partition("/")
-        store = _memory(host)
+        # `setdefault` is atomic: two threads that come first get the same memory.
+        store = _shared_memory.get(host) or _shared_memory.setdefault(host, MemoryStore())
         return (read_only(store) if mode == "r" else store), check_key(inner) if inner else ""
     remote = _from_url(text, name)
     return resolve(remote, mode)
@@ -264,8 +265,3 @@ def _split_zip(text: str) -> tuple[Path | None, str]:
             if not os.path.isdir(archive):
                 return archive, "/".join(path.parts[number:])
     return None, ""
-
-
-def _memory(name: str) -> MemoryStore:
-    # `setdefault` is atomic: two threads that come first get the same memory.
-    return _shared_memory.get(name) or _shared_memory.setdefault(name, MemoryStore())

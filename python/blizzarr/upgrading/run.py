@@ -51,7 +51,8 @@ def run(
     store, nodes = upgrade.store, upgrade.nodes
     moving = {node.path: _moves(store, node) for node in nodes if node.moves_chunks}
     copied = record is not None and record.copied
-    with_new = {path for path in moving if copied and _has_document(upgrade, path)}
+    found = find_many(store, [*moving], [upgrade.new]) if copied else []
+    with_new = {path for path, node in zip(moving, found, strict=False) if isinstance(node, StoredNode)}
     duplicates = [move for path, moves in moving.items() if path not in with_new for move in moves]
     stale = []
     if record is not None and not switched:
@@ -110,10 +111,6 @@ def _stages(each: Sequence[Sequence[T]]) -> list[list[T]]:
 
 def _depth(node: NodeUpgrade) -> int:
     return node.path.count("/") + 1 if node.path else 0
-
-
-def _has_document(upgrade: Upgrade, path: str) -> bool:
-    return isinstance(find_many(upgrade.store, [path], [upgrade.new])[0], StoredNode)
 
 
 def _stale(store: Store, node: NodeUpgrade, moving: Mapping[str, list[tuple[str, str]]]) -> Iterator[str]:

@@ -145,7 +145,10 @@ class Archive:
         file.append(pack_directory(self.entries.values(), file.size))
         file.sync()
         if self._new is not None:
-            self._publish(self._new)
+            try:
+                self._new.publish(replace=self._replaces)
+            except FileExistsError as error:
+                raise self._not_ours() from error
             self._new, self._renamed = None, True
         if self._renamed:
             sync_directory(self.path.parent)
@@ -247,12 +250,6 @@ class Archive:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._new = NewFile(self.path)
         return AppendFile(self.path, self._new.descriptor, writes=True)
-
-    def _publish(self, new: NewFile) -> None:
-        try:
-            new.publish(replace=self._replaces)
-        except FileExistsError as error:
-            raise self._not_ours() from error
 
     def _not_ours(self) -> ConflictError:
         return ConflictError("another writer made this file in the meantime", store=str(self.path))
