@@ -1,7 +1,7 @@
 """Comparing two arrays or hierarchies, whatever their formats: what they hold, not how it is laid out.
 
-`diff` pairs the nodes, `metadata` compares what their documents say, `elements` what is in them: part by part
-(`parts`), by their values (`values`). The result is a `Comparison`.
+`diff` pairs the nodes, `metadata` compares what their documents say, `elements` what is in them, part by part. The
+result is a `Comparison`.
 """
 
 from blizzarr.comparing.comparison import Comparison
