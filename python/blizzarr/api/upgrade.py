@@ -82,8 +82,7 @@ def upgrade(
     """
     from blizzarr.distributing import workers_of
     from blizzarr.upgrading.plan import Upgrade, plan
-    from blizzarr.upgrading.record import Record
-    from blizzarr.upgrading.run import run
+    from blizzarr.upgrading.run import Record, run
 
     resolved, path = resolve(store, "r" if dry_run else "r+")
     if path:

@@ -25,7 +25,7 @@ from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
-from blizzarr.upgrading.record import KEY as UPGRADE
+from blizzarr.upgrading.run import KEY as UPGRADE
 
 Position = tuple[int, ...]
 

@@ -82,7 +82,7 @@ class LocalStore(NativeStore):
         links: Links = "follow",
     ) -> None:
         # Absolute, so that the store means the same place after a change of directory and after pickling.
-        path = root if type(root) is str else os.fsdecode(root)
+        path = self.given = root if type(root) is str else os.fsdecode(root)
         # Most paths begin at the root and are normal already; the functions of `os.path` take longer to say so.
         is_normal = path.startswith(os.sep) and not ("//" in path or "/." in path or path.endswith("/") or os.altsep)
         self._root = path if is_normal else os.path.abspath(os.path.expanduser(path))

@@ -13,27 +13,66 @@ array without its new document gets its chunks under the new keys again, and one
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
-from typing import Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from blizzarr.array.stored import stored_chunks
 from blizzarr.distributing import Progress, Tally, Workers, batches, spread
 from blizzarr.durability import durable
 from blizzarr.formats import FORMATS, StoredNode, chunk_prefix, chunk_store, find_many
+from blizzarr.formats.document import load
 from blizzarr.model import ArrayMeta
+from blizzarr.problems import Problems
 from blizzarr.stores import Store
 from blizzarr.stores.requests import delete_many, duplicate_many, set_many
 from blizzarr.transformers import stored_key
 from blizzarr.upgrading.plan import NodeUpgrade, Upgrade
-from blizzarr.upgrading.record import KEY, Record
 
 T = TypeVar("T")
 
 _IN_ONE_CALL: Final = 16384
 _BY_ITSELF: Final = 64
 """Values changed between two progress reports, in stores without and (`_IN_ONE_CALL`) with calls for many values."""
+
+
+KEY: Final = "blizzarr-upgrade.json"
+"""The key of the record, at the root of the hierarchy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The old and the new format, and which steps are done."""
+
+    old: str
+    new: str
+    switching: bool = False
+    """True once all new documents but the root's are stored."""
+    copied: bool = False
+    """True once all chunks that need other keys have them; a new document may be stored only then."""
+    gone: tuple[str, ...] = ()
+    """The old keys of these chunks, where they can go only after the old documents, which tell them."""
+
+    @classmethod
+    def read(cls, store: Store) -> Self | None:
+        """Read the record of an interrupted upgrade; `None` if there is none."""
+        raw = store.get(KEY)
+        if raw is None:
+            return None
+        try:
+            value: Any = load(bytes(raw), Problems())
+            names, gone = (str(value["old"]), str(value["new"])), tuple(map(str, value.get("gone", ())))
+            return cls(*names, value["switching"] is True, value.get("copied") is True, gone)
+        except (KeyError, TypeError):
+            # Records are stored atomically, so this is not one.
+            return None
+
+    def write(self, store: Store) -> None:
+        """Store the record."""
+        store.set(KEY, json.dumps(asdict(self)).encode())
 
 
 def run(

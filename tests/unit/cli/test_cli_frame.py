@@ -190,7 +190,7 @@ def test_progress_on_a_terminal_is_a_bar(capsys: pytest.CaptureFixture[str], mon
 
 def test_a_node_at_the_root_of_the_file_system(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no directory above it to go on to."""
-    monkeypatch.setattr("blizzarr.cli.place._has_document", lambda directory, groups: True)
+    monkeypatch.setattr("blizzarr.cli.place._is_node", lambda directory, groups=False: True)
     assert (Place.parse("/a/b").target, Place.parse("/a/b").path) == ("/", "a/b")
 
 

@@ -12,7 +12,7 @@ import blizzarr
 from blizzarr.config import config
 from blizzarr.errors import ConflictError
 from blizzarr.hierarchy.belongings import PROGRESS
-from blizzarr.upgrading.record import KEY
+from blizzarr.upgrading.run import KEY
 
 VALUES = np.arange(1, 101)
 DEEP = b"[" * 200_000

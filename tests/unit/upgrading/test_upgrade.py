@@ -14,7 +14,7 @@ import pytest
 import blizzarr
 from blizzarr.errors import MetadataError, NodeNotFoundError, PathError, UnsupportedOperationError
 from blizzarr.stores import LocalStore, MappingStore
-from blizzarr.upgrading.record import KEY
+from blizzarr.upgrading.run import KEY
 
 VALUES = np.arange(35, dtype="int32").reshape(5, 7)
 TREES = ["v2", "v3_draft", "v3_draft_zarr_python"]
