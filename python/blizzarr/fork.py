@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from importlib import _bootstrap
 from threading import RLock, get_ident
 from typing import Final
@@ -36,6 +37,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_wait_for_imports)
 
 
+def in_child(renew: Callable[[], object]) -> None:
+    """Have a function called in each forked child, where no other thread exists to release what it had."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=renew)
+
+
 class ForkedLock:
     """A reentrant lock that is free in a forked child, where the thread that had it does not exist.
 
@@ -48,8 +55,7 @@ class ForkedLock:
 
     def __init__(self) -> None:
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
+        in_child(self._renew)
 
     def _renew(self) -> None:
         self.lock = RLock()

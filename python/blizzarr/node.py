@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
+from blizzarr.fork import in_child
 from blizzarr.stores import Store
 
 _LOOKS = 10
@@ -72,6 +72,4 @@ def _renew_lock() -> None:
 
 
 _renew_lock()
-if hasattr(os, "register_at_fork"):
-    # A thread that held the lock when the process was forked does not exist in the child.
-    os.register_at_fork(after_in_child=_renew_lock)
+in_child(_renew_lock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,21 +18,6 @@ SCHEMA: Final = 1
 
 SHOWN: Final = 50
 """The number of differences that the text of a comparison lists."""
-
-Kind: TypeAlias = Literal[
-    "unreadable",
-    "only-a",
-    "only-b",
-    "node-type",
-    "shape",
-    "data-type",
-    "fill-value",
-    "dimension-names",
-    "attributes",
-    "elements",
-    "format",
-    "layout",
-]
 
 TITLES: Final[dict[str, str]] = {
     "unreadable": "could not be compared",
@@ -120,7 +105,8 @@ class Difference:
     /a: shape: (2, 3) against (2, 4)
     """
 
-    kind: Kind
+    kind: str
+    """One of `TITLES`."""
     path: str
     """The path of the node relative to the two that are compared, like ``/a/b``."""
     message: str

@@ -7,7 +7,6 @@ this library itself and so waits in that loop, what it waits for runs in another
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 from _thread import allocate_lock
@@ -18,6 +17,7 @@ from inspect import CO_COROUTINE
 from typing import Any, Final, Generic, TypeVar
 
 from blizzarr.config import config
+from blizzarr.fork import in_child
 from blizzarr.stores.failures import mark_as_of_signal
 from blizzarr.stores.threads import check_wanted
 
@@ -135,9 +135,7 @@ class _Loops:
 
     def __init__(self) -> None:
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            # Their threads do not exist in a forked child.
-            os.register_at_fork(after_in_child=self._renew)
+        in_child(self._renew)
 
     def __getitem__(self, number: int) -> _Loop:
         with self._changing:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 from blizzarr.errors import ConflictError
+from blizzarr.fork import in_child
 
 T = TypeVar("T")
 
@@ -96,9 +96,7 @@ class NamedLocks:
     def __init__(self, doing: str = "working") -> None:
         self._doing = doing
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            # A thread that held a lock when the process was forked does not exist in the child.
-            os.register_at_fork(after_in_child=self._renew)
+        in_child(self._renew)
 
     def __getitem__(self, name: Hashable) -> threading.RLock:
         return self.sole(name).lock
@@ -119,9 +117,7 @@ class KeyLocks:
 
     def __init__(self) -> None:
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            # A thread that held a lock when the process was forked does not exist in the child.
-            os.register_at_fork(after_in_child=self._renew)
+        in_child(self._renew)
 
     def __len__(self) -> int:
         return len(self._entries)

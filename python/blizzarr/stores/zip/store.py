@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from blizzarr.errors import ArchiveError, StoreError, UnsupportedOperationError
+from blizzarr.fork import in_child
 from blizzarr.problems import warn
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
@@ -262,5 +263,4 @@ def _renew_locks() -> None:
         store._lock = SoleLock("writing")
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
+in_child(_renew_locks)
