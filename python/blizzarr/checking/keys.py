@@ -24,7 +24,7 @@ from blizzarr.size_text import count_text
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import OUT
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.transformers import ArrayKeys, RenamingStore, stored_key
+from blizzarr.transformers import ArrayKeys, original_key
 from blizzarr.upgrading.run import KEY as UPGRADE
 
 Position = tuple[int, ...]
@@ -197,26 +197,6 @@ def _sort_strays(strays: Iterable[tuple[str, str | None]], findings: list[Findin
         findings.append(Finding("no-document", f"/{array_path}", message, key=keys[0]))
 
 
-def _original(store: Store, array: _Array, key: str) -> str | None:
-    """Return the chunk key of the value that is stored under `key`; `None` if storage transformers do not tell."""
-    chunks = chunk_store(store, array.path, array.meta)
-    wrapped: list[RenamingStore] = []
-    while chunks is not store:
-        if not isinstance(chunks, RenamingStore):
-            return None
-        wrapped.append(chunks)
-        chunks = chunks.store
-    name: str | None = key.removeprefix(array.keys.prefix)
-    for renaming in reversed(wrapped):
-        name = None if name is None else renaming.original(name)
-    if name is None or not wrapped:
-        return key if not wrapped else None
-    original = array.keys.prefix + name
-    # `original` may return a guess.
-    is_chunk = array.keys.position(original) is not None
-    return original if is_chunk and stored_key(wrapped[0], original, store) == key else None
-
-
 def _sort_others(
     store: Store,
     surveyed: Survey,
@@ -229,7 +209,7 @@ def _sort_others(
     for name, what in (*surveyed.others.items(), *dict.fromkeys(surveyed.directories, "a directory").items()):
         path = find_owner(name)
         array = None if path is None else arrays.get(path)
-        key = None if array is None else _original(store, array, name)
+        key = None if array is None else original_key(chunk_store(store, array.path, array.meta), name, store)
         position = None if array is None or key is None else array.keys.position(key)
         if position is not None and array is not None and array.is_inside(position):
             message = f"expected a file, found {what}"

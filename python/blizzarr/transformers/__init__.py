@@ -12,7 +12,7 @@ from blizzarr.transformers.encoding import EncodingStore
 from blizzarr.transformers.hashed import HashedTransformer
 from blizzarr.transformers.key_encoding import KEY_ENCODINGS, ChunkKeyEncoding, encoding_of
 from blizzarr.transformers.registry import MAX_TRANSFORMERS, decode, decode_draft, register, transformers_of
-from blizzarr.transformers.renaming import RenamingStore, stored_key
+from blizzarr.transformers.renaming import RenamingStore, original_key, stored_key
 from blizzarr.transformers.sharded import ShardingTransformer
 from blizzarr.transformers.store_interface import (
     KeyRange,
@@ -40,6 +40,7 @@ __all__ = [
     "decode",
     "decode_draft",
     "encoding_of",
+    "original_key",
     "register",
     "stored_key",
     "transformers_of",

@@ -97,7 +97,7 @@ class RenamingStore(StoreWrapper):
     def list(self, prefix: str = "") -> builtins.list[str]:
         prefix = check_prefix(prefix)
         listed = super().list(self.keys.prefix if self.keys.are_cut_by(prefix) else prefix)
-        outside = (self._outside(key) for key in listed)
+        outside = (self.outside(key) for key in listed)
         return sorted(key for key in outside if key is not None and key.startswith(prefix))
 
     def list_dir(self, prefix: str = "") -> Listing:
@@ -113,7 +113,7 @@ class RenamingStore(StoreWrapper):
         # Made anew each time: kept here, it would form a reference cycle that is never collected.
         return _native.RenamedStore(inner, self.inside)
 
-    def _outside(self, key: str) -> str | None:
+    def outside(self, key: str) -> str | None:
         """Return the original key of a stored key; `None` if it is a chunk key under which no chunk is stored."""
         start = self.keys.prefix
         if not key.startswith(start):
@@ -133,3 +133,11 @@ def stored_key(store: Store, key: str, underneath: Store) -> str | None:
         key = store.inside(key)
         store = store.store
     return key
+
+
+def original_key(store: Store, key: str, underneath: Store) -> str | None:
+    """Return the key in `store` of what the store `underneath` has under a key; `None` if that is not known."""
+    if store is underneath or not isinstance(store, RenamingStore):
+        return key if store is underneath else None
+    inner = original_key(store.store, key, underneath)
+    return None if inner is None else store.outside(inner)
