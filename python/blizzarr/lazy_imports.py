@@ -16,6 +16,16 @@ import blizzarr.fork  # noqa: F401  # registers what forks wait for, before anyt
 T = TypeVar("T")
 
 
+def is_instance(value: object, place: str) -> bool:
+    """Return whether an object is of a class, whose module is not imported for it; a release may lack the class.
+
+    >>> is_instance({}, "collections:OrderedDict")
+    False
+    """
+    module, _, name = place.partition(":")
+    return isinstance(value, getattr(modules.get(module), name, ()))
+
+
 class LazyTable(Mapping[str, T]):
     """A read-only mapping whose values are imported on first access.
 

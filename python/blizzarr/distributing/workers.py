@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -20,6 +19,7 @@ from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.durability import Durability, as_durable_as_here, durable
 from blizzarr.errors import UnsupportedOperationError, WorkerLostError
+from blizzarr.lazy_imports import is_instance
 from blizzarr.problems import warn
 from blizzarr.stores import Store
 from blizzarr.stores.impossible_keys import innermost, is_of
@@ -184,9 +184,7 @@ def _pickled(what: Store | Work[Any, Any], store: Store | None = None) -> bytes:
 
 def is_lost(error: BaseException | None) -> bool:
     """Return whether this error says that a worker was lost, and not that its work failed."""
-    dask: Any = sys.modules.get("distributed")
-    killed = () if dask is None else (dask.KilledWorker,)
-    return isinstance(error, (BrokenProcessPool, CancelledError, *killed))
+    return isinstance(error, BrokenProcessPool | CancelledError) or is_instance(error, "distributed:KilledWorker")
 
 
 def summed(work: Work[T, R], piece: T) -> tuple[R, int]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
+from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
@@ -280,14 +280,12 @@ class FsspecStore(BaseStore):
 
 def is_file_system(target: object) -> bool:
     """Return whether this is a file system of fsspec, which is not imported for it."""
-    fsspec: Any = sys.modules.get("fsspec")
-    return fsspec is not None and isinstance(target, fsspec.AbstractFileSystem)
+    return is_instance(target, "fsspec:AbstractFileSystem")
 
 
 def is_local(file_system: Any) -> bool:
     """Return whether a file system is that of this machine."""
-    local: Any = sys.modules.get("fsspec.implementations.local")
-    return local is not None and isinstance(file_system, local.LocalFileSystem)
+    return is_instance(file_system, "fsspec.implementations.local:LocalFileSystem")
 
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")

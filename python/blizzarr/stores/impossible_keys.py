@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from errno import EISDIR
 from typing import Any, Final
 
+from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.wrapper import unwrapped
 
@@ -40,9 +40,7 @@ def refuses_key(error: Exception, target: Any) -> bool:
 
 def innermost(store: Any) -> Any:
     """Return the store that wrappers of zarr-python are around."""
-    # zarr-python 2 has no such class.
-    wrapper: Any = getattr(sys.modules.get("zarr.storage"), "WrapperStore", ())
-    while isinstance(store, wrapper):
+    while is_instance(store, "zarr.storage:WrapperStore"):
         store = store._store
     return store
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from typing import Any
+from typing import Any, Final
 
+from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.generation import is_conditional
@@ -16,6 +16,8 @@ from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.native import NativeStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.wrapper import unwrapped
+
+_MEMORY: Final = "fsspec.implementations.memory:MemoryFileSystem"
 
 
 def place_of(store: Store) -> str:
@@ -32,11 +34,9 @@ def place_of(store: Store) -> str:
     if remote is not None:
         # Each call of fsspec.get_mapper makes a new mapping over the same file system.
         file_system, root = remote
-        memory: Any = sys.modules.get("fsspec.implementations.memory")
-        shared = memory is not None and isinstance(file_system, memory.MemoryFileSystem)
+        shared = is_instance(file_system, _MEMORY)
         return f"{type(file_system).__name__}:{id(file_system.store if shared else file_system)}:{root}"
-    theirs: Any = sys.modules.get("blizzarr.stores.obstore_stores")
-    if theirs is not None and isinstance(behind, theirs.ObstoreMemory):
+    if is_instance(behind, "blizzarr.stores.obstore_stores:ObstoreMemory"):
         behind = behind.memory
     return f"{type(behind).__name__}:{id(behind)}"
 
@@ -64,8 +64,7 @@ def _own_place_of(behind: Any) -> str | None:
     path = _path_of(behind)
     if path is not None:
         return f"file:{os.path.realpath(path)}"
-    ours: Any = sys.modules.get("blizzarr.stores.object_store")
-    return str(behind.place) if ours is not None and isinstance(behind, ours.ObjectStore) else None
+    return str(behind.place) if is_instance(behind, "blizzarr.stores.object_store:ObjectStore") else None
 
 
 def _path_of(behind: Any) -> str | os.PathLike[str] | None:
@@ -85,16 +84,13 @@ def _path_of(behind: Any) -> str | os.PathLike[str] | None:
 
 def _file_system_of(behind: Any) -> tuple[Any, str] | None:
     """Return the file system of fsspec, which is not imported for it, and the path there; None for other stores."""
-    mapping: Any = sys.modules.get("fsspec.mapping")
-    ours: Any = sys.modules.get("blizzarr.stores.fsspec_store")
-    if mapping is not None and isinstance(behind, mapping.FSMap):
+    if is_instance(behind, "fsspec.mapping:FSMap"):
         file_system, path = behind.fs, str(behind.root)
-    elif ours is not None and isinstance(behind, ours.FsspecStore):
+    elif is_instance(behind, "blizzarr.stores.fsspec_store:FsspecStore"):
         file_system, path = behind.fs, behind.path
     else:
         return None
-    within: Any = sys.modules.get("fsspec.implementations.dirfs")
-    while within is not None and isinstance(file_system, within.DirFileSystem):
+    while is_instance(file_system, "fsspec.implementations.dirfs:DirFileSystem"):
         path = f"{file_system.path or ''}/{path}".rstrip("/")
         file_system = file_system.fs
     return file_system, path
@@ -106,8 +102,8 @@ def is_in_memory(store: Store) -> bool:
     # Only True counts: objects of users may have an attribute of this name about something else.
     if isinstance(behind, MemoryStore | dict) or getattr(behind, "in_memory", False) is True:
         return True
-    remote, memory = _file_system_of(behind), sys.modules.get("fsspec.implementations.memory")
-    return remote is not None and memory is not None and isinstance(remote[0], memory.MemoryFileSystem)
+    remote = _file_system_of(behind)
+    return remote is not None and is_instance(remote[0], _MEMORY)
 
 
 def keeps_all_parts(store: Store) -> bool:

@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 from typing import Any, Final
 
+from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
@@ -69,8 +70,7 @@ def is_zarr_python_store(target: object) -> bool:
 def library_of(store: object) -> str | None:
     """Return the package whose base class a store derives from: zarr-python, or ours under its names; or None."""
     for name in _LIBRARIES:
-        module: Any = sys.modules.get(f"{name}.abc.store")
-        if module is not None and isinstance(store, module.Store):
+        if is_instance(store, f"{name}.abc.store:Store"):
             return name
     return None
 
@@ -82,9 +82,7 @@ def of_zarr_python(target: Any) -> tuple[Store, str] | None:
     """
     path = ""
     for name in _LIBRARIES:
-        # zarr-python 2 has no such class.
-        with_path: Any = getattr(sys.modules.get(f"{name}.storage"), "StorePath", ())
-        if isinstance(target, with_path):
+        if is_instance(target, f"{name}.storage:StorePath"):
             target, path = target.store, target.path
     if not is_zarr_python_store(target):
         return None
