@@ -25,8 +25,7 @@ from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.json_array import as_element, as_objects, integer_range
 from blizzarr.spec.through_view import layout_of_view
 from blizzarr.tensorstore.driver import Driver, Elements
-from blizzarr.views.compose import compose
-from blizzarr.views.cutting import cut
+from blizzarr.views.compose import compose, cut
 
 _TEXTS = ("string", "ustring")
 _RAW = ("char", "byte")

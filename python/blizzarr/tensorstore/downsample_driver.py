@@ -30,8 +30,7 @@ from blizzarr.tensorstore.picking import indices_of, picked
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, domain_of, transform_of
-from blizzarr.views.compose import compose
-from blizzarr.views.cutting import cut
+from blizzarr.views.compose import compose, cut
 
 _QUICK = 1 << 16
 """Work on more elements than these is always handed to another thread."""

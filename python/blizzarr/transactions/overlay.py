@@ -1,4 +1,7 @@
-"""Overlays: values as a transaction will leave them, on top of those that are stored."""
+"""Overlays: values as a transaction will leave them, on top of those that are stored.
+
+They are told apart by *names*: their keys, after what tells the stores of one place apart.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,32 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from blizzarr.errors import BlizzarrError
-from blizzarr.stores import Store
+from blizzarr.json_values import quote
+from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.generation import generation_of
 from blizzarr.stores.keys import check_key, check_prefix
+from blizzarr.stores.place import place_of
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.ranges import slice_ranges
+from blizzarr.stores.wrapper import unwrapped
 
 Generations = dict[str, tuple[Store, str, bytes]]
 """By name: the store and key of a value that was read, and its generation at that time."""
+
+
+def place_in(store: Store) -> tuple[str, str]:
+    """Return the place of a store, and the prefix of its keys there; all directories are in one place."""
+    bare = store if type(store) is LocalStore else unwrapped(store)
+    if isinstance(bare, LocalStore):
+        return "file", f"{bare.facts[0]}/".replace("//", "/")
+    return place_of(bare), ""
+
+
+def shown(store: Store, key: str) -> str:
+    """A value as errors show it."""
+    kind, prefix = place_in(store)
+    return f"local file {quote(prefix + key)}" if kind == "file" else quote(key)
 
 
 def behind(prefix: str) -> str:

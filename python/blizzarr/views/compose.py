@@ -1,8 +1,8 @@
-"""Composing two transforms into one: a view of a view.
+"""Views of views: two transforms composed into one, and a view restricted to a domain.
 
-The domain is that of the inner transform. Bounds that it leaves open (implicit ones) are those which map into the outer
-domain; its other bounds must do so, or the view is out of bounds. Bounds stay implicit only where all bounds that they
-follow from are implicit. The output maps follow as for every key: see `blizzarr.indexing.layout`.
+The domain of a composition is that of the inner transform. Bounds that it leaves open (implicit ones) are those which
+map into the outer domain; its other bounds must do so, or the view is out of bounds. Bounds stay implicit only where
+all bounds that they follow from are implicit. The output maps follow as for every key: see `blizzarr.indexing.layout`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF, Bounds, Interval, check_contains
-from blizzarr.indexing.layout import through
+from blizzarr.indexing.layout import WHOLE, Term, lay_out, through
+from blizzarr.json_values import quote
+from blizzarr.views.dim_selection import normalize_dim
 
 _OPEN = Interval(-INF, INF + 1, True, True)
 
@@ -51,3 +53,57 @@ def compose(outer: Form, inner: Form) -> Form:
 def _size(interval: Interval | Bounds) -> str:
     size = interval.upper - interval.lower
     return "" if size == 2 * INF + 1 else f", with size={size},"
+
+
+def cut(form: Form, domain: Form) -> Form:
+    """Restrict a form to a domain, whose bounds become explicit, in the dimensions that the domain has.
+
+    Dimensions are matched by label, or by position if there are no labels.
+
+    Raise `SelectionError` if dimensions cannot be matched, or the domain is not within the form's.
+    """
+    dims = _matched(form, domain)
+    terms: list[Term] = [WHOLE] * form.rank
+    for position, dim in enumerate(dims):
+        lower, upper = domain.lower[position], domain.upper[position]
+        if not form.allowed(dim).covers((lower, upper)):
+            raise OutOfBoundsError(
+                f"OUT_OF_RANGE: Cannot slice target dimension {dim} {{{_shown(form, dim)}}} with index domain "
+                f"dimension {position} {{{_shown(domain, position)}}}"
+            )
+        terms[dim] = lower, upper, False, False, 0, 1
+    result = lay_out(form, terms, constants=False)
+    return result if any(form.labels) or not any(domain.labels) else result._replace(labels=domain.labels)
+
+
+def _shown(form: Form, dim: int) -> str:
+    label, interval = form.labels[dim], form.interval(dim)
+    return f"{quote(label)}: {interval}" if label else str(interval)
+
+
+def _matched(form: Form, domain: Form) -> list[int]:
+    """Return the matching dimension of the form for each dimension of the domain."""
+    if not any(form.labels) or not any(domain.labels):
+        if form.rank != domain.rank:
+            raise SelectionError(
+                f"Rank of index domain ({domain.rank}) must match rank of slice target ({form.rank}) when the index "
+                "domain or slice target is unlabeled"
+            )
+        return list(range(form.rank))
+    unlabelled = [dim for dim, label in enumerate(form.labels) if not label]
+    dims = []
+    for label in domain.labels:
+        if label:
+            dims.append(normalize_dim(label, form.labels))
+        elif unlabelled:
+            dims.append(unlabelled.pop(0))
+        else:
+            raise SelectionError(
+                "Number of unlabeled dimensions in index domain exceeds number of unlabeled dimensions in slice target"
+            )
+    if "" in domain.labels and form.rank != domain.rank:
+        raise SelectionError(
+            f"Rank ({domain.rank}) of index domain containing unlabeled dimensions must equal slice target rank "
+            f"({form.rank})"
+        )
+    return dims

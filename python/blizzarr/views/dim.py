@@ -48,41 +48,32 @@ class Dim:
     ) -> None:
         if unknown:
             raise unknown_keywords(Dim.__init__, unknown)
-        given: dict[str, Any] = {
-            "label": label,
-            "size": size,
-            "inclusive_min": inclusive_min,
-            "exclusive_max": exclusive_max,
-            "inclusive_max": inclusive_max,
-        }
-        for name, value in zip(
-            _positions(args, exclusive_max is not _UNSET or implicit_lower is None, label is not _UNSET),
-            args,
-            strict=True,
-        ):
-            if given[name] is not _UNSET:
+        kinds = {"size": size, "exclusive_max": exclusive_max, "inclusive_max": inclusive_max}
+        given: dict[str, Any] = {"label": label, "inclusive_min": inclusive_min, **kinds}
+        given = {name: value for name, value in given.items() if value is not _UNSET}
+        names = _positions(args, "exclusive_max" in given or implicit_lower is None, "label" in given)
+        for name, value in zip(names, args, strict=True):
+            if name in given:
                 raise TypeError(f"Dim() was given {name!r} twice")
             given[name] = value
-        kinds = [name for name in ("size", "exclusive_max", "inclusive_max") if given[name] is not _UNSET]
-        if len(kinds) > 1:
-            raise TypeError(f"Dim() takes only one of {' and '.join(kinds)}")
-        self.label = "" if given["label"] is _UNSET or given["label"] is None else given["label"]
-        lower = None if given["inclusive_min"] is _UNSET else opt_index(given["inclusive_min"])
-        upper = opt_index(given[kinds[0]]) if kinds else None
-        if kinds == ["size"]:
+        ends = [name for name in kinds if name in given]
+        if len(ends) > 1:
+            raise TypeError(f"Dim() takes only one of {' and '.join(ends)}")
+        self.label = "" if given.get("label") is None else given["label"]
+        lower = opt_index(given.get("inclusive_min"))
+        upper = opt_index(given[ends[0]]) if ends else None
+        first = -INF if lower is None else lower
+        if ends == ["size"]:
             first = lower or 0
             bounds = half_open(first, INF + 1) if upper in (None, 2 * INF + 1) else sized(first, upper or 0)
-            default_lower = False
-        elif kinds == ["inclusive_max"]:
-            bounds = closed(-INF if lower is None else lower, INF if upper is None else upper)
-            default_lower = lower is None
+        elif ends == ["inclusive_max"]:
+            bounds = closed(first, INF if upper is None else upper)
         else:
-            bounds = half_open(-INF if lower is None else lower, INF + 1 if upper is None else upper)
-            default_lower = lower is None
+            bounds = half_open(first, INF + 1 if upper is None else upper)
         self._interval = Interval(
             *bounds,
-            default_lower if implicit_lower is _UNSET or implicit_lower is None else bool(implicit_lower),
-            upper is None if implicit_upper is _UNSET or implicit_upper is None else bool(implicit_upper),
+            lower is None and ends != ["size"] if implicit_lower in (_UNSET, None) else bool(implicit_lower),
+            upper is None if implicit_upper in (_UNSET, None) else bool(implicit_upper),
         )
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from blizzarr.errors import BlizzarrError, SelectionError
-from blizzarr.json_values import quote
+from blizzarr.json_values import braces, quote
 
 DimSpec: TypeAlias = int | str | tuple[int | None, int | None, int]
 """A number, a label, or what a slice says: start, stop and step."""
@@ -101,32 +101,21 @@ def normalize_dims(
         else:
             dims.append(normalize_dim(spec, labels, error))
     if distinct:
-        _check_distinct(dims, len(labels), error)
+        if len(dims) > len(labels):
+            raise error(f"Number of dimensions ({len(dims)}) exceeds input rank ({len(labels)}).")
+        twice = [dim for position, dim in enumerate(dims) for before in dims[:position] if before == dim]
+        if twice:
+            raise error(f"Input dimensions {braces(twice)} specified more than once")
     return dims
-
-
-def _check_distinct(dims: list[int], rank: int, error: Error) -> None:
-    if len(dims) > rank:
-        raise error(f"Number of dimensions ({len(dims)}) exceeds input rank ({rank}).")
-    twice = [dim for position, dim in enumerate(dims) for before in dims[:position] if before == dim]
-    if twice:
-        raise error(f"Input dimensions {{{', '.join(map(str, twice))}}} specified more than once")
 
 
 def normalize_new_dims(specs: Iterable[DimSpec], rank: int) -> list[int]:
     """Return the numbers of new dimensions of a view of this rank."""
     specs = tuple(specs)
     new_rank = rank + sum(_new_in_range(spec) if isinstance(spec, tuple) else 1 for spec in specs)
-    dims: list[int] = []
-    for spec in specs:
-        if isinstance(spec, str):
-            raise SelectionError("New dimensions cannot be specified by label")
-        if isinstance(spec, tuple):
-            dims.extend(normalize_range(spec, new_rank))
-        else:
-            dims.append(_index(spec, new_rank, SelectionError))
-    _check_distinct(dims, new_rank, SelectionError)
-    return dims
+    if any(isinstance(spec, str) for spec in specs):
+        raise SelectionError("New dimensions cannot be specified by label")
+    return normalize_dims(specs, [""] * new_rank)
 
 
 def _new_in_range(spec: tuple[int | None, int | None, int]) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Self
 
 from blizzarr.indexing.form import Form
-from blizzarr.views.compose import compose
-from blizzarr.views.cutting import cut
+from blizzarr.views.compose import compose, cut
 from blizzarr.views.dim_expression import DimExpression, Subscript, apply_expression
 from blizzarr.views.domain import IndexDomain
 from blizzarr.views.movable import Movable, form_of

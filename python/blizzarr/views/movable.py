@@ -1,11 +1,11 @@
-"""The operations that domains and views share: translation, labels, transposition."""
+"""What domains and views share: translation, labels, transposition; and what domains and transforms are: their form."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import prod
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import Form
@@ -15,6 +15,8 @@ from blizzarr.views.dim_expression import Subscript, given_flags, given_labels
 from blizzarr.views.dim_selection import as_dim_specs
 from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, translate, transpose
 from blizzarr.views.values import index_vector
+
+V = TypeVar("V", bound="FormValue")
 
 
 def form_of(view: Movable) -> Form:
@@ -155,3 +157,53 @@ class Movable(ABC):
         """The object with its dimensions in reversed order."""
         form = self._form
         return self._with_form(permute(form, range(len(form.lower))[::-1]))
+
+
+class FormValue:
+    """The base of domains and transforms: immutable objects that consist of their form."""
+
+    __slots__ = ("_form",)
+
+    _form: Form
+
+    def _with_form(self, form: Form) -> Self:
+        return _made(type(self), form)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of the domain, as NumPy calls it."""
+        return len(self._form.lower)
+
+    @property
+    def implicit_lower_bounds(self) -> tuple[bool, ...]:
+        """For each dimension, True if its lower bound is implicit."""
+        return self._form.implicit_lower
+
+    @property
+    def implicit_upper_bounds(self) -> tuple[bool, ...]:
+        """For each dimension, True if its upper bound is implicit."""
+        return self._form.implicit_upper
+
+    def __eq__(self, other: object) -> bool:
+        return self._form == other._form if isinstance(other, type(self)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), tuple(self._form))
+
+
+def _made(kind: type[V], form: Form) -> V:
+    value = object.__new__(kind)
+    value._form = form
+    return value
+
+
+def _unpickled(kind: type[V], members: tuple[Any, ...]) -> V:
+    return _made(kind, Form(*members))

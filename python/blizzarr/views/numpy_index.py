@@ -14,7 +14,7 @@ from blizzarr.errors import SelectionError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import WHOLE, Arrays, dims_made, lay_out, sliced
 from blizzarr.views.dim_selection import DimSpec, normalize_dim, normalize_new_dims, normalize_range
-from blizzarr.views.numpy_terms import Mode, Terms, dims_taken, split_key
+from blizzarr.views.numpy_terms import Mode, Terms, dims_taken, parse_terms
 from blizzarr.views.values import MAX_RANK
 
 
@@ -24,7 +24,7 @@ def index_direct(form: Form, key: Any, mode: Mode) -> Form:
     >>> index_direct(Form.of_shape((5, 6)), (3, slice(2, 6, 2)), Mode.DEFAULT).maps
     (3, (0, 0, 2))
     """
-    terms, _, joint, in_place, taken, plain = split_key(key, mode)
+    _, terms, _, joint, in_place, taken, plain = parse_terms(key, mode)
     rank = len(form.lower)
     left = rank - taken
     if left < 0:

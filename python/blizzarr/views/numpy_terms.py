@@ -19,6 +19,7 @@ from blizzarr.errors import SelectionError
 from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
 from blizzarr.indexing.keys import index_or_array, true_indices
 from blizzarr.indexing.layout import Arrays
+from blizzarr.json_values import braces
 from blizzarr.views.values import index_vector
 
 
@@ -46,14 +47,14 @@ Term: TypeAlias = int | slice | EllipsisType | Arrays | None
 
 
 class Terms(NamedTuple):
-    """A key: its terms, the shape that its joint arrays have together (None without arrays), and where it goes."""
+    """A key: its terms, and what follows from them."""
 
     mode: Mode
-    usage: Usage
     terms: tuple[Term, ...]
     scalar: bool
     """One term for all selected dimensions."""
     joint_shape: tuple[int, ...] | None
+    """The shape that joint arrays have together; None without arrays."""
     in_place: bool
     """The dimensions of joint arrays stand where the first array stands, rather than first."""
     taken: int
@@ -85,13 +86,6 @@ def parse_terms(key: Any, mode: Mode, usage: Usage = Usage.DIRECT) -> Terms:
     Raise `SelectionError` for what is no index.
     Raise `TypeError` for slices with bounds that are no integers.
     """
-    return Terms(mode, usage, *split_key(key, mode, usage))
-
-
-def split_key(
-    key: Any, mode: Mode, usage: Usage = Usage.DIRECT
-) -> tuple[tuple[Term, ...], bool, tuple[int, ...] | None, bool, int, bool]:
-    """Return the members of `Terms` behind the first two, as a plain tuple: this runs for every key."""
     terms: list[Term] = []
     scalar = not isinstance(key, tuple)
     joint: tuple[int, ...] | None = None
@@ -149,7 +143,7 @@ def split_key(
             if mode is not Mode.OINDEX:
                 joint = term.shape if joint is None else _broadcast(term.shape, joint)
                 in_place = in_place and not interrupted
-    return tuple(terms), scalar, joint, in_place, taken, plain
+    return Terms(mode, tuple(terms), scalar, joint, in_place, taken, plain)
 
 
 def _with_step(item: slice) -> slice:
@@ -196,10 +190,6 @@ def _index_or_arrays(item: Any) -> int | Arrays:
     return Arrays((result if type(item) is list else np.array(result),), result.shape)
 
 
-def _in_braces(shape: tuple[int, ...]) -> str:
-    return f"{{{', '.join(map(str, shape))}}}"
-
-
 def _broadcast(shape: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...]:
     if shape == joint:
         return shape
@@ -208,5 +198,5 @@ def _broadcast(shape: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...
     except ValueError:
         raise SelectionError(
             "expected index arrays that broadcast together. Incompatible index array shapes: "
-            f"{_in_braces(shape)} vs {_in_braces(joint)}"
+            f"{braces(shape)} vs {braces(joint)}"
         ) from None

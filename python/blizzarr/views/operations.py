@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from blizzarr.errors import OutOfBoundsError, SelectionError, SpecError
+from blizzarr.errors import OutOfBoundsError, SelectionError
 from blizzarr.indexing.form import ArrayMap, Form, Map, fits_64_bits, without_arrays
 from blizzarr.indexing.interval import FINITE, INF, Interval, shift
 from blizzarr.indexing.layout import permute, through
+from blizzarr.json_values import braces
 from blizzarr.views.dim_selection import DimSpec, normalize_dims, normalize_range
 from blizzarr.views.values import check_unique
 
@@ -116,10 +117,7 @@ def add_labels(form: Form, dims: list[int], labels: Sequence[str]) -> Step:
     new = list(form.labels)
     for dim, label in zip(dims, labels, strict=True):
         new[dim] = label
-    try:
-        check_unique(new)
-    except SpecError as error:
-        raise SelectionError(str(error)) from None
+    check_unique(new, SelectionError)
     return form._replace(labels=tuple(new)), dims
 
 
@@ -130,14 +128,12 @@ def mark_implicit(form: Form, dims: list[int], lower: bool | None, upper: bool |
             continue
         if implicit:
             _check_not_indexing(form, dims)
-        flags = []
-        for wanted, own in ((lower, form.implicit_lower), (upper, form.implicit_upper)):
-            flags.append(
-                own
-                if wanted is not implicit
-                else tuple(implicit if dim in dims else old for dim, old in enumerate(own))
-            )
-        form = form._replace(implicit_lower=flags[0], implicit_upper=flags[1])
+        marked: dict[str, Any] = {
+            name: tuple(implicit if dim in dims else old for dim, old in enumerate(getattr(form, name)))
+            for name, wanted in (("implicit_lower", lower), ("implicit_upper", upper))
+            if wanted is implicit
+        }
+        form = form._replace(**marked)
         if not implicit and form.is_empty:
             form = without_arrays(form)
     return form, dims
@@ -192,8 +188,7 @@ def transpose(form: Form, specs: Sequence[DimSpec] | None) -> Form:
     dims = normalize_dims(specs, form.labels, SelectionError, distinct=False)
     if sorted(dims) != list(range(form.rank)):
         raise SelectionError(
-            f"Source dimension list {{{', '.join(map(str, dims))}}} is not a valid dimension permutation "
-            f"for rank {form.rank}"
+            f"Source dimension list {braces(dims)} is not a valid dimension permutation for rank {form.rank}"
         )
     return permute(form, dims)
 

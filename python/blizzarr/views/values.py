@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from blizzarr.errors import SpecError
+from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.indexing.interval import INT64_MAX, INT64_MIN
 from blizzarr.json_values import quote
 
@@ -60,10 +60,9 @@ def labels_of(values: Iterable[Any]) -> tuple[str, ...]:
     return result
 
 
-def check_unique(labels: Sequence[str], error: type[SpecError] = SpecError) -> None:
+def check_unique(labels: Sequence[str], error: type[BlizzarrError] = SpecError) -> None:
     """Raise unless each label stands once; empty ones are no labels."""
-    named = [label for label in labels if label]
-    if len(set(named)) != len(named):
-        named.sort()
-        twice = [label for label, before in zip(named[1:], named, strict=False) if label == before]
+    named = sorted(filter(None, labels))
+    twice = [label for label, before in zip(named[1:], named, strict=False) if label == before]
+    if twice:
         raise error(f"Dimension label(s) {', '.join(map(quote, twice))} not unique")

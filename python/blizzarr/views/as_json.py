@@ -1,4 +1,4 @@
-"""Domains and transforms from JSON; errors name the place in the document in TensorStore's words."""
+"""Domains and transforms from JSON, whose errors name the place in TensorStore's words, and to JSON."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.indexing.form import Form, IndexArray
+from blizzarr.indexing.form import ArrayMap, Form, IndexArray, Map, identity_maps
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, closed
 from blizzarr.json_members import Members, as_integer, as_list, as_text, nested, number_in
 from blizzarr.json_values import dump, plain, quote
 from blizzarr.number_text import integer_of_text
 from blizzarr.views.components import Upper, complete
-from blizzarr.views.raw_maps import RawMap, made_maps
+from blizzarr.views.output_map import RawMap, made_maps
 from blizzarr.views.values import MAX_RANK, check_unique
 
 T = TypeVar("T")
@@ -59,9 +59,7 @@ def _domain(members: Members, prefix: str) -> tuple[Any, ...]:
     given = [name for name in _UPPER if prefix + name in members.left]
     rank: int | None = members.take(names[0], as_integer(0, MAX_RANK), None)
 
-    def vector(
-        name: str, parse: Callable[[Any], T], check: Callable[[Any], None] | None = None
-    ) -> tuple[T, ...] | None:
+    def vector(name: str, parse: Callable[[Any], T]) -> tuple[T, ...] | None:
         def each(value: Any) -> tuple[T, ...]:
             nonlocal rank
             if isinstance(value, list):
@@ -69,8 +67,8 @@ def _domain(members: Members, prefix: str) -> tuple[Any, ...]:
                     raise SpecError(f"Array has length {len(value)} but should have length {rank}")
                 rank = len(value)
             parsed = as_list(parse, MAX_RANK)(value)
-            if check is not None:
-                check(parsed)
+            if name == "labels":
+                check_unique(parsed)  # type: ignore[arg-type]  # they are texts
             return parsed
 
         return members.take(prefix + name, each, None)
@@ -84,7 +82,7 @@ def _domain(members: Members, prefix: str) -> tuple[Any, ...]:
     if given:
         ends = vector(given[0], lambda value: _implicit(value, {"+inf": _UPPER[given[0]]})) or ()
         upper, implicit_upper = (given[0], tuple(end for end, _ in ends)), tuple(implicit for _, implicit in ends)
-    labels = vector("labels", as_text, check_unique)
+    labels = vector("labels", as_text)
     members.refuse()
     if rank is None:
         raise SpecError(f"expected {quote(names[0])}")
@@ -147,3 +145,56 @@ def _bounds(value: Any, meant: bool) -> Bounds:
 def _index_array(value: Any) -> IndexArray:
     shape, integers = nested(value, lambda element: _index(number_in(element, integer_of_text)))
     return np.array(integers, np.int64).reshape(shape)
+
+
+def domain_to_json(form: Form, prefix: str = "") -> dict[str, Any]:
+    """The domain; bounds that are infinite and implicit in all dimensions are left out.
+
+    >>> domain_to_json(Form((0,), (5,), (False,), (True,), ("x",)))
+    {'exclusive_max': [[5]], 'inclusive_min': [0], 'labels': ['x']}
+    """
+    result: dict[str, Any] = {}
+    for name, bounds, implicit, text, infinite in (
+        ("exclusive_max", form.upper, form.implicit_upper, "+inf", INF + 1),
+        ("inclusive_min", form.lower, form.implicit_lower, "-inf", -INF),
+    ):
+        pairs = list(zip(bounds, implicit, strict=True))
+        if any(pair != (infinite, True) for pair in pairs):
+            values = [(text if bound == infinite else bound, is_implicit) for bound, is_implicit in pairs]
+            result[f"{prefix}{name}"] = [[value] if is_implicit else value for value, is_implicit in values]
+    if any(form.labels):
+        result[f"{prefix}labels"] = list(form.labels)
+    if not result:
+        result[f"{prefix}rank"] = form.rank
+    return result
+
+
+def transform_to_json(form: Form) -> dict[str, Any]:
+    """Return the JSON of a transform, without output maps that map each position to itself."""
+    result = domain_to_json(form, "input_")
+    if form.maps != identity_maps(form.rank):
+        result["output"] = [_map_to_json(map_) for map_ in form.maps]
+    # In the order of their names.
+    return dict(sorted(result.items()))
+
+
+def _map_to_json(map_: Map) -> dict[str, Any]:
+    if isinstance(map_, int):
+        return {"offset": map_} if map_ else {}
+    result: dict[str, Any] = {}
+    if isinstance(map_, ArrayMap):
+        offset, stride = map_.offset, map_.stride
+        result["index_array"] = map_.array.tolist()
+        lower, upper = map_.bounds
+        if map_.bounds != UNBOUNDED and bool(((map_.array < lower) | (map_.array >= upper)).any()):
+            # Bounds that contain all indices are left out.
+            ends = "-inf" if lower == -INF else lower, "+inf" if upper == INF + 1 else upper - 1
+            result["index_array_bounds"] = list(ends)
+    else:
+        dim, offset, stride = map_
+        result["input_dimension"] = dim
+    if offset:
+        result["offset"] = offset
+    if stride != 1:
+        result["stride"] = stride
+    return result
