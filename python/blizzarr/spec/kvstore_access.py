@@ -28,7 +28,7 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.requests import publish
 from blizzarr.transactions import StagedStore, Transaction
-from blizzarr.transactions.naming import place_in
+from blizzarr.transactions.overlay import behind, place_in
 
 State: TypeAlias = Literal["unspecified", "missing", "value"]
 
@@ -314,8 +314,8 @@ class KvChanges:
         changes = self._changes
         with changes.lock:
             name = self._prefix + full
-            made, overlay = changes.made(name), changes.overlay
-            if made is None and name not in overlay.values and name not in overlay.errors and not overlay.hides(name):
+            made = changes.made(name)
+            if made is None and not changes.overlay.changes(name):
                 return None
             value = self._staged.get(full)
             return None if value is None else bytes(value), changes.stamp(name, made is not None)
@@ -344,5 +344,4 @@ class KvChanges:
     def delete_range(self, least: str, end: str) -> None:
         """Delete the keys of a range, including keys that others store before the commit."""
         path = self._access.path
-        after = path[:-1] + chr(ord(path[-1]) + 1) if path else ""
-        self._changes.delete_range(self._base, path + least, path + end if end else after)
+        self._changes.delete_range(self._base, path + least, path + end if end else behind(path))

@@ -26,8 +26,7 @@ from blizzarr.stores import MemoryStore, Store, StoreWrapper
 from blizzarr.tensorstore.picking import product_of
 from blizzarr.tensorstore.write_buffer import ChunkBuffer, WriteBuffer
 from blizzarr.transactions import Changes, Operation, Outcome, Transaction, changes_in, watched
-from blizzarr.transactions.naming import place_in
-from blizzarr.transactions.overlay import Overlay, View, in_range
+from blizzarr.transactions.overlay import Overlay, View, in_range, place_in
 from blizzarr.transfer import Binding, read, write, write_parts
 
 _TOGETHER = 16

@@ -28,14 +28,13 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.stores import Store
 from blizzarr.stores.requests import publish
-from blizzarr.transactions import StagedStore, Transaction, naming
-from blizzarr.transactions.naming import place_in
-from blizzarr.transactions.overlay import View
+from blizzarr.transactions import StagedStore, Transaction, overlay
+from blizzarr.transactions.overlay import View, place_in
 
 
 def shown(store: Store, key: str) -> str:
     """Format a key for an error message."""
-    return naming.shown(store.base if isinstance(store, StagedStore | View) else store, key)
+    return overlay.shown(store.base if isinstance(store, StagedStore | View) else store, key)
 
 
 class StoredPlace(NamedTuple):

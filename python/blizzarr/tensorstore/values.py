@@ -38,7 +38,7 @@ from blizzarr.tensorstore.driver import Driver, Elements, Shared
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.stored_place import shown
 from blizzarr.transactions import Operation, Transaction, changes_in, check_open
-from blizzarr.transactions.naming import place_in
+from blizzarr.transactions.overlay import place_in
 from blizzarr.views import IndexDomain, domain_of, transform_of
 from blizzarr.views.values import MAX_RANK
 

@@ -1,9 +1,10 @@
-"""The changes that a transaction has gathered for the values of one place."""
+"""The changes that a transaction has gathered for the values of one place, and stores that have them on top."""
 
 from __future__ import annotations
 
+import builtins
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
@@ -11,14 +12,14 @@ from typing import Any, Protocol
 
 from blizzarr.errors import BlizzarrError, ConflictError, GenerationMismatchError, TransactionError
 from blizzarr.stores import MemoryStore, Store, check_writable
+from blizzarr.stores.base import BaseStore
 from blizzarr.stores.generation import NO_VALUE, generation_of, set_value
+from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.transactions.guarded import GuardedStore
-from blizzarr.transactions.naming import place_in, shown
-from blizzarr.transactions.outcome import Outcome
-from blizzarr.transactions.overlay import Generations, Overlay, View, behind, in_range
-from blizzarr.transactions.transaction import Transaction, check_open, participant, refuse, require_one_step
+from blizzarr.transactions.overlay import Generations, Overlay, View, behind, in_range, place_in, shown
+from blizzarr.transactions.transaction import Outcome, Transaction, check_open, participant, refuse, require_one_step
 
 _ATTEMPTS = 100
 

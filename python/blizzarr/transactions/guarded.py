@@ -15,7 +15,7 @@ from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.generation import generation_of, replace_generation
 from blizzarr.stores.keys import check_prefix
 from blizzarr.stores.protocol import ByteRange, Replaced, Value
-from blizzarr.transactions.naming import place_in, shown
+from blizzarr.transactions.overlay import place_in, shown
 
 
 class GuardedStore(StoreWrapper):

@@ -70,6 +70,16 @@ class Overlay:
         """Return whether the stored value of this name is hidden."""
         return any(in_range(name, least, end) for least, end in self.ranges)
 
+    def changes(self, name: str) -> bool:
+        """Return whether a value differs from what is stored, or is unknown."""
+        return name in self.values or name in self.errors or self.hides(name)
+
+    def value(self, name: str) -> bytes | None:
+        """Return a value that differs from what is stored, or raise the error for which it is unknown."""
+        if name in self.errors:
+            raise self.errors[name]
+        return self.values.get(name)
+
     def delete_range(self, least: str, end: str) -> None:
         """Delete all names of a range."""
         for name in [name for name in self.values if in_range(name, least, end)]:
@@ -137,36 +147,24 @@ class View(BaseStore):
         return str(self.base)
 
     def get(self, key: str) -> Value | None:
+        made = self._made(key)
+        return self.base.get(key) if made is None else made[0]
+
+    def _made(self, key: str) -> tuple[bytes | None] | None:
+        """Return a value that differs from what is stored, in a tuple; of others, the generation is recorded."""
         name = self.prefix + check_key(key)
         made = None if self.above is None else self.above.made(name)
-        if made is not None:
-            return made[0]
-        return self._get(name, key)
-
-    def _get(self, name: str, key: str) -> Value | None:
-        overlay = self.overlay
-        if name in overlay.errors:
-            raise overlay.errors[name]
-        if name in overlay.values:
-            return overlay.values[name]
-        if overlay.hides(name):
-            return None
-        self._note(name, key)
-        return self.base.get(key)
-
-    def _note(self, name: str, key: str) -> None:
-        if self.generations is not None and name not in self.generations:
+        if made is None and self.overlay.changes(name):
+            made = (self.overlay.value(name),)
+        elif made is None and self.generations is not None and name not in self.generations:
             self.generations[name] = self.base, key, generation_of(self.base, key)
+        return made
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
-        name = self.prefix + check_key(key)
-        overlay = self.overlay
-        made = None if self.above is None else self.above.made(name)
-        if made is None and name not in overlay.values and name not in overlay.errors and not overlay.hides(name):
-            self._note(name, key)
+        made = self._made(key)
+        if made is None:
             return self.base.get_ranges(key, ranges)
-        value = made[0] if made is not None else self._get(name, key)
-        return None if value is None else slice_ranges(value, ranges)
+        return None if made[0] is None else slice_ranges(made[0], ranges)
 
     def set(self, key: str, value: Value) -> None:
         self.overlay.values[self.prefix + check_key(key)] = bytes(value)

@@ -77,10 +77,21 @@ class _Guard:
         self._transaction: Transaction | None = transaction
 
     def release(self) -> None:
-        """Let the transaction end: the work is done, or will not be."""
+        """End the work; the last guard lets a commit or abort that was asked for proceed."""
         transaction, self._transaction = self._transaction, None
-        if transaction is not None:
-            _release(transaction)
+        if transaction is None:
+            return
+        with transaction._lock:
+            transaction._guards -= 1
+            if transaction._guards or transaction._started:
+                return
+            if transaction.aborted:
+                transaction._abort()
+                return
+            if not transaction._requested:
+                return
+            parts = transaction._start()
+        submit(lambda: transaction._commit(parts))
 
     __del__ = release
 
@@ -371,21 +382,6 @@ def refuse(transaction: Transaction, error: TransactionError) -> None:
     raise error
 
 
-def _release(transaction: Transaction) -> None:
-    """Release one guard; the last one lets a commit or abort that was asked for proceed."""
-    with transaction._lock:
-        transaction._guards -= 1
-        if transaction._guards or transaction._started:
-            return
-        if transaction.aborted:
-            transaction._abort()
-            return
-        if not transaction._requested:
-            return
-        parts = transaction._start()
-    submit(lambda: transaction._commit(parts))
-
-
 class CommitFuture(Future[None]):
     """The end of a transaction, which this future keeps alive, and commits when somebody waits.
 
@@ -404,15 +400,22 @@ class CommitFuture(Future[None]):
     @classmethod
     def about(cls, ended: Future[None], commit: Callable[[], object]) -> Future[None]:
         """Return a new future: cancelling it does not affect the other futures of the transaction."""
-        future = pending(lambda: _committed(ended, commit), cls)
+
+        def committed() -> None:
+            commit()
+            ended.result()
+
+        future = pending(committed, cls)
         future._commit, future._ended = commit, ended  # type: ignore[attr-defined]
         # Weakly, as the future has the transaction.
         ref = weakref.ref(future)
 
         def tell(ended: Future[None]) -> None:
-            result = ref()
-            if result is not None:
-                _pass_on(ended, result)
+            result, error = ref(), ended.exception()
+            if result is not None and error is None:
+                finish(result, None)
+            elif result is not None and error is not None:
+                fail(result, error)
 
         ended.add_done_callback(tell)
         return future
@@ -428,16 +431,3 @@ class CommitFuture(Future[None]):
             # Whoever waits for a callback need not hold the future.
             self._ended.add_done_callback(lambda _, kept=self: None)  # type: ignore[misc]
         super().add_done_callback(callback)
-
-
-def _committed(ended: Future[None], commit: Callable[[], object]) -> None:
-    commit()
-    ended.result()
-
-
-def _pass_on(done: Future[None], other: Future[None]) -> None:
-    error = done.exception()
-    if error is None:
-        finish(other, None)
-    else:
-        fail(other, error)

@@ -18,7 +18,7 @@ from blizzarr.stores import LocalStore, MappingStore
 from blizzarr.stores.generation import NO_VALUE, generation_of
 from blizzarr.transactions.changes import Changes
 from blizzarr.transactions.guarded import GuardedStore
-from blizzarr.transactions.outcome import Outcome
+from blizzarr.transactions.transaction import Outcome
 from tensorstore_face import ours, same, theirs
 
 THREADS, STEPS = 4, 12
