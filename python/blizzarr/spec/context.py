@@ -20,13 +20,7 @@ from blizzarr.json_members import as_object
 from blizzarr.json_values import MISSING, dump, plain, quote
 from blizzarr.keywords import name_keywords, unknown_keywords
 from blizzarr.spec.pretty import Pretty
-from blizzarr.spec.resources import (
-    DEFAULT_RESOURCES,
-    DEFAULT_SPECS,
-    ResourceSpec,
-    kind_of,
-    resource_spec,
-)
+from blizzarr.spec.resources import DEFAULT_RESOURCES, DEFAULT_SPECS, ResourceSpec, kind_of, resource_spec
 
 if TYPE_CHECKING:
     from blizzarr.spec.spec_node import Node

@@ -107,87 +107,21 @@ json = _DTYPES["json"]
 DownsampleMethod: _TypeAlias = _Literal["stride", "mean", "min", "max", "median", "mode"]
 """How downsampling makes one element from a block."""
 
-__all__ = [
-    "Batch",
-    "ChunkLayout",
-    "CodecSpec",
-    "Context",
-    "DTypeLike",
-    "Dim",
-    "DimExpression",
-    "DimSelection",
-    "DimSelectionLike",
-    "DownsampleMethod",
-    "Future",
-    "FutureLike",
-    "IndexDomain",
-    "IndexTransform",
-    "Indexable",
-    "KvStore",
-    "NumpyIndexTerm",
-    "NumpyIndexingSpec",
-    "OpenMode",
-    "OutputIndexMap",
-    "OutputIndexMaps",
-    "OutputIndexMethod",
-    "Promise",
-    "RecheckCacheOption",
-    "Schema",
-    "Spec",
-    "TensorStore",
-    "Transaction",
-    "Unit",
-    "VirtualChunkedReadParameters",
-    "VirtualChunkedWriteParameters",
-    "WriteFutures",
-    "array",
-    "bfloat16",
-    "bool",
-    "byte",
-    "cast",
-    "char",
-    "complex64",
-    "complex128",
-    "concat",
-    "d",
-    "downsample",
-    "dtype",
-    "experimental_collect_matching_metrics",
-    "experimental_collect_prometheus_format_metrics",
-    "experimental_push_metrics_to_prometheus",
-    "experimental_update_verbose_logging",
-    "float4_e2m1fn",
-    "float8_e3m4",
-    "float8_e4m3b11fnuz",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-    "float16",
-    "float32",
-    "float64",
-    "inf",
-    "int2",
-    "int4",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "json",
-    "newaxis",
-    "open",
-    "overlay",
-    "parse_tensorstore_flags",
-    "stack",
-    "string",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "ustring",
-    "virtual_chunked",
-]
+__all__ = ["Batch", "Future", "FutureLike", "Promise", "Transaction", "WriteFutures"]
+__all__ += ["CodecSpec", "Context", "KvStore", "OpenMode", "RecheckCacheOption", "Spec"]
+__all__ += ["ChunkLayout", "DTypeLike", "Schema", "Unit", "dtype"]
+__all__ += ["Dim", "DimExpression", "DimSelection", "DimSelectionLike", "IndexDomain", "IndexTransform", "Indexable"]
+__all__ += ["NumpyIndexTerm", "NumpyIndexingSpec", "d", "inf", "newaxis"]
+__all__ += ["OutputIndexMap", "OutputIndexMaps", "OutputIndexMethod"]
+__all__ += ["DownsampleMethod", "TensorStore", "array", "cast", "concat", "downsample", "open", "overlay", "stack"]
+__all__ += ["VirtualChunkedReadParameters", "VirtualChunkedWriteParameters", "virtual_chunked"]
+__all__ += ["experimental_collect_matching_metrics", "experimental_collect_prometheus_format_metrics"]
+__all__ += ["experimental_push_metrics_to_prometheus", "experimental_update_verbose_logging", "parse_tensorstore_flags"]
+__all__ += ["bool", "byte", "char", "json", "string", "ustring"]
+__all__ += ["int2", "int4", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+__all__ += ["float4_e2m1fn", "float8_e3m4", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"]
+__all__ += ["float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+__all__ += ["bfloat16", "complex64", "complex128", "float16", "float32", "float64"]
 
 
 def __dir__() -> list[str]:

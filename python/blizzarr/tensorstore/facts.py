@@ -22,7 +22,7 @@ from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain, domain_of
-from blizzarr.views.indexing import Indexed
+from blizzarr.views.transform import Indexed
 
 
 class StoreFacts(Indexed):

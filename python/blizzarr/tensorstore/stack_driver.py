@@ -34,9 +34,8 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
+from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, kept_chunks, with_transaction
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.in_flight import kept_chunks
 from blizzarr.tensorstore.opening import open_node
 from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
 from blizzarr.tensorstore.store import TensorStore, store_of

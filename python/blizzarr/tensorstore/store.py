@@ -26,16 +26,14 @@ from blizzarr.indexing.form import Form
 from blizzarr.spec.dtype import DTypeLike, as_dtype, element_dtype
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec import Spec
-from blizzarr.tensorstore.casting import cast_driver
-from blizzarr.tensorstore.conversion import as_source, copy_view, fitted
-from blizzarr.tensorstore.driver import Driver, Shared, resolved_view, with_bounds_of, with_transaction
+from blizzarr.tensorstore.conversion import as_source, cast_driver, copy_view, fitted
+from blizzarr.tensorstore.driver import Driver, Shared, in_flight, resolved_view, with_bounds_of, with_transaction
 from blizzarr.tensorstore.facts import StorageStatistics as Statistics
 from blizzarr.tensorstore.facts import StoreFacts, driver_of
-from blizzarr.tensorstore.in_flight import in_flight
 from blizzarr.transactions import Transaction, delaying
 from blizzarr.views import IndexTransform, form_of
 from blizzarr.views.dim_expression import Subscript
-from blizzarr.views.indexing import index
+from blizzarr.views.transform import index
 
 T = TypeVar("T")
 
@@ -93,7 +91,7 @@ class TensorStore(Pretty, StoreFacts):
         return None if base is None else store_of(*base)
 
     def __getitem__(self, key: Any) -> TensorStore:
-        """Return a view; see `blizzarr.views.indexing.Indexed`."""
+        """Return a view; see `blizzarr.views.transform.Indexed`."""
         view = object.__new__(TensorStore)
         view._driver, view._form = self._driver, index(self._form, key)
         return view

@@ -41,13 +41,7 @@ class GuardedStore(StoreWrapper):
     blizzarr.errors.GenerationMismatchError: ABORTED: Error writing "b": Generation mismatch
     """
 
-    def __init__(
-        self,
-        store: Store,
-        relied: Sequence[dict[str, Any]],
-        *,
-        holds_locks: bool = False,
-    ) -> None:
+    def __init__(self, store: Store, relied: Sequence[dict[str, Any]], *, holds_locks: bool = False) -> None:
         super().__init__(store)
         self._relied = relied
         self._holds_locks = holds_locks

@@ -11,10 +11,9 @@ from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INT64_MAX
 from blizzarr.indexing.layout import permute
-from blizzarr.views.dim_expression import Subscript, given_flags, given_labels
+from blizzarr.views.dim_expression import Subscript, apply_expression, d
 from blizzarr.views.dim_selection import as_dim_specs
-from blizzarr.views.operations import Step, Translation, add_labels, mark_implicit, translate, transpose
-from blizzarr.views.values import index_vector
+from blizzarr.views.operations import transpose
 
 V = TypeVar("V", bound="FormValue")
 
@@ -73,12 +72,12 @@ class Movable(ABC):
             # Not an index is wrong, but a value that was given.
             raise SpecError(str(error)) from None
 
-    def _subscript(
-        self, name: str, given: Callable[[Any], Any], operation: Callable[[Form, list[int], Any], Step]
-    ) -> Subscript[Self]:
+    def _on_all(self, name: str) -> Subscript[Self]:
+        """Return an operation of dimension expressions, on all dimensions."""
+
         def call(key: Any) -> Any:
-            value = given(key)
-            return self._changed(lambda form: operation(form, list(range(form.rank)), value)[0])
+            expression = getattr(d[:], name)[key]
+            return self._changed(lambda form: apply_expression(expression, form))
 
         return Subscript(self, name, call)
 
@@ -92,25 +91,17 @@ class Movable(ABC):
         >>> IndexDomain(shape=[2, 3]).translate_to[5, None]
         { [5, 7), [0, 3) }
         """
-        return self._subscript(
-            "translate_to", index_vector, lambda form, dims, by: translate(form, dims, by, Translation.TO)
-        )
+        return self._on_all("translate_to")
 
     @property
     def translate_by(self) -> Subscript[Self]:
         """The object translated by the offsets in brackets."""
-        return self._subscript(
-            "translate_by", index_vector, lambda form, dims, by: translate(form, dims, by, Translation.BY)
-        )
+        return self._on_all("translate_by")
 
     @property
     def translate_backward_by(self) -> Subscript[Self]:
         """The object translated back by the offsets in brackets."""
-        return self._subscript(
-            "translate_backward_by",
-            index_vector,
-            lambda form, dims, by: translate(form, dims, by, Translation.BACKWARD_BY),
-        )
+        return self._on_all("translate_backward_by")
 
     @property
     def label(self) -> Subscript[Self]:
@@ -122,7 +113,7 @@ class Movable(ABC):
         >>> IndexDomain(shape=[2, 3]).label["x", "y"]
         { "x": [0, 2), "y": [0, 3) }
         """
-        return self._subscript("label", given_labels, add_labels)
+        return self._on_all("label")
 
     @property
     def mark_bounds_implicit(self) -> Subscript[Self]:
@@ -134,9 +125,7 @@ class Movable(ABC):
         >>> IndexDomain(shape=[2, 3]).mark_bounds_implicit[:True]
         { [0, 2*), [0, 3*) }
         """
-        return self._subscript(
-            "mark_bounds_implicit", given_flags, lambda form, dims, given: mark_implicit(form, dims, *given)
-        )
+        return self._on_all("mark_bounds_implicit")
 
     def transpose(self, axes: Any = None) -> Self:
         """Return the object with its dimensions in the order of `axes`, by default reversed.

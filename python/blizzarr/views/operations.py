@@ -155,10 +155,7 @@ def take_diagonal(form: Form, dims: list[int]) -> Step:
     lower = max([form.lower[dim] for dim in dims], default=-INF)
     upper = max([lower, min([form.upper[dim] for dim in dims], default=INF + 1)])
     diagonal = Interval(
-        lower,
-        upper,
-        all(form.implicit_lower[dim] for dim in dims),
-        all(form.implicit_upper[dim] for dim in dims),
+        lower, upper, all(form.implicit_lower[dim] for dim in dims), all(form.implicit_upper[dim] for dim in dims)
     )
     rest = [(form.interval(dim), form.labels[dim]) for dim in others]
     new = Form.of_dims([(diagonal, ""), *rest])

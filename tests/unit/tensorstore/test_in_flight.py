@@ -20,7 +20,7 @@ import pytest
 from tests.tensorstore_face import ours, same
 
 from blizzarr.caching import CacheInfo, CachePool
-from blizzarr.tensorstore import in_flight, stored_array_driver
+from blizzarr.tensorstore import driver, stored_array_driver
 
 _GZIP, _PLAIN = ["bytes", "gzip"], ["bytes"]
 _SHARDS = [{"name": "sharding_indexed", "configuration": {"chunk_shape": [8, 8], "codecs": _GZIP}}]
@@ -82,8 +82,8 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> _Pools:
             super().__init__(limit)
             noted.made.append((weakref.ref(self), self.native))
 
-    monkeypatch.setattr(in_flight, "CachePool", Noted)
-    monkeypatch.setattr(in_flight, "_last", None)
+    monkeypatch.setattr(driver, "CachePool", Noted)
+    monkeypatch.setattr(driver, "_last", None)
     return noted
 
 
@@ -165,7 +165,7 @@ def test_nothing_is_kept_where_nothing_is_shared(place: str, pools: _Pools) -> N
 
 def test_what_is_too_large_is_read_by_itself(pools: _Pools, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reads of more than is kept go around the pool, and all that is kept stays within its limit."""
-    monkeypatch.setattr(in_flight, "KEPT_BYTES", 1800)
+    monkeypatch.setattr(driver, "KEPT_BYTES", 1800)
     store = _stored(ours, f"memory://large{next(_numbers)}/")
     whole = [store.read() for _ in range(3)] + [store[:, 1].read(), store[:, 2].read()]
     assert [int(future.result().sum()) for future in whole[:3]] == [130816] * 3
@@ -285,7 +285,7 @@ def test_threads_begin_to_share_at_once(monkeypatch: pytest.MonkeyPatch) -> None
                 thread.start()
                 thread.join()
 
-    monkeypatch.setattr(in_flight, "CachePool", Interrupted)
+    monkeypatch.setattr(driver, "CachePool", Interrupted)
     futures = [store[row, 3].read() for row in range(3)]
     assert ([int(future.result()) for future in futures], found) == ([3, 35, 67], [None, 67])
 

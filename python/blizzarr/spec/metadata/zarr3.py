@@ -163,10 +163,7 @@ class Zarr3Constraints(Constraints):
     codec_class = Zarr3Codec
     dtype_member = "data_type"
     invalid = frozenset({"codec of another driver"})
-    options: ClassVar[Mapping[str, Option]] = {
-        "field": Option(as_text, ""),
-        "open_as_void": Option(as_bool, False),
-    }
+    options: ClassVar[Mapping[str, Option]] = {"field": Option(as_text, ""), "open_as_void": Option(as_bool, False)}
     table: ClassVar[Mapping[str, Member]] = {
         "zarr_format": Member(alone(as_integer(3, 3))),
         "node_type": Member(alone(one_of("array"))),
