@@ -30,7 +30,7 @@ from blizzarr.spec.through_view import layout_of_view
 from blizzarr.stores import Store
 from blizzarr.tensorstore.driver import Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.open_stored import open_stored
+from blizzarr.tensorstore.opening import open_stored
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
 from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 from blizzarr.errors import GenerationMismatchError, PathError, SpecError
 from blizzarr.json_values import quote
-from blizzarr.spec.kvstore_spec import text_of
 from blizzarr.stores.generation import (
     NO_VALUE,
     UNKNOWN,
@@ -31,6 +30,15 @@ from blizzarr.transactions import StagedStore, Transaction
 from blizzarr.transactions.overlay import behind, place_in
 
 State: TypeAlias = Literal["unspecified", "missing", "value"]
+
+
+def text_of(value: Any) -> str:
+    """Convert a key or path to a text; it may be bytes."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if not isinstance(value, str):
+        raise TypeError(f"expected str or bytes, found {type(value).__name__}")
+    return value
 
 
 def bytes_of(value: Any) -> bytes:

@@ -31,7 +31,7 @@ from blizzarr.spec.through_view import (
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, merge_units
 from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, form_of
-from blizzarr.views.as_json import parse_domain
+from blizzarr.views.descriptions import parse_domain
 from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
 

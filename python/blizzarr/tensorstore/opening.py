@@ -1,39 +1,60 @@
-"""Opening a store from a spec."""
+"""Opening a store from a spec; stored arrays are found and checked, created, replaced, or assumed."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol, runtime_checkable
 
+from blizzarr import _native
+from blizzarr.caching import CachedStore, CachePool, Since
 from blizzarr.errors import (
+    ArrayExistsError,
+    ArrayNotFoundError,
     BlizzarrError,
+    ConstraintError,
+    GenerationMismatchError,
     MetadataError,
     NotReadableError,
     NotWritableError,
+    PlaceError,
     SelectionError,
     SpecError,
+    StoreError,
     TransactionError,
 )
+from blizzarr.formats import find_many, get_many
 from blizzarr.futures import Batch, Future, add_work, at_once, failed, submit
 from blizzarr.indexing.form import Form
+from blizzarr.json_members import Members
+from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords
-from blizzarr.spec.arguments import raise_opening
+from blizzarr.model import ArrayMeta
+from blizzarr.spec.arguments import prefixed, raise_no_directory, raise_opening
 from blizzarr.spec.context import Context, bind
-from blizzarr.spec.drivers import DRIVERS, Change
+from blizzarr.spec.drivers import DRIVERS, Change, StoredDriver
 from blizzarr.spec.drivers.stored import SOUGHT
 from blizzarr.spec.kvstore import KvStore
-from blizzarr.spec.spec import CHANGES, change_of, changed, node_of
-from blizzarr.spec.spec_json import spec_from_json
-from blizzarr.spec.spec_node import SpecNode
+from blizzarr.spec.kvstore_json import KV_DRIVERS
+from blizzarr.spec.metadata import MetadataConstraints
+from blizzarr.spec.metadata.interface import one_chunk_shape
+from blizzarr.spec.open_mode import OpenMode, Recheck, bound_at_open, check_mode
+from blizzarr.spec.spec import CHANGES, change_of, changed, node_of, spec_from_json
+from blizzarr.spec.spec_node import KvNode, SpecNode
+from blizzarr.stores import Store
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver
 from blizzarr.tensorstore.driver import Driver, Request
 from blizzarr.tensorstore.facts import driver_of
-from blizzarr.tensorstore.open_stored import find_stored, open_stored
+from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.store import TensorStore, store_of
+from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray
+from blizzarr.tensorstore.stored_array_driver import PartDriver, StoredArrayDriver
+from blizzarr.tensorstore.stored_place import KnownMetadata, StoredPlace, known_metadata, locate
 from blizzarr.tensorstore.values import JsonDriver, MemoryArray
-from blizzarr.transactions import Transaction, delaying
+from blizzarr.transactions import StagedStore, Transaction, delaying
 from blizzarr.views import domain_of, form_of
 from blizzarr.views.compose import compose
 
@@ -167,6 +188,193 @@ def limited(driver: Driver, request: Request) -> Driver:
     if write and not driver.writable:
         raise NotWritableError("TensorStore does not support writing.")
     return driver.allowed(bool(read), bool(write))
+
+
+def open_stored(node: SpecNode, request: Request, kind: type[StoredArrayDriver] = StoredArrayDriver) -> TensorStore:
+    """Return the array that a bound spec describes; `kind` is the class of its driver."""
+    mode: OpenMode = node.options["mode"]
+    if request.read and not request.write and mode.create:
+        raise SpecError("Cannot specify an open mode of `create` without `write`")
+    assumed = mode.assume_metadata or mode.assume_cached_metadata
+    if mode.delete_existing or assumed:
+        check_mode(mode)
+    since = bound_at_open(node.options["recheck_cached_metadata"], moment := time.time())
+    try:
+        place = locate(node, request.transaction, kind.place)
+        meta, missing, is_there = None, None, False
+        known = KnownMetadata() if assumed else known_metadata(place)
+        if assumed:
+            meta, _ = place.described()
+        elif mode.open:
+            try:
+                meta = known.recent(since)
+                if meta is None and (meta := place.found()) is not None:
+                    known.keep(meta, moment)
+            except ArrayNotFoundError as error:
+                # A document may have other arrays than the one that is wanted.
+                if not mode.create:
+                    raise
+                missing = error
+            is_there = meta is not None
+            if not is_there and not mode.create:
+                raise ArrayNotFoundError(f"Metadata at {place.key} does not exist")
+        if meta is None and place.shares_document:
+            try:
+                meta = place.add(mode)
+            except ArrayExistsError:
+                # The document has a similar array, which does not quite match.
+                if missing is None:
+                    raise
+                raise missing from None
+            known.keep(meta, moment)
+        elif meta is None:
+            meta, known, is_there = _created(place, mode, known)
+        store = _opened(place, kind, request.transaction, meta, known, since, is_there)
+        if is_there and type(place.store) is StagedStore:
+            _expect(place, place.store, meta)
+        return store
+    except StoreError as error:
+        makes = mode.create or assumed
+        raise_no_directory(error, None if makes or node.kvstore is None else node.kvstore.path)
+        raise
+
+
+def _created(place: StoredPlace, mode: OpenMode, known: KnownMetadata) -> tuple[ArrayMeta, KnownMetadata, bool]:
+    """Create an array; return its metadata, where they are kept, and whether somebody else was faster."""
+    try:
+        with prefixed(lambda: f"Error writing {place.key}"):
+            meta, documents = place.described()
+    except SpecError:
+        # That there is one already comes first.
+        if mode.delete_existing or place.found() is None:
+            raise
+        raise ArrayExistsError(f"Error writing {place.key}") from None
+    store = place.store
+    if isinstance(store, StagedStore):
+
+        def apply(target: Store) -> None:
+            there = place._replace(store=target)
+            if mode.delete_existing:
+                there.remove(meta)
+            if not there.create(meta, documents):
+                raise ArrayExistsError(f"Error writing {there.key}")
+
+        do_later(store.transaction, store.base, place.path, meta, apply, anew=True)
+        stored = known_metadata(place._replace(store=store.base))
+        store.transaction.future.add_done_callback(lambda _: stored.forget())
+        return meta, known, False
+    if mode.delete_existing:
+        place.remove(meta)
+    there = None
+    if not place.create(meta, documents):
+        # Somebody was faster.
+        there = place.found() if mode.open else None
+        if there is None:
+            raise ArrayExistsError(f"Error writing {place.key}")
+    meta = there or meta
+    known.keep(meta, time.time())
+    return meta, known, there is not None
+
+
+def _expect(place: StoredPlace, store: StagedStore, meta: ArrayMeta) -> None:
+    """Let the commit of a transaction fail if the metadata have changed by then."""
+
+    def apply(target: Store) -> None:
+        if place._replace(store=target).found() != meta:
+            raise GenerationMismatchError(f"Error writing {place.key}: Metadata is inconsistent")
+
+    do_later(store.transaction, store.base, place.path, meta, apply, checks=True)
+
+
+def _opened(
+    place: StoredPlace,
+    kind: type[StoredArrayDriver],
+    transaction: Transaction | None,
+    meta: ArrayMeta,
+    known: KnownMetadata,
+    since: float,
+    is_there: bool,
+) -> TensorStore:
+    """Return the store of an array; one that was there must meet the constraints."""
+    node = place.node
+    constraints: MetadataConstraints = node.options["metadata"]
+    try:
+        if is_there:
+            constraints.check(meta, node.schema, node.options)
+        if not meta.chunk_grid.is_even:
+            one_chunk_shape(meta)
+        field = constraints.field_of(meta, node.options)
+    except SpecError as error:
+        if type(error) is not SpecError:
+            raise
+        raise ConstraintError(error.reason) from error
+    store = place.store.base if type(place.store) is StagedStore else place.store
+    mode: OpenMode = node.options["mode"]
+    pool: CachePool = node.resources["cache_pool"].value
+    if pool.native is not None:
+        recheck: Recheck = node.options["recheck_cached_data"]
+        # A number would be an age for the cache, not a moment.
+        store = CachedStore(store, pool, recheck if isinstance(recheck, bool | str) else Since(recheck))
+    copying = node.resources["data_copy_concurrency"].value["limit"]
+    reading = place.kvstore.resources.get("file_io_concurrency", node.resources["data_copy_concurrency"]).value["limit"]
+    threads = None
+    if not copying == reading == "shared":
+        # The same threads copy and read.
+        most = _native.threads() if copying == "shared" else copying
+        threads = most if reading == "shared" else min(most, reading)
+    array = OpenedArray(store, place.path, meta)
+    array.threads, array.watched = threads, not (mode.assume_metadata or mode.assume_cached_metadata)
+    stored = StoredArray(node, array, since, known, type(constraints), field)
+    # A field without name and shape is the whole element, which is a single value.
+    driver = (PartDriver if field.name or field.shape else kind)(stored, transaction)
+    return store_of(driver, constraints.form_of(meta, field))
+
+
+def find_stored(node: SpecNode, transaction: Transaction | None = None) -> SpecNode:
+    """Return the bound spec of the array at a bound ``auto`` spec: its driver, and its place within files."""
+    kvstore = node.kvstore
+    if kvstore is None:
+        raise SpecError('"kvstore" must be specified')
+    if kvstore.driver == "file" and os.path.isfile(kvstore.path):
+        from zipfile import is_zipfile
+
+        if is_zipfile(kvstore.path):
+            zip_ = KV_DRIVERS["zip"]
+            options = {name: option.default for name, option in zip_.options.items()}
+            kvstore = KvNode("zip", "", options, {name: node.resources[name] for name in zip_.resources}, kvstore)
+    there = replace(node, kvstore=kvstore)
+    matches = [driver for driver in SOUGHT if _is_there(there, driver.name, transaction)]
+    if not matches:
+        # Drivers of other packages are imported for arrays of none of the usual formats only.
+        others = {driver.name: driver for driver in DRIVERS.values() if isinstance(driver, StoredDriver)}
+        others = {name: driver for name, driver in others.items() if driver not in SOUGHT}
+        matches = [driver for name, driver in others.items() if _is_there(there, name, transaction)]
+    if len(matches) != 1:
+        shown = quote(kvstore.path)
+        if kvstore.driver == "file":
+            shown = f"local file {shown}"
+        if not matches:
+            raise ConstraintError(f"Failed to detect format for {shown}")
+        schemes = sorted(driver.scheme for driver in matches)
+        raise ConstraintError(f"Multiple possible formats detected for {shown}: {{{', '.join(schemes)}}}")
+    (driver,) = matches
+    usual = driver.take(Members({}), SpecNode(driver.name))
+    resources = {name: held for name, held in node.resources.items() if name in driver.resources}
+    return replace(
+        usual, schema=node.schema, transform=node.transform, kvstore=kvstore.directory(), resources=resources
+    )
+
+
+def _is_there(node: SpecNode, driver: str, transaction: Transaction | None) -> bool:
+    try:
+        place = locate(replace(node, driver=driver), transaction)
+    except PlaceError:
+        return False
+    keys = [form.node_keys(place.path)[0] for form in place.forms]
+    if all(value is None for value in get_many(place.store, keys)):
+        return False
+    # One format may have the name of a document from another.
+    return find_many(place.store, [place.path], place.forms) != [None]
 
 
 def _open_array(node: SpecNode, request: Request) -> TensorStore:

@@ -13,8 +13,7 @@ from blizzarr.spec.context import Context, resource_of
 from blizzarr.spec.drivers.adapters import common_domain
 from blizzarr.spec.dtype import DType, DTypeLike, as_dtype
 from blizzarr.spec.schema import SCHEMA_ARGUMENTS, Schema, is_unconstrained, merge_schema
-from blizzarr.spec.spec import Spec, node_of, spec_of
-from blizzarr.spec.spec_json import derived
+from blizzarr.spec.spec import Spec, derived, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import common_units
 from blizzarr.tensorstore.downsample_driver import DownsampleDriver

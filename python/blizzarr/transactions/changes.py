@@ -17,8 +17,7 @@ from blizzarr.stores.generation import NO_VALUE, generation_of, set_value
 from blizzarr.stores.protocol import ByteRange, Value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.transactions.guarded import GuardedStore
-from blizzarr.transactions.overlay import Generations, Overlay, View, behind, in_range, place_in, shown
+from blizzarr.transactions.overlay import Generations, GuardedStore, Overlay, View, behind, in_range, place_in, shown
 from blizzarr.transactions.transaction import Outcome, Transaction, check_open, participant, refuse, require_one_step
 
 _ATTEMPTS = 100

@@ -9,9 +9,8 @@ from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INF
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.views.as_json import domain_to_json, parse_domain
-from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose, cut
+from blizzarr.views.descriptions import domain_of_vectors, domain_to_json, form_of_dims, parse_domain
 from blizzarr.views.dim import Dim, dim_of, merged_dims
 from blizzarr.views.dim_expression import DimExpression, DimSelection, apply_expression
 from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_dims

@@ -17,9 +17,8 @@ from blizzarr.indexing.form import ArrayMap, Form, Map
 from blizzarr.indexing.interval import check_contains
 from blizzarr.json_values import quote
 from blizzarr.keywords import name_keywords, unknown_keywords
-from blizzarr.views.as_json import parse_transform, transform_to_json
-from blizzarr.views.components import domain_of_vectors, form_of_dims
 from blizzarr.views.compose import compose, cut
+from blizzarr.views.descriptions import domain_of_vectors, form_of_dims, parse_transform, transform_to_json
 from blizzarr.views.dim import Dim
 from blizzarr.views.dim_expression import DimExpression, Subscript, apply_expression
 from blizzarr.views.domain import IndexDomain, domain_of

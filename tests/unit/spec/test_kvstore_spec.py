@@ -12,7 +12,7 @@ import tensorstore as ts
 
 from blizzarr.errors import SpecError, UnsupportedOperationError
 from blizzarr.spec.context import Context
-from blizzarr.spec.kvstore_spec import KvStoreSpec
+from blizzarr.spec.kvstore import KvStoreSpec
 from unit.spec.oracle import refusal_of
 
 URLS = [

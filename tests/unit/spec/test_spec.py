@@ -16,7 +16,7 @@ from blizzarr.errors import SpecError
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.codec_spec import CodecSpec
 from blizzarr.spec.context import Context
-from blizzarr.spec.kvstore_spec import KvStoreSpec
+from blizzarr.spec.kvstore import KvStoreSpec
 from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec import Spec

@@ -17,7 +17,7 @@ from blizzarr.errors import GenerationMismatchError
 from blizzarr.stores import LocalStore, MappingStore
 from blizzarr.stores.generation import NO_VALUE, generation_of
 from blizzarr.transactions.changes import Changes
-from blizzarr.transactions.guarded import GuardedStore
+from blizzarr.transactions.overlay import GuardedStore
 from blizzarr.transactions.transaction import Outcome
 from tensorstore_face import ours, same, theirs
 

@@ -15,8 +15,7 @@ from blizzarr.spec.driver_table import DRIVERS
 from blizzarr.spec.drivers.driver import Change, Driver, with_schema
 from blizzarr.spec.open_mode import OpenMode, modes_on
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.spec import spec_of
-from blizzarr.spec.spec_json import spec_from_json, spec_json
+from blizzarr.spec.spec import spec_from_json, spec_json, spec_of
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.through_view import layout_of_view, units_of_view
 from blizzarr.spec.unit import common_units, merge_units
