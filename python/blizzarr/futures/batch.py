@@ -67,5 +67,4 @@ def add_work(batch: Batch, work: Callable[[], T]) -> Future[T]:
 
 
 def shared_state(batch: Batch) -> dict[Any, Any]:
-    """Return the state that the reads of a batch share."""
     return batch._shared

@@ -89,7 +89,6 @@ def _end_of(future: Future[None]) -> asyncio.Future[None]:
 
 
 def write_futures(copy: Future[None], commit: Future[None]) -> WriteFutures:
-    """Return the pair of these futures."""
     made = object.__new__(WriteFutures)
     made.copy = copy
     made.commit = commit

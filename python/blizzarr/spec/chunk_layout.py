@@ -242,7 +242,6 @@ class ChunkLayout(Pretty):
 def layout_of(
     rank: int, order: tuple[int, ...] | None, order_hard: bool, origin: Vector, grids: dict[str, GridConstraints]
 ) -> ChunkLayout:
-    """Return the layout of these parts."""
     made = ChunkLayout.__new__(ChunkLayout)
     made._rank, made._origin, made._grids = rank, origin, grids
     made._inner_order, made._inner_hard = order, order_hard
@@ -250,7 +249,6 @@ def layout_of(
 
 
 def layout_from_json(value: Any) -> ChunkLayout:
-    """Parse a layout."""
     layout = ChunkLayout()
     apply_json(layout, value, _ARGUMENTS)
     return layout
@@ -272,7 +270,6 @@ def origin_in(layout: ChunkLayout) -> tuple[int | None, ...]:
 
 
 def grid_of(layout: ChunkLayout, usage: str) -> GridConstraints:
-    """Return the constraints on the grid for one use."""
     return layout._grids[usage]
 
 
@@ -294,7 +291,6 @@ def chunk_constraints(layout: ChunkLayout) -> GridConstraints:
 
 
 def merge_layout(layout: ChunkLayout, other: ChunkLayout) -> None:
-    """Add the constraints of another layout."""
     if is_unset(layout):
         copied = copy(other)
         for name in ChunkLayout.__slots__:

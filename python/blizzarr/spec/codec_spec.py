@@ -28,7 +28,6 @@ class DriverCodec:
         return cls(**{name: members.take(name, cls.members[name].parse, None) for name in present})
 
     def merged(self, other: Self) -> Self:
-        """Return the codec with the constraints of both."""
         merged = self.given | other.given
         for name, value in self.given.items():
             if name in other.given:
@@ -92,7 +91,6 @@ def _driver(value: Any) -> tuple[str, type[DriverCodec]]:
 
 
 def codec_from_json(value: Any) -> CodecSpec:
-    """Parse a codec."""
     members = Members(value)
     driver, kind = members.take("driver", _driver)
     codec = driver_codec(driver, kind.take(members))
@@ -101,7 +99,6 @@ def codec_from_json(value: Any) -> CodecSpec:
 
 
 def driver_codec(driver: str, value: DriverCodec) -> CodecSpec:
-    """Return the codec of a driver."""
     made = CodecSpec.__new__(CodecSpec)
     made._driver, made._value = driver, value
     return made
@@ -113,7 +110,6 @@ def parts_of(codec: CodecSpec) -> tuple[str, Any]:
 
 
 def merged_codec(codec: CodecSpec, other: CodecSpec | None) -> CodecSpec:
-    """Return the codec with the constraints of both."""
     if other is None:
         return codec
     with prefixed(lambda: f"Cannot merge codec spec {dump(codec.to_json())} with {dump(other.to_json())}"):

@@ -65,7 +65,6 @@ ContextSpec.__qualname__ = "Context.Spec"
 
 
 def context_spec_of(resources: dict[str, ResourceSpec]) -> ContextSpec:
-    """Return the spec of a context that has these resources."""
     spec = ContextSpec({})
     spec._resources.update(sorted(resources.items()))
     return spec
@@ -349,7 +348,6 @@ class _Names:
         return named
 
     def spec_of(self, resource: Resource, record: bool) -> ResourceSpec:
-        """Return the resource as a spec."""
         spec = resource.spec
         if resource is spec:
             return spec

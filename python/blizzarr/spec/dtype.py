@@ -142,7 +142,6 @@ DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
 
 
 def as_dtype(value: DTypeLike) -> DType:
-    """Return the data type that a value stands for."""
     return value if isinstance(value, DType) else DTYPES[_name_of(value)]
 
 
@@ -157,7 +156,6 @@ def element_dtype(dtype: DType) -> np.dtype[Any]:
 
 
 def dtype_json(value: Any) -> DType:
-    """Parse the name of a data type."""
     name = as_text(value)
     if name not in DTYPES:
         raise SpecError(f"Unsupported data type: {quote(name)}")

@@ -48,12 +48,10 @@ class Vector:
 
     @classmethod
     def unset(cls, rank: int) -> Vector:
-        """Return no constraints for this number of dimensions."""
         return _UNSET[rank] if 0 <= rank <= MAX_RANK else cls()
 
     @property
     def is_unset(self) -> bool:
-        """True if no dimension has a constraint."""
         return self.values.count(None) == len(self.values)
 
     def part(self, hard: bool) -> tuple[Any, ...]:
@@ -153,7 +151,6 @@ class GridConstraints:
 
     @property
     def is_unset(self) -> bool:
-        """True if there is no constraint."""
         return self.shape.is_unset and self.aspect_ratio.is_unset and self.elements.is_unset
 
     def merged(self, name: str, values: Sequence[Any], hard: bool | Collection[int]) -> GridConstraints:
@@ -170,7 +167,6 @@ def vector_json(name: str, vector: Vector) -> dict[str, Any]:
 
 
 def grid_json(grid: GridConstraints) -> dict[str, Any]:
-    """The constraints as JSON."""
     members = vector_json("shape", grid.shape) | vector_json("aspect_ratio", grid.aspect_ratio)
     members |= {name: count for name, (count,) in vector_json("elements", grid.elements).items()}
     return dict(sorted(members.items()))
@@ -274,7 +270,6 @@ class Grid:
 
 
 def grid_with(rank: int, constraints: GridConstraints) -> Grid:
-    """Return the grid with these constraints."""
     grid = Grid.__new__(Grid)
     grid._rank, grid._constraints = rank, constraints
     return grid
@@ -288,7 +283,6 @@ def grid_from_json(value: Any, rank: int) -> Grid:
 
 
 def constraints_on(grid: Grid) -> GridConstraints:
-    """Return the constraints on a grid."""
     return grid._constraints
 
 

@@ -33,7 +33,6 @@ def array_from_json(value: Any, dtype: DType, rank: int | None = None) -> np.nda
 
 
 def array_json(array: np.ndarray[Any, Any], dtype: DType) -> Any:
-    """The array as nested lists."""
     if dtype.name.startswith("complex") or dtype.name in ("char", "byte"):
         raise SpecError(f"Conversion from {dtype.name} to JSON is not implemented")
     if dtype.name == "string":
@@ -72,7 +71,6 @@ def _rounded(value: float, dtype: DType) -> Any:
 
 
 def integer_range(dtype: DType) -> tuple[int, int]:
-    """Return the least and the greatest integer of a data type."""
     bits = int(dtype.name.removeprefix("u").removeprefix("int"))
     return (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
 
@@ -110,7 +108,6 @@ def as_object(element: Any, dtype: DType) -> Any:
 
 
 def as_objects(array: Array, dtype: DType) -> Array:
-    """Return an array of objects with elements of a data type."""
     objects = np.empty(array.shape, object)
     for position, element in np.ndenumerate(array):
         objects[position] = as_object(element, dtype)
@@ -135,14 +132,12 @@ def unbroadcast(array: Array) -> Array:
 
 
 def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
-    """Raise if a shape cannot be broadcast to the target."""
     aligned = target[len(target) - len(shape) :] if len(shape) <= len(target) else None
     if aligned is None or any(size not in (1, wanted) for size, wanted in zip(shape, aligned, strict=True)):
         raise SpecError(f"Cannot broadcast array of shape {braces(shape)} to target shape {braces(target)}")
 
 
 def same_fill(a: Array, b: Array) -> bool:
-    """Return whether both have the same data type, shape and elements."""
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
 
 

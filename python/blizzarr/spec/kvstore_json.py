@@ -424,6 +424,5 @@ def unsupported_scheme(part: str, base: object, others: Iterable[str] = ()) -> S
 
 
 def kvstore_url(node: KvNode) -> str:
-    """Return the URL of a key-value store."""
     url = KV_DRIVERS[node.driver].to_url(node)
     return url if node.base is None else f"{kvstore_url(node.base)}|{url}"

@@ -102,7 +102,6 @@ def changed_mode(mode: OpenMode, change: OpenMode) -> OpenMode:
 
 
 def check_mode(mode: OpenMode) -> None:
-    """Raise if modes contradict each other."""
     for name, other, wanted in _RULES:
         if getattr(mode, name) and getattr(mode, other) != wanted:
             raise SpecError(f"Cannot specify an open mode of `{name}` {'without' if wanted else 'with'} `{other}`")
@@ -114,7 +113,6 @@ since 1970."""
 
 
 def recheck_from_json(value: Any) -> Recheck:
-    """Parse the JSON of such a bound."""
     if isinstance(value, bool) or value == "open":
         bound: Recheck = value
         return bound
@@ -124,7 +122,6 @@ def recheck_from_json(value: Any) -> Recheck:
 
 
 def recheck_argument(value: Any) -> Recheck:
-    """Convert a bound that a user passed."""
     try:
         return recheck_from_json(value)
     except SpecError as error:

@@ -298,7 +298,6 @@ def schema_of(
 
 
 def is_unconstrained(schema: Schema) -> bool:
-    """Return whether there is no constraint."""
     if schema._rank != -1 or schema._dtype is not None or schema._domain is not None:
         return False
     return schema._codec is None and schema._fill is None and is_unset(schema._layout)
@@ -321,14 +320,12 @@ def set_rank(schema: Schema, rank: int, named: str = "rank") -> None:
 
 
 def set_dtype(schema: Schema, dtype: DType) -> None:
-    """Set the data type."""
     if schema._dtype is not None and schema._dtype != dtype:
         raise SpecError(f"Specified dtype ({dtype.name}) does not match existing value ({schema._dtype.name})")
     schema._dtype = dtype
 
 
 def merge_schema(schema: Schema, other: Schema) -> None:
-    """Add all constraints of another schema."""
     set_rank(schema, other._rank)
     if other._dtype is not None:
         set_dtype(schema, other._dtype)
@@ -369,7 +366,6 @@ name_keywords(Schema.update, list(SCHEMA_ARGUMENTS))
 
 
 def schema_from_json(value: Any) -> Schema:
-    """Parse a schema."""
     schema = Schema()
     apply_json(schema, value, SCHEMA_ARGUMENTS)
     return schema

@@ -201,7 +201,6 @@ def _applied(part: str, node: KvNode | SpecNode | None) -> KvNode | SpecNode:
 
 
 def _drivers() -> dict[str, Driver]:
-    """Return all drivers by their own names."""
     return {name: driver for name, driver in DRIVERS.items() if name == driver.name}
 
 
@@ -389,7 +388,6 @@ class Spec(NodeSpec, Indexable):
 
 
 def spec_of(node: SpecNode) -> Spec:
-    """Return the spec of a node."""
     return at_node(Spec, node)
 
 

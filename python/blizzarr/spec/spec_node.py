@@ -21,7 +21,6 @@ class Node:
 
     @property
     def inner(self) -> tuple[Node, ...]:
-        """The nodes within this one."""
         nodes: list[Node] = []
         for name in self.inner_members:
             member = getattr(self, name)
@@ -98,10 +97,8 @@ class SpecNode(Node):
 
     @property
     def rank(self) -> int | None:
-        """The number of dimensions of the view, if it is known."""
         return self.schema.rank if self.transform is None else self.transform.input_rank
 
     @property
     def domain(self) -> IndexDomain | None:
-        """The indices of the view, if they are known."""
         return None if self.transform is None else self.transform.domain

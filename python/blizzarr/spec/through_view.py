@@ -44,7 +44,6 @@ def _one_to_one(view: Form) -> set[int]:
 
 
 def layout_of_view(layout: ChunkLayout, view: Form) -> ChunkLayout:
-    """Return the layout of a view."""
     if layout.rank <= 0 or (layout.rank == view.rank and view.maps == identity_maps(view.rank)):
         return copy(layout)
     _check_rank(layout.rank, len(view.maps), view)

@@ -160,5 +160,4 @@ def common_units(given: DimensionUnits | None, layers: Iterable[DimensionUnits |
 
 
 def units_shown(units: Sequence[Unit | None]) -> str:
-    """Format units for an error message."""
     return f"[{', '.join('null' if unit is None else quote(str(unit)) for unit in units)}]"

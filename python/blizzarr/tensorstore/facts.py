@@ -164,7 +164,6 @@ class StoreFacts(Indexed):
 
 
 def driver_of(store: StoreFacts) -> Driver:
-    """Return the driver of a store."""
     return store._driver
 
 

@@ -151,7 +151,6 @@ def _is_quick(node: SpecNode) -> bool:
 
 
 def open_node(node: SpecNode, request: Request) -> TensorStore:
-    """The store of a bound node."""
     try:
         if node.driver == "auto":
             return open_node(find_stored(node, request.transaction), request)
@@ -179,7 +178,6 @@ def _viewed(opened: TensorStore, node: SpecNode, request: Request) -> TensorStor
 
 
 def limited(driver: Driver, request: Request) -> Driver:
-    """Restrict the driver to reading or writing as requested."""
     read, write = request.read, request.write
     if not read and not write:
         return driver

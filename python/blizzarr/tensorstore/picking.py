@@ -38,7 +38,6 @@ def picked(array: npt.NDArray[Any], lowered: Lowered) -> npt.NDArray[Any]:
 
 
 def put(array: npt.NDArray[Any], lowered: Lowered, source: npt.NDArray[Any]) -> None:
-    """Replace the selected elements."""
     shape, axes, _ = lowered
     simple = _simple(array, shape, axes)
     if simple is not None:

@@ -84,7 +84,6 @@ class Unlocked(StoreWrapper):
 
     @property
     def locks(self) -> None:
-        """None: documents are not locked."""
         return
 
 
@@ -143,7 +142,6 @@ class Staged:
                     raise errors[self._prefix + key]
 
     def shrink(self, shape: tuple[int, ...]) -> None:
-        """Forget elements outside of a shape."""
         self._shape = tuple(map(min, shape, self._shape))
         for position, chunk in list(self.buffer.chunks.items()):
             if not chunk.cut(self._within(position, shape)):
@@ -160,7 +158,6 @@ class Staged:
     # The elements as they will be
 
     def _below(self) -> Binding:
-        """Return the binding of the array without these elements."""
         prefix = self._prefix + chunk_prefix(self._path, self._meta)
         documents = (self._prefix + key for key in document_keys(self._path, self._meta))
         if self._changes.overlay.touches(prefix, documents):

@@ -48,7 +48,6 @@ class OpenedArray(Array):
 
     @classmethod
     def of(cls, store: Store, path: str, metadata: ArrayMeta, threads: int | None = None, watched: bool = True) -> Self:
-        """Return the array at a path."""
         array = cls(store, path, metadata)
         array.threads = threads
         array.watched = watched
@@ -64,11 +63,9 @@ class OpenedArray(Array):
         return bound[1]
 
     def adopt(self, metadata: ArrayMeta) -> None:
-        """Take over metadata that was just read or stored."""
         self._adopt(metadata)
 
     def in_store(self, store: Store) -> Self:
-        """Return the same array, reached through another store."""
         return self.of(store, self._path, self._metadata, self.threads, self.watched)
 
     _in = in_store
@@ -117,12 +114,10 @@ class StoredArray:
 
     @property
     def schema(self) -> Schema:
-        """The schema of the array as it is stored."""
         return self.kind.schema_of(self.array.metadata, self.node.options)
 
     @property
     def form(self) -> Form:
-        """The view that is all of it."""
         return self.kind.form_of(self.array.metadata, self.field)
 
     def refresh(self) -> None:

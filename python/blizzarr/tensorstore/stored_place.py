@@ -33,7 +33,6 @@ from blizzarr.transactions.overlay import View, place_in
 
 
 def shown(store: Store, key: str) -> str:
-    """Format a key for an error message."""
     return overlay.shown(store.base if isinstance(store, StagedStore | View) else store, key)
 
 
@@ -50,7 +49,6 @@ class StoredPlace(NamedTuple):
 
     @property
     def constraints(self) -> MetadataConstraints:
-        """The constraints on the metadata."""
         constraints: MetadataConstraints = self.node.options["metadata"]
         return constraints
 

@@ -163,7 +163,6 @@ class Changes:
             self.do(Operation(store, change, (name,), is_plain=True))
 
     def delete_range(self, store: Store, least: str, end: str) -> None:
-        """Delete all keys of a range."""
         prefix = place_in(store)[1]
         first, last = prefix + least, prefix + end if end else behind(prefix)
 
@@ -334,7 +333,6 @@ class Changes:
         )
 
     def abort(self) -> None:
-        """Forget everything."""
         with self.lock:
             self._operations, self._overlay, self._generations = {}, Overlay(), {}
             self._elements, self.needed, self.watched = {}, {}, {}

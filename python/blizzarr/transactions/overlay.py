@@ -38,7 +38,6 @@ def place_in(store: Store) -> tuple[str, str]:
 
 
 def shown(store: Store, key: str) -> str:
-    """A value as errors show it."""
     kind, prefix = place_in(store)
     return f"local file {quote(prefix + key)}" if kind == "file" else quote(key)
 
@@ -66,13 +65,11 @@ class Overlay:
         """Names of values that are unknown, as a change of them has failed, and why."""
 
     def copy(self) -> Overlay:
-        """Return an independent copy."""
         other = Overlay()
         other.values, other.ranges, other.errors = dict(self.values), builtins.list(self.ranges), dict(self.errors)
         return other
 
     def hides(self, name: str) -> bool:
-        """Return whether the stored value of this name is hidden."""
         return any(in_range(name, least, end) for least, end in self.ranges)
 
     def changes(self, name: str) -> bool:
@@ -86,7 +83,6 @@ class Overlay:
         return self.values.get(name)
 
     def delete_range(self, least: str, end: str) -> None:
-        """Delete all names of a range."""
         for name in [name for name in self.values if in_range(name, least, end)]:
             del self.values[name]
         self.ranges.append((least, end))

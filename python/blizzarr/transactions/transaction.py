@@ -316,7 +316,6 @@ class Transaction:
 
 
 def is_committed(transaction: Transaction) -> bool:
-    """Return whether all changes were stored."""
     done = transaction._done
     return done.done() and done.exception() is None
 

@@ -110,7 +110,6 @@ def _between(kind: str, lower: int, end: int) -> Bounds:
 
 
 def form_of_dims(dims: Iterable[Any]) -> Form:
-    """The domain made of dimensions (`Dim`)."""
     intervals = []
     for dim in dims:
         if not isinstance(dim, Dim):

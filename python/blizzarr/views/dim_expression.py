@@ -83,7 +83,6 @@ class Operation(NamedTuple):
         return self.text or _shown_key(*self.arguments)
 
     def apply(self, form: Form, dims: list[int]) -> Step:
-        """Return the form after the operation, and the dimensions that are selected then."""
         return self.function(form, dims, *self.arguments)
 
 

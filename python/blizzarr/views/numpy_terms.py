@@ -69,7 +69,6 @@ class Terms(NamedTuple):
 
     @property
     def has_ellipsis(self) -> bool:
-        """True if there is an ellipsis."""
         return any(term is Ellipsis for term in self.terms)
 
 

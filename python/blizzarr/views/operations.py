@@ -111,7 +111,6 @@ def stride(form: Form, dims: list[int], vector: Vector) -> Step:
 
 
 def add_labels(form: Form, dims: list[int], labels: Sequence[str]) -> Step:
-    """Label dimensions."""
     if len(labels) != len(dims):
         raise SelectionError(f"Number of dimensions ({len(dims)}) does not match number of labels ({len(labels)}).")
     new = list(form.labels)

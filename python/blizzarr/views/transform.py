@@ -30,7 +30,6 @@ from blizzarr.views.values import to_indices
 
 
 def index(form: Form, key: Any) -> Form:
-    """The form of ``view[key]``."""
     if isinstance(key, IndexDomain):
         return cut(form, form_of(key))
     if isinstance(key, Movable):

@@ -22,12 +22,10 @@ def to_index(value: Any) -> int:
 
 
 def opt_index(value: Any) -> int | None:
-    """Convert to an integer of 64 bits or None."""
     return None if value is None else to_index(value)
 
 
 def to_indices(values: Iterable[Any]) -> tuple[int, ...]:
-    """Convert to integers of 64 bits."""
     return tuple(map(to_index, values))
 
 
@@ -45,7 +43,6 @@ def index_vector(value: Any) -> int | tuple[int | None, ...] | None:
 
 
 def flags(values: Iterable[Any]) -> tuple[bool, ...]:
-    """Convert to booleans."""
     return tuple(map(bool, values))
 
 

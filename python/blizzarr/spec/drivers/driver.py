@@ -106,14 +106,12 @@ def changed_kvstore(node: SpecNode, change: Change) -> KvNode | None:
 
 
 def url_of_kvstore(node: SpecNode) -> str:
-    """Return the URL of the store of a node."""
     if node.kvstore is None:
         raise SpecError("Invalid kvstore spec")
     return kvstore_url(node.kvstore)
 
 
 def with_schema(node: SpecNode, more: Schema) -> SpecNode:
-    """The node with further constraints."""
     if is_unconstrained(more):
         return node
     schema = node.schema.copy()

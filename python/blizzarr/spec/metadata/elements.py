@@ -136,7 +136,6 @@ class Elements:
 
     @property
     def named(self) -> bool:
-        """True if the fields have names."""
         return bool(self.dtype.fields)
 
     @property
@@ -189,7 +188,6 @@ class Fill(NamedTuple):
 
     @property
     def stored(self) -> bytes:
-        """The bytes of a stored element."""
         assert self.value is not None
         dtype = self.elements.dtype
         return in_order(dtype.fill_bytes(self.value), dtype.swap, self.elements.endian)

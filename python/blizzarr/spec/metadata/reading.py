@@ -125,7 +125,6 @@ def sorted_members(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def refuse(problems: Problems) -> NoReturn:
-    """Raise everything that is wrong."""
     raise SpecError("; ".join(map(str, problems.items)))
 
 
@@ -139,7 +138,6 @@ def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
 
 
 def encoded(meta: ArrayMeta) -> dict[str, Any]:
-    """The document that an array would be stored as."""
     document: dict[str, Any] = json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])
     return document
 

@@ -63,7 +63,6 @@ class Codec:
         return {"configuration": configuration, "name": self.name} if configuration else {"name": self.name}
 
     def merged(self, other: Codec, strict: bool = False) -> Codec:
-        """Return the codec with the options of both."""
         options = dict(self.options)
         with prefixed(lambda: f"Cannot merge codec constraints {dump(self.to_json())} and {dump(other.to_json())}"):
             if self.name != other.name:
@@ -96,12 +95,10 @@ class Chain:
 
     @classmethod
     def stored(cls, listed: list[dict[str, Any]]) -> Chain:
-        """Return the chain of a stored array."""
         return _grouped([Codec.stored(codec["name"], codec.get("configuration", {})) for codec in listed])
 
     @property
     def sharding_height(self) -> int:
-        """The number of levels of shards."""
         if self.array_to_bytes is None or self.array_to_bytes.name != "sharding_indexed":
             return 0
         inner = self.array_to_bytes.options.get("codecs")
@@ -117,7 +114,6 @@ class Chain:
         return codec is not None and codec.name == "bytes" and "endian" not in codec.options
 
     def to_json(self, partial: bool = False) -> list[dict[str, Any]]:
-        """The chain as JSON."""
         middle = () if self.array_to_bytes is None else (self.array_to_bytes,)
         return [codec.to_json(partial) for codec in (*self.array_to_array, *middle, *self.bytes_to_bytes)]
 
