@@ -33,6 +33,10 @@ class Url(NamedTuple):
     query: str | None
     fragment: str | None
 
+    def at(self, path: str) -> str:
+        """Return the URL with another path, and without a fragment."""
+        return f"{self.scheme}://{self.authority}{path}" + ("" if self.query is None else f"?{self.query}")
+
     def check_slashes(self, wanted: bool) -> None:
         """Raise unless the URL has ``//`` where that is wanted: where a store is not on top of another."""
         if wanted is not self.has_slashes:
@@ -288,8 +292,7 @@ def _base_url(value: Any) -> str:
 
 def _http_from_url(url: Url) -> KvNode:
     url.refuse_fragment()
-    query = "" if url.query is None else f"?{url.query}"
-    return KvNode("http", decoded(url.path), {"base_url": f"{url.scheme}://{url.authority}{query}"})
+    return KvNode("http", decoded(url.path), {"base_url": url.at("")})
 
 
 def _http_path(node: KvNode) -> KvNode:
@@ -300,18 +303,14 @@ def _http_path(node: KvNode) -> KvNode:
     if node.path.startswith("/") and url.path != "/":
         base = quote(node.options["base_url"])
         raise SpecError(f"expected a relative path, as {base} has the path {quote(url.path)}, found {quote(node.path)}")
-    query = "" if url.query is None else f"?{url.query}"
-    base = f"{url.scheme}://{url.authority}{query}"
     above = KvNode("http", "" if node.path.startswith("/") else decoded(url.path))
-    return node.altered(options={**node.options, "base_url": base}, path=above.below(node.path).path)
+    return node.altered(options={**node.options, "base_url": url.at("")}, path=above.below(node.path).path)
 
 
 def _to_http_url(node: KvNode) -> str:
-    url = split_url(node.options["base_url"])
     path = encoded(node.path)
     slash = "" if not path or path.startswith("/") else "/"
-    query = "" if url.query is None else f"?{url.query}"
-    return f"{url.scheme}://{url.authority}{slash}{path}{query}"
+    return split_url(node.options["base_url"]).at(slash + path)
 
 
 _HTTP = KvDriver(
@@ -343,7 +342,9 @@ def kvstore_from_json(value: Any) -> KvNode:
 def kvstore_of(value: Any) -> KvNode:
     """Parse a key-value store from JSON in plain types, or a URL."""
     if isinstance(value, str):
-        return kvstore_from_url(value)
+        # A store, followed by ``|`` and a store on top of it, any number of times.
+        node: KvNode = with_parts(value, url_part)
+        return node
     members = Members(value)
     given = members.left
     driver = given.get("driver")
@@ -388,12 +389,6 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
     json.update(copied(options_json(node.options, kind.options, include_defaults)))
     json.update(resources_json(node.resources, include_defaults))
     return dict(sorted(json.items()))
-
-
-def kvstore_from_url(text: str) -> KvNode:
-    """Parse a URL: a store, followed by ``|`` and a store on top of it, any number of times."""
-    node: KvNode = with_parts(text, url_part)
-    return node
 
 
 def url_part(part: str, base: KvNode | None) -> KvNode:

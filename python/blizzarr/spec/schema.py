@@ -246,7 +246,7 @@ class Schema(Pretty, Indexable):
             members["chunk_layout"] = layout
         if self._codec is not None:
             members["codec"] = self._codec.to_json()
-        if any(unit is not None for unit in self._units):
+        if any(self._units):
             members["dimension_units"] = [None if unit is None else unit.to_json() for unit in self._units]
         if self._domain is not None:
             members["domain"] = self._domain.to_json()
@@ -388,19 +388,17 @@ def schema_of_base(schema: Schema, transform: IndexTransform) -> Schema:
         raise SpecError(f"expected a view of rank {schema.rank} as in the schema, found one of rank {way}")
     parts: dict[str, Any] = {"dtype": schema.dtype, "codec": schema.codec}
     parts["chunk_layout"] = layout_of_base(schema.chunk_layout, view)
-    for name, of_base in _OF_BASE.items():
+    carried: tuple[tuple[str, Callable[[Any, Form], Any]], ...] = (
+        ("domain", domain_of_base),
+        ("fill_value", fill_of_base),
+        ("dimension_units", units_of_base),
+    )
+    for name, of_base in carried:
         part = getattr(schema, name)
         if part is not None and not (name == "dimension_units" and not any(part)):
             with prefixed(f"Error transforming {name}"):
                 parts[name] = of_base(part, view)
     return Schema(rank=transform.output_rank, **parts)
-
-
-_OF_BASE: Final[dict[str, Callable[[Any, Form], Any]]] = {
-    "domain": domain_of_base,
-    "fill_value": fill_of_base,
-    "dimension_units": units_of_base,
-}
 
 
 def fill_of(schema: Schema) -> tuple[np.ndarray[Any, Any], DType] | None:

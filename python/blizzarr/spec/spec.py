@@ -404,13 +404,12 @@ def _set(convert: Any, *names: str) -> Argument:
     return Argument(convert, apply)
 
 
+def _mode_with(name: str, on: Any) -> OpenMode:
+    return OpenMode(**{name: on})
+
+
 def _join(change: Change, mode: OpenMode) -> None:
     for name in modes_on(mode):
-        setattr(change.open_mode, name, True)
-
-
-def _set_mode(name: str, change: Change, on: bool) -> None:
-    if on:
         setattr(change.open_mode, name, True)
 
 
@@ -420,7 +419,7 @@ def _constrain(row: Argument, change: Change, value: Any) -> None:
 
 CHANGES: Final[dict[str, Argument]] = {
     "open_mode": Argument(instance_of(OpenMode), _join),
-    **{name: Argument(bool, partial(_set_mode, name)) for name in MODES},
+    **{name: Argument(partial(_mode_with, name), _join) for name in MODES},
     **{name: _set(bool, name) for name in ("unbind_context", "strip_context", "minimal_spec")},
     "context": _set(instance_of(Context), "context"),
     "kvstore": Argument(instance_of(KvStoreSpec), lambda change, spec: setattr(change, "kvstore", kvstore_node(spec))),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -127,6 +127,8 @@ def _order_of_base(order: Sequence[int], view: Form) -> tuple[int, ...]:
 
 # Units.
 
+_UNIT: Final = Rule(0, bool, None, to_input=lambda unit, offset, stride: unit * abs(stride))
+
 
 def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
     """Return the units of a view; those of strided dimensions are multiplied by the stride.
@@ -138,12 +140,7 @@ def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
     """
     if not any(units) and len(units) == len(view.maps):
         return (None,) * view.rank
-    alone = _one_to_one(view)
-    units_there: list[Any] = [None] * view.rank
-    for map_, unit in zip(view.maps, units, strict=True):
-        if unit is not None and isinstance(map_, tuple) and map_[2] and map_[0] in alone:
-            units_there[map_[0]] = unit * abs(map_[2])
-    return tuple(units_there)
+    return _of_view(view, _one_to_one(view), Vector(units), _UNIT, "dimension_units").values
 
 
 def units_of_base(units: DimensionUnits, view: Form) -> DimensionUnits:

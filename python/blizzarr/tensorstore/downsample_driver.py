@@ -18,7 +18,7 @@ from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
 from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
-from blizzarr.json_values import dump
+from blizzarr.json_values import braces, dump
 from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain, firsts_of_blocks
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore import KvStore
@@ -61,8 +61,7 @@ class DownsampleDriver(Driver):
                 f"Number of downsample factors ({len(factors)}) does not match TensorStore rank ({view.rank})"
             )
         if any(factor < 1 for factor in factors):
-            shown = ", ".join(map(str, factors))
-            raise SpecError(f"Downsample factors {{{shown}}} are not all positive")
+            raise SpecError(f"Downsample factors {braces(factors)} are not all positive")
         if not original.readable:
             raise NotReadableError("Cannot downsample write-only TensorStore")
         name, is_complex = original.dtype.name, original.dtype.name.startswith("complex")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 from blizzarr import _native
 from blizzarr.caching import CachedStore, CachePool, Since
@@ -57,15 +57,6 @@ from blizzarr.tensorstore.values import JsonDriver, MemoryArray
 from blizzarr.transactions import StagedStore, Transaction, delaying
 from blizzarr.views import domain_of, form_of
 from blizzarr.views.compose import compose
-
-
-@runtime_checkable
-class Opens(Protocol):
-    """A driver in specs that opens its arrays itself."""
-
-    def open(self, node: SpecNode, request: Request) -> TensorStore:
-        """Return the array that a spec describes; the resources of the spec are bound."""
-
 
 _PLAIN: Final = Request()
 
@@ -154,7 +145,11 @@ def open_node(node: SpecNode, request: Request) -> TensorStore:
     try:
         if node.driver == "auto":
             return open_node(find_stored(node, request.transaction), request)
-        opened = (OPENERS.get(node.driver) or _opener(node.driver))(node, request)
+        opener = OPENERS.get(node.driver)
+        if opener is None:
+            # Drivers of other packages may open their arrays themselves.
+            opener = getattr(DRIVERS[node.driver], "open", open_stored)
+        opened = opener(node, request)
         if node.transform is None and request.transaction is None and not request.read and not request.write:
             return opened
         return _viewed(opened, node, request)
@@ -411,9 +406,4 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "json": _open_json,
     **dict.fromkeys((driver.name for driver in SOUGHT), open_stored),
 }
-"""The functions that open arrays, by the name of the driver; `_opener` knows those of other packages."""
-
-
-def _opener(name: str) -> Callable[[SpecNode, Request], TensorStore]:
-    driver = DRIVERS[name]
-    return driver.open if isinstance(driver, Opens) else open_stored
+"""The functions that open arrays, by the name of the driver, but for drivers of other packages."""

@@ -28,6 +28,7 @@ from blizzarr.errors import NotReadableError, NotWritableError, SpecError
 from blizzarr.futures import do_all
 from blizzarr.indexing.form import ArrayMap, Form, dims_of
 from blizzarr.indexing.layout import through
+from blizzarr.json_values import braces
 from blizzarr.spec.context import Context, Resource, bind, strip
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.schema import Schema, schema_of
@@ -163,8 +164,7 @@ def _around(box: Box, hole: Box) -> Iterator[Box]:
 
 
 def _missing(origin: list[int]) -> SpecError:
-    shown = ", ".join(map(str, origin))
-    return SpecError(f'Cell with origin={{{shown}}} missing layer mapping in "stack" driver')
+    return SpecError(f'Cell with origin={braces(origin)} missing layer mapping in "stack" driver')
 
 
 _QUICK = 1 << 18
@@ -218,7 +218,7 @@ class StackDriver(Driver):
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         schema = Schema(dtype=self.dtype, domain=self._domain)
-        if any(unit is not None for unit in self._units):
+        if any(self._units):
             schema.update(dimension_units=list(self._units))
         return SpecNode(
             "stack",

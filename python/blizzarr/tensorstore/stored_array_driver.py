@@ -252,18 +252,12 @@ class StoredArrayDriver(Driver):
     def _is_small(self, form: Form) -> bool:
         left = _QUICK_BYTES // self._chunk_bytes
         for map_, length in zip(form.maps, self._chunk_shape, strict=True):
-            if type(map_) is int:
+            if isinstance(map_, int):
                 continue
-            if isinstance(map_, ArrayMap):
-                count = map_.array.size
-                first, last = reach(map_, form) if count else (0, 0)
-            else:
-                dim, offset, stride = map_  # type: ignore[misc]
-                low, high = form.lower[dim], form.upper[dim]
-                count = high - low
-                first, last = offset + stride * low, offset + stride * (high - 1)
+            count = map_.array.size if isinstance(map_, ArrayMap) else form.upper[map_[0]] - form.lower[map_[0]]
+            first, last = reach(map_, form) if count else (0, 0)
             # As many chunks as there are indices, or as there are between the first and the last of them.
-            left //= min(count, abs(last // length - first // length) + 1) or 1
+            left //= min(count, last // length - first // length + 1) or 1
             if not left:
                 return False
         return left > 0

@@ -16,6 +16,7 @@ from blizzarr.futures import Batch, Future, at_once, resolved
 from blizzarr.indexing import Form, Lowered, lower_form
 from blizzarr.indexing.interval import INF
 from blizzarr.indexing.layout import shifted
+from blizzarr.json_values import braces
 from blizzarr.keywords import name_keywords
 from blizzarr.spec.arguments import apply_arguments, prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, chunk_constraints, grid_of, order_in, origin_in
@@ -268,8 +269,7 @@ class VirtualDriver(Driver):
     def shown_chunk(self, position: Position) -> str:
         """Format a chunk for an error message."""
         domain = self._chunk_domain(position)
-        origin, shape = (", ".join(map(str, numbers)) for numbers in (domain.origin, domain.shape))
-        return f"virtual chunk {{origin={{{origin}}}, shape={{{shape}}}}}"
+        return f"virtual chunk {{origin={braces(domain.origin)}, shape={braces(domain.shape)}}}"
 
     def __getstate__(self) -> dict[str, Any]:
         # Event loops cannot be pickled.

@@ -236,13 +236,6 @@ def _positions(args: tuple[Any, ...], bounded: bool, labelled: bool) -> tuple[st
     return ("size",) if args else ()
 
 
-def merge_labels(first: str, second: str) -> str:
-    """Merge the labels of two descriptions of one dimension; one of them may be empty."""
-    if first and second and first != second:
-        raise SpecError("Dimension labels do not match")
-    return first or second
-
-
 def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
     """Merge two dimensions by a method of `Interval`; errors name the dimension."""
     try:
@@ -254,8 +247,9 @@ def merged_dims(first: Dim, second: Dim, index: int, how: str) -> Dim:
 def _merged(first: Dim, second: Dim, how: str) -> Dim:
     if not isinstance(second, Dim):
         raise TypeError(f"expected a Dim, found {type(second).__name__}")
-    label = merge_labels(first._label, second._label)
-    return dim_of(getattr(first._interval, how)(second._interval), label)
+    if first._label and second._label and first._label != second._label:
+        raise SpecError("Dimension labels do not match")
+    return dim_of(getattr(first._interval, how)(second._interval), first._label or second._label)
 
 
 def dim_of(interval: Interval, label: str = "") -> Dim:

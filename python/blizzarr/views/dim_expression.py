@@ -199,7 +199,7 @@ class DimExpression:
         """
 
         def transpose(key: Any) -> DimExpression:
-            targets = _dims_given(key)
+            targets = dims_given(key)
             return self._with(move, f".transpose[{_shown_dims(targets)}]", targets)
 
         return Subscript(self, "transpose", transpose)
@@ -288,7 +288,7 @@ class _Selector:
     __iter__: ClassVar[None] = None
 
     def __getitem__(self, key: Any) -> DimSelection:
-        return DimSelection._of(_dims_given(key), ())  # type: ignore[return-value]
+        return DimSelection._of(dims_given(key), ())  # type: ignore[return-value]
 
     def __reduce__(self) -> str:
         return "d"
@@ -300,7 +300,7 @@ class _Selector:
 d = _Selector()
 
 
-def _dims_given(key: Any) -> tuple[DimSpec, ...]:
+def dims_given(key: Any) -> tuple[DimSpec, ...]:
     specs = as_dim_specs(key)
     if specs is None:
         raise TypeError(f"expected dimensions as integers, labels, slices, or sequences of these, found {key!r}")

@@ -11,8 +11,7 @@ from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import Form
 from blizzarr.indexing.interval import INT64_MAX
 from blizzarr.indexing.layout import permute
-from blizzarr.views.dim_expression import Subscript, apply_expression, d
-from blizzarr.views.dim_selection import as_dim_specs
+from blizzarr.views.dim_expression import Subscript, apply_expression, d, dims_given
 from blizzarr.views.operations import transpose
 
 V = TypeVar("V", bound="FormValue")
@@ -136,9 +135,7 @@ class Movable(ABC):
         >>> IndexDomain(shape=[2, 3], labels=["x", "y"]).transpose(["y", 0])
         { "y": [0, 3), "x": [0, 2) }
         """
-        specs = None if axes is None else as_dim_specs(axes)
-        if specs is None and axes is not None:
-            raise TypeError(f"expected dimensions as integers, labels, slices, or sequences of these, found {axes!r}")
+        specs = None if axes is None else dims_given(axes)
         return self._changed(lambda form: transpose(form, specs))
 
     @property

@@ -209,8 +209,10 @@ def _shown(array: IndexArray, shortened: bool) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
-def raw_map(map_: OutputIndexMap) -> RawMap:
+def raw_map(map_: Any) -> RawMap:
     """Return the parts of a map, before it is checked against a domain."""
+    if not isinstance(map_, OutputIndexMap):
+        raise TypeError(f"expected output maps, found {map_!r}")
     return map_._raw
 
 

@@ -151,8 +151,7 @@ class IndexTransform(FormValue, Indexed):
             form = form_of_dims(domain)
         else:
             form = domain_of_vectors("input_", input_rank, *vectors)
-        raw = None if output is None else [raw_map(_checked(map_)) for map_ in output]
-        self._form = made_maps(form, raw)
+        self._form = made_maps(form, None if output is None else list(map(raw_map, output)))
 
     @property
     def domain(self) -> IndexDomain:
@@ -271,12 +270,6 @@ def transform_of(form: Form) -> IndexTransform:
     transform = object.__new__(IndexTransform)
     transform._form = form
     return transform
-
-
-def _checked(map_: Any) -> OutputIndexMap:
-    if not isinstance(map_, OutputIndexMap):
-        raise TypeError(f"expected output maps, found {map_!r}")
-    return map_
 
 
 def _index(map_: Map, form: Form, position: tuple[int, ...], output: int) -> int:

@@ -255,7 +255,7 @@ class Constraints(MetadataConstraints):
         if units:
             # The dimensions within elements have none.
             units = (*units, *(None,) * ((schema.rank or 0) - len(units)))
-        if wanted is not None and any(unit is not None for unit in wanted):
+        if wanted is not None and any(wanted):
             units = merge_units(units, wanted)
         return units or None
 
@@ -299,7 +299,7 @@ class Constraints(MetadataConstraints):
         if schema.fill_value is not None:
             with self._mismatch("fill_value"):
                 self._check_fill(schema, field, options)
-        if any(unit is not None for unit in schema.dimension_units or ()):
+        if any(schema.dimension_units or ()):
             if not self.has_units:
                 raise InvalidArgumentError(f"Dimension units not supported by {self.driver} driver")
             self.check_units(schema, options)
@@ -386,7 +386,7 @@ class Constraints(MetadataConstraints):
         field = elements.pick(*choice(options))
         with prefixed("Invalid domain"):
             domain = self.domain(schema, options)
-        if domain is None or any(low == -INF for low in domain.origin) or any(up > INF for up in domain.exclusive_max):
+        if domain is None or -INF in domain.origin or INF + 1 in domain.exclusive_max:
             raise SpecError("domain must be specified")
         rank = domain.rank - len(field.shape)
         bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]

@@ -162,7 +162,7 @@ class N5Constraints(Constraints):
         for name in _ATTRIBUTES:
             if name in self.given:
                 document[name] = list(self.given[name])
-        if any(unit is not None for unit in chosen.units):
+        if any(chosen.units):
             # The unit of dimensions without one is 1.
             names = list(self.given.get("units", ("",) * len(chosen.units)))
             counts = list(self.given.get("resolution", (1.0,) * len(chosen.units)))

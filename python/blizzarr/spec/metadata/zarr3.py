@@ -199,7 +199,7 @@ class Zarr3Constraints(Constraints):
             "dimension_names": meta.dimension_names or (None,) * rank,
             "chunk_key_encoding": (meta.chunk_keys.name, meta.chunk_keys.separator),
             "chunk_grid": one_chunk_shape(meta),
-            "codecs": Chain.stored(meta.codecs.to_json()),
+            "codecs": chain_from_json(meta.codecs.to_json()),
             "attributes": within_64_bits(attributes),
         }
         return cls(given | reading.given, rank, within_64_bits(meta.extra))
@@ -354,7 +354,7 @@ class Zarr3Constraints(Constraints):
         if any(name is not None for name in names):
             document["dimension_names"] = names
         attributes = dict(self.given.get("attributes", {}))
-        if any(unit is not None for unit in chosen.units):
+        if any(chosen.units):
             attributes["dimension_units"] = _units_json(chosen.units[:rank])
         if attributes:
             document["attributes"] = dict(sorted(attributes.items()))

@@ -7,7 +7,7 @@ chunks is found on the way back (`layout_of`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -39,17 +39,6 @@ class Codec:
     def kind(self) -> str:
         """The kind: ``"array -> array"``, ``"array -> bytes"`` or ``"bytes -> bytes"``."""
         return str(CATALOGUE[self.name].stage)
-
-    @classmethod
-    def stored(cls, name: str, options: Mapping[str, Any]) -> Codec:
-        """Return a codec of a stored array, with all its options."""
-        left = dict(options)
-        if left.get("shuffle") == "noshuffle":
-            # Without shuffling, the size of elements does not matter.
-            left.pop("typesize", None)
-        for inner in _CHAINS.keys() & left.keys():
-            left[inner] = Chain.stored(left[inner])
-        return cls(name, left)
 
     def to_json(self, partial: bool = False) -> dict[str, Any]:
         """Return the codec as JSON; `partial` includes a default that is left out of documents, the location of a
@@ -92,10 +81,6 @@ class Chain:
     array_to_array: tuple[Codec, ...] = ()
     array_to_bytes: Codec | None = None
     bytes_to_bytes: tuple[Codec, ...] = ()
-
-    @classmethod
-    def stored(cls, listed: list[dict[str, Any]]) -> Chain:
-        return _grouped([Codec.stored(codec["name"], codec.get("configuration", {})) for codec in listed])
 
     @property
     def sharding_height(self) -> int:
@@ -152,11 +137,7 @@ def _merged_all(mine: tuple[Codec, ...], theirs: tuple[Codec, ...], kind: str, s
 
 def chain_from_json(value: Any) -> Chain:
     """Parse a chain in which codecs and options may be left open."""
-    return _grouped(as_list(_codec)(value))
-
-
-def _grouped(codecs: Sequence[Codec]) -> Chain:
-    at = 0
+    codecs, at = as_list(_codec)(value), 0
     while at < len(codecs) and codecs[at].kind == "array -> array":
         at += 1
     to_bytes = codecs[at] if at < len(codecs) and codecs[at].kind == "array -> bytes" else None
@@ -168,15 +149,15 @@ def _grouped(codecs: Sequence[Codec]) -> Chain:
 
 
 def _codec(value: Any) -> Codec:
-    def known(given: Any) -> str:
-        if as_text(given) not in CATALOGUE:
+    def registered(given: Any) -> str:
+        if (known := as_text(given)) not in CATALOGUE:
             raise SpecError(f"{quote(given)} is not registered")
-        return as_text(given)
+        return known
 
     if isinstance(value, str):
         value = {"name": value}
     members = Members({"configuration": {}, **value} if isinstance(value, dict) else value)
-    name = members.take("name", known)
+    name = members.take("name", registered)
     options = members.take("configuration", lambda given: _options(name, given))
     members.end()
     return Codec(name, options)
