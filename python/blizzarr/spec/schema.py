@@ -30,7 +30,7 @@ from blizzarr.spec.through_view import (
     units_of_view,
 )
 from blizzarr.spec.unit import DimensionUnits, Unit, merge_units
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, domain_of, form_of
+from blizzarr.views import IndexDomain, Indexed, IndexTransform, domain_of, form_of
 from blizzarr.views.descriptions import parse_domain
 from blizzarr.views.domain import merged_domain
 from blizzarr.views.values import MAX_RANK, to_index
@@ -38,7 +38,7 @@ from blizzarr.views.values import MAX_RANK, to_index
 _NO_LAYOUT: Final = ChunkLayout()
 
 
-class Schema(Pretty, Indexable):
+class Schema(Pretty, Indexed):
     """The properties of an array, or constraints on them.
 
     Examples
@@ -200,14 +200,14 @@ class Schema(Pretty, Indexable):
     # Views.
 
     @property
-    def _transform(self) -> IndexTransform | None:
+    def _form(self) -> Form:
+        if self._rank == -1 and self._fill is not None and self._fill[0].ndim:
+            raise SpecError("a schema of unknown rank whose fill_value has dimensions cannot be indexed")
         if self._rank == -1:
-            if self._fill is not None and self._fill[0].ndim:
-                raise SpecError("a schema of unknown rank whose fill_value has dimensions cannot be indexed")
-            return None
-        return IndexTransform(IndexDomain(self._rank) if self._domain is None else self._domain)
+            raise unknown_rank(self)
+        return form_of(IndexTransform(IndexDomain(self._rank) if self._domain is None else self._domain))
 
-    def _with_transform(self, transform: IndexTransform) -> Schema:
+    def _with_form(self, view: Form) -> Schema:
         """Return the schema of a view.
 
         >>> schema = Schema(shape=[10, 20], chunk_layout=ChunkLayout(chunk_shape=[4, 4]), dimension_units=["nm", "s"])
@@ -215,14 +215,10 @@ class Schema(Pretty, Indexable):
         >>> view.domain, view.chunk_layout.read_chunk.shape, view.dimension_units
         ({ [0, 10) }, (2,), (Unit(2, "s"),))
         """
-        view = form_of(transform)
-        if self._rank not in (-1, len(view.maps)):
-            way = f"{view.rank} -> {len(view.maps)}"
-            raise SpecError(f"expected a view of rank {self._rank} as in the schema, found one of rank {way}")
         schema = self.copy()
         schema._rank = view.rank
         if self._domain is not None:
-            schema._domain = transform.domain
+            schema._domain = domain_of(view)
         schema._layout = layout_of_view(self._layout, view)
         if self._fill is not None:
             with prefixed("Error transforming fill_value"):
@@ -262,6 +258,11 @@ class Schema(Pretty, Indexable):
         if not isinstance(other, Schema):
             raise TypeError(f"a Schema cannot be compared with {other!r}")
         return all(_same(getattr(self, name), getattr(other, name)) for name in Schema.__slots__)
+
+
+def unknown_rank(indexed: object) -> SpecError:
+    """Return the error that a schema, or a spec, cannot be indexed."""
+    return SpecError(f"Cannot perform indexing operations on {type(indexed).__name__} with unspecified rank")
 
 
 def _same(mine: Any, theirs: Any) -> bool:

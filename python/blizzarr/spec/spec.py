@@ -10,7 +10,7 @@ from typing import Any, Final, Never
 import numpy as np
 
 from blizzarr.errors import SpecError, UnsupportedDriverError
-from blizzarr.indexing.form import identity_maps
+from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.json_members import Members, as_integer, as_text
 from blizzarr.json_values import plain, quote
 from blizzarr.keywords import name_keywords, unknown_keywords, what_there_is
@@ -44,11 +44,12 @@ from blizzarr.spec.schema import (
     schema_of_base,
     set_dtype,
     set_rank,
+    unknown_rank,
 )
 from blizzarr.spec.spec_node import KvNode, SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.spec.unit import Unit
-from blizzarr.views import Indexable, IndexDomain, IndexTransform, form_of, transform_of
+from blizzarr.views import IndexDomain, Indexed, IndexTransform, form_of, transform_of
 from blizzarr.views.values import MAX_RANK
 
 
@@ -227,7 +228,7 @@ def _array(driver: str, path: str, store: KvNode) -> SpecNode:
     return DRIVERS[driver].take(members, node).altered(kvstore=store)
 
 
-class Spec(NodeSpec, Indexable):
+class Spec(NodeSpec, Indexed):
     """The spec of an array to open or create: parsed JSON.
 
     Indexing gives the spec of a view of the array.
@@ -378,13 +379,15 @@ class Spec(NodeSpec, Indexable):
     # Views of it
 
     @property
-    def _transform(self) -> IndexTransform | None:
-        if self._node.transform is not None or self._node.schema.rank is None:
-            return self._node.transform
-        return IndexTransform(input_rank=self._node.schema.rank)
+    def _form(self) -> Form:
+        if self._node.transform is not None:
+            return form_of(self._node.transform)
+        if self._node.schema.rank is None:
+            raise unknown_rank(self)
+        return form_of(IndexTransform(input_rank=self._node.schema.rank))
 
-    def _with_transform(self, transform: IndexTransform) -> Spec:
-        return spec_of(self._node.altered(transform=transform))
+    def _with_form(self, form: Form) -> Spec:
+        return spec_of(self._node.altered(transform=transform_of(form)))
 
 
 def spec_of(node: SpecNode) -> Spec:

@@ -21,8 +21,7 @@ from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_vi
 from blizzarr.spec.unit import Unit
 from blizzarr.tensorstore.driver import Driver
 from blizzarr.transactions import Transaction
-from blizzarr.views import IndexDomain, domain_of
-from blizzarr.views.transform import Indexed
+from blizzarr.views import IndexDomain, Indexed, domain_of
 
 
 class StoreFacts(Indexed):

@@ -7,12 +7,11 @@ what is written leaves the other fields as they are, whoever writes these at the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,9 +49,6 @@ _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
 
 
-T = TypeVar("T")
-
-
 class StoredArrayDriver(Driver):
     """An array in a store."""
 
@@ -69,7 +65,6 @@ class StoredArrayDriver(Driver):
         self._array = self._stored.array
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
-        self._kept: dict[Any, tuple[ArrayMeta, Any]] = {}
         self.name = stored.node.driver
         self.transaction = transaction
         options = stored.node.options
@@ -107,17 +102,9 @@ class StoredArrayDriver(Driver):
 
     # Properties
 
-    def _once(self, what: Any, make: Callable[[], T]) -> T:
-        """Return what `make` makes of the metadata; it is called again only when these have changed."""
-        meta, known = self._array.metadata, self._kept.get(what)
-        if known is None or known[0] is not meta:
-            known = self._kept[what] = meta, make()
-        made: T = known[1]
-        return made
-
     @property
     def schema(self) -> Schema:
-        return self._once("schema", lambda: self._stored.schema)
+        return self._stored.schema
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -126,7 +113,7 @@ class StoredArrayDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        return self._once("domain", lambda: domain_of(self._stored.form.domain))
+        return domain_of(self._stored.form.domain)
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -136,8 +123,7 @@ class StoredArrayDriver(Driver):
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         if self.transaction is not None:
             check_open(self.transaction)
-        node = self._once(("spec", minimal), lambda: self._stored.spec_node(minimal))
-        return node.altered(transform=transform_of(form))
+        return self._stored.spec_node(minimal).altered(transform=transform_of(form))
 
     # Its elements
 

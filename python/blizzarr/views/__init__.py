@@ -6,6 +6,4 @@ from blizzarr.views.dim_expression import DimExpression, DimSelection, d
 from blizzarr.views.domain import IndexDomain, domain_of
 from blizzarr.views.movable import form_of
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, OutputIndexMethod
-from blizzarr.views.transform import Indexable, IndexTransform, transform_of
-
-Indexable.register(IndexTransform)
+from blizzarr.views.transform import Indexed, IndexTransform, transform_of
