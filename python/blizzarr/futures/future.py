@@ -297,11 +297,7 @@ def pending(work: Callable[[], T] | None = None, kind: type[Future[T]] = Future)
 
 
 def resolved(value: T) -> Future[T]:
-    """Return a future that has the result already, even if that is itself a future or a coroutine.
-
-    >>> resolved(3).done(), resolved(3).result()
-    (True, 3)
-    """
+    """Return a future that has the result already, even if that is itself a future or a coroutine."""
     made: Future[T] = object.__new__(Future)
     made._state = _RESULT
     made._value = value
@@ -309,11 +305,7 @@ def resolved(value: T) -> Future[T]:
 
 
 def failed(error: BaseException) -> Future[Any]:
-    """Return a future that has failed.
-
-    >>> failed(KeyError("a")).exception()
-    KeyError('a')
-    """
+    """Return a future that has failed."""
     made: Future[Any] = object.__new__(Future)
     made._state = _ERROR
     made._value = error
@@ -341,10 +333,7 @@ def fail(future: Future[Any], error: BaseException) -> bool:
 
 
 def keep_alive(future: Future[Any], kept: object) -> None:
-    """Keep an object alive as long as the future is.
-
-    >>> keep_alive(pending(), [1, 2])
-    """
+    """Keep an object alive as long as the future is."""
     future._kept = kept
 
 

@@ -141,11 +141,7 @@ os.register_at_fork(after_in_child=POOL.after_fork)
 
 
 def submit(work: Callable[[], T], into: list[Future[Any]] | None = None) -> Future[T]:
-    """Return the future of work that one of the pool's threads does; it is appended to `into` before that can begin.
-
-    >>> submit(lambda: 6 * 7).result()
-    42
-    """
+    """Return the future of work that one of the pool's threads does; it is appended to `into` before that can begin."""
     future = pending(work)
     if into is not None:
         into.append(future)
@@ -198,11 +194,7 @@ _LATELY: Final = 8
 
 
 def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
-    """Return the future of work that is done here and now.
-
-    >>> at_once(lambda: 6 * 7).done()
-    True
-    """
+    """Return the future of work that is done here and now."""
     try:
         return resolved(work(*given))
     except Exception as error:
@@ -210,11 +202,7 @@ def at_once(work: Callable[..., T], *given: Any) -> Future[T]:
 
 
 class Pace:
-    """A running estimate of how long one kind of work takes, which differs by storage: page cache, disk, network.
-
-    >>> Pace().submit(lambda: 6 * 7).done()
-    True
-    """
+    """A running estimate of how long one kind of work takes, which differs by storage: page cache, disk, network."""
 
     __slots__ = ("seconds",)
 

@@ -3,7 +3,6 @@
 from blizzarr.indexing.interval import INF
 from blizzarr.views.dim import Dim
 from blizzarr.views.dim_expression import DimExpression, DimSelection, d
-from blizzarr.views.domain import IndexDomain, domain_of
-from blizzarr.views.movable import form_of
+from blizzarr.views.domain import IndexDomain, domain_of, form_of
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, OutputIndexMethod
 from blizzarr.views.transform import Indexed, IndexTransform, transform_of

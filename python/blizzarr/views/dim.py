@@ -253,11 +253,7 @@ def _merged(first: Dim, second: Dim, how: str) -> Dim:
 
 
 def dim_of(interval: Interval, label: str = "") -> Dim:
-    """Return the dimension with an interval.
-
-    >>> dim_of(Interval(3, 10), "x")
-    Dim(inclusive_min=3, exclusive_max=10, label="x")
-    """
+    """Return the dimension with an interval."""
     dim = object.__new__(Dim)
     dim._interval = interval
     dim._label = label
@@ -265,9 +261,5 @@ def dim_of(interval: Interval, label: str = "") -> Dim:
 
 
 def interval_of(dim: Dim) -> Interval:
-    """Return the interval of a dimension.
-
-    >>> print(interval_of(Dim(3, 10)))
-    [3, 10)
-    """
+    """Return the interval of a dimension."""
     return dim._interval

@@ -15,8 +15,7 @@ from blizzarr.indexing.form import Form
 from blizzarr.indexing.layout import Arrays
 from blizzarr.json_values import quote
 from blizzarr.views.dim_selection import DimSpec, as_dim_specs, normalize_dims, shown_range
-from blizzarr.views.numpy_index import index_chained, index_initial
-from blizzarr.views.numpy_terms import Mode, Term, Terms, Usage, parse_terms
+from blizzarr.views.numpy_index import Mode, Term, Terms, Usage, index_chained, index_initial, parse_terms
 from blizzarr.views.operations import (
     Step,
     Translation,

@@ -6,18 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 
-import numpy as np
-
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import Form, identity_maps
 from blizzarr.json_members import Option
 from blizzarr.model import ArrayMeta
-from blizzarr.spec.chunk_layout import ChunkLayout
-from blizzarr.spec.codec_spec import CodecSpec, DriverCodec
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.metadata.elements import Field
 from blizzarr.spec.schema import Schema
-from blizzarr.spec.unit import DimensionUnits
-from blizzarr.views import IndexDomain, IndexTransform, form_of
+from blizzarr.views import IndexTransform, form_of
 from blizzarr.views.values import MAX_RANK
 
 Options: TypeAlias = Mapping[str, Any]
@@ -27,7 +23,8 @@ Options: TypeAlias = Mapping[str, Any]
 class MetadataConstraints(ABC):
     """The constraints of a spec on the documents of an array, in the terms of its format.
 
-    What is asked for takes the schema into account, and the driver's own options.
+    What is asked for takes the schema into account, and the driver's own options. Of domain, chunk layout, codec, fill
+    value and dimension units, a method named like the property of `Spec`, which takes both, returns what is known.
     """
 
     codec_class: ClassVar[type[DriverCodec] | None] = None
@@ -63,26 +60,6 @@ class MetadataConstraints(ABC):
     @abstractmethod
     def constrain(self, schema: Schema, options: Options) -> None:
         """Add the data type and rank that are known to the schema."""
-
-    @abstractmethod
-    def domain(self, schema: Schema, options: Options) -> IndexDomain | None:
-        """Return the domain of the array, as far as it is known."""
-
-    @abstractmethod
-    def chunk_layout(self, schema: Schema, options: Options) -> ChunkLayout:
-        """Return the layout, as far as it is known."""
-
-    @abstractmethod
-    def codec(self, schema: Schema, options: Options) -> CodecSpec | None:
-        """Return the codec, as far as it is known."""
-
-    @abstractmethod
-    def fill_value(self, schema: Schema, options: Options) -> np.ndarray[Any, Any] | None:
-        """The fill value, if it is known."""
-
-    @abstractmethod
-    def dimension_units(self, schema: Schema, options: Options) -> DimensionUnits | None:
-        """Return the units, as far as they are known."""
 
     @abstractmethod
     def create(self, schema: Schema, options: Options) -> ArrayMeta:
