@@ -37,7 +37,6 @@ from blizzarr.views import IndexDomain, domain_of
 from blizzarr.views.values import MAX_RANK, to_index
 
 USAGES: Final = ("write", "read", "codec")
-"""The three grids."""
 _NO_VECTOR: Final = Vector()
 _NO_GRIDS: Final = dict.fromkeys(USAGES, GridConstraints())
 

@@ -138,7 +138,6 @@ def _name_of_numpy(dtype: np.dtype[Any]) -> str:
 
 
 DTYPES: Final = {name: DType(name) for name in (*_NUMPY, *ML_NAMES)}
-"""All data types by their names."""
 
 
 def as_dtype(value: DTypeLike) -> DType:

@@ -118,7 +118,6 @@ ASPECT_RATIO: Final = Rule(
 )
 ELEMENTS: Final = Rule(INT64_MIN, lambda value: value == INT64_MIN or 0 <= value < INF, None)
 RULES: Final = {"shape": SHAPE, "aspect_ratio": ASPECT_RATIO, "elements": ELEMENTS}
-"""The constraints on a grid."""
 
 
 as_index = as_integer(-(1 << 63), (1 << 63) - 1, "64-bit signed integer")

@@ -328,10 +328,8 @@ _HTTP = KvDriver(
 
 
 KV_DRIVERS: dict[str, KvDriver] = {driver.name: driver for driver in (_MEMORY, _FILE, _ZIP, _GCS, _S3, _HTTP)}
-"""All drivers by name."""
 
 KV_SCHEMES: dict[str, KvDriver] = {scheme: driver for driver in KV_DRIVERS.values() for scheme in driver.schemes}
-"""All drivers by the schemes of their URLs."""
 
 
 def kvstore_from_json(value: Any) -> KvNode:

@@ -64,7 +64,6 @@ class OpenMode:
 
 
 MODES: Final = ("open", "create", "delete_existing", "assume_metadata", "assume_cached_metadata")
-"""The names of all modes."""
 
 _RULES = [
     ("delete_existing", "create", True),

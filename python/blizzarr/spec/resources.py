@@ -153,7 +153,6 @@ _KINDS: Final = [
 ]
 
 RESOURCES: dict[str, ResourceKind] = {kind.name: kind for kind in _KINDS}
-"""All kinds, by name."""
 
 
 @dataclass(slots=True, eq=False)

@@ -32,9 +32,8 @@ from blizzarr.stores.wrapper import unwrapped
 from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
-from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape
+from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape, stored_of
 from blizzarr.tensorstore.stored_place import StoredPlace
-from blizzarr.tensorstore.stored_statistics import stored_of
 from blizzarr.transactions import Transaction, check_open
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, domain_of, transform_of

@@ -9,7 +9,7 @@ import pytest
 
 import blizzarr
 from blizzarr.stores import MemoryStore
-from blizzarr.tensorstore.stored_statistics import first_missing, stored_of
+from blizzarr.tensorstore.stored_array import first_missing, stored_of
 
 
 class Unlisted(MemoryStore):

@@ -23,7 +23,6 @@ from blizzarr.views import IndexDomain, domain_of, form_of, transform_of
 from blizzarr.views.compose import compose
 
 DOWNSAMPLE_METHODS = ("stride", "mean", "min", "max", "median", "mode")
-"""The methods by which one element is made from a block."""
 
 
 class _OfOne(Driver):

@@ -212,7 +212,6 @@ _PARSERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 _ENDIAN = "little"
 DEFAULT_INDEX_CODECS: Final = Chain((), Codec("bytes", {"endian": _ENDIAN}), (Codec("crc32c"),))
-"""The default codecs of a shard's index."""
 
 
 @dataclass(frozen=True, slots=True)
