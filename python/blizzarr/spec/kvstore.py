@@ -399,10 +399,7 @@ class KvStore(KvPath):
 
     def _submit(self, work: Callable[[], T]) -> Future[T]:
         if self._transaction is not None:
-            try:
-                work = delaying(self._transaction, work)
-            except TransactionError as error:
-                return failed(error)
+            work = delaying(self._transaction, work)
         # Memory answers at once; slow stores are accessed by another thread.
         return at_once(work) if self._node.driver == "memory" else submit(work)
 

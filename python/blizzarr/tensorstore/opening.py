@@ -109,10 +109,7 @@ def open(
         open_node, node, _PLAIN if is_plain else Request(read, write, context, transaction)
     )
     if transaction is not None:
-        try:
-            work = delaying(transaction, work)
-        except TransactionError as error:
-            return failed(error)
+        work = delaying(transaction, work)
     if batch is not None:
         return add_work(batch, work)
     return at_once(work) if _is_quick(node) else submit(work)

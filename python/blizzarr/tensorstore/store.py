@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, TransactionError
+from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError
 from blizzarr.futures import (
     Batch,
     Future,
@@ -126,8 +126,7 @@ class TensorStore(Pretty, StoreFacts):
             return in_flight(driver, form, lambda shared: store_of(driver, form)._read_now(order, shared))
         shared = None if batch is None else shared_state(batch)
         work = lambda: store_of(driver, form)._read_now(order, shared)  # noqa: E731
-        if driver.transaction is not None:
-            work = self._in_transaction(work)
+        work = self._in_transaction(work)
         if batch is not None:
             return add_work(batch, work)
         return at_once(work) if driver.is_quick(form) else submit(work)
@@ -185,12 +184,7 @@ class TensorStore(Pretty, StoreFacts):
     def _in_transaction(self, work: Callable[[], T]) -> Callable[[], T]:
         """Return the work with a guard that delays the commit of the view's transaction until it is done."""
         transaction = self._driver.transaction
-        if transaction is None:
-            return work
-        try:
-            return delaying(transaction, work)
-        except TransactionError as error:
-            return _refusing(error)
+        return work if transaction is None else delaying(transaction, work)
 
     def _storing(self, source: Any) -> Callable[[], None]:
         """Return the work of a write, which delays the commit of the transactions that it is in."""
@@ -200,19 +194,15 @@ class TensorStore(Pretty, StoreFacts):
 
     def _writing(self, source: Any) -> Callable[[], None]:
         driver = self._driver
-        if not driver.writable:
-            return _refusing(NotWritableError("Destination does not support writing."))
         try:
+            if not driver.writable:
+                raise NotWritableError("Destination does not support writing.")
             form = driver.current(self._form)
         except BlizzarrError as error:
             return _refusing(error)
         # A source of a wrong type is an error at once; one that does not fit is an error of the future.
         elements = as_source(source, form.shape, driver.dtype)
-        try:
-            fitting = fitted(elements, form)
-        except BlizzarrError as error:
-            return _refusing(error)
-        return lambda: driver.write(form, fitting)
+        return lambda: driver.write(form, fitted(elements, form))
 
     def _copy(self, source: TensorStore) -> None:
         driver = self._driver

@@ -346,14 +346,16 @@ def participant(transaction: Transaction, key: object, make: Callable[[], P]) ->
 def delaying(transaction: Transaction, work: Callable[[], T]) -> Callable[[], T]:
     """Return the work with a guard that delays the commit or abort until the work is done, or will not be done.
 
-    Raise `TransactionError` when the transaction is not open.
+    The work raises `TransactionError` if the transaction is not open now.
     """
     with transaction._lock:
-        check_open(transaction)
-        transaction._guards += 1
-        guard = _Guard(transaction)
+        guard = _Guard(transaction) if transaction.open else None
+        transaction._guards += guard is not None
 
     def guarded() -> T:
+        if guard is None:
+            check_open(transaction)
+            raise AssertionError("a transaction never opens again")
         try:
             return work()
         finally:
