@@ -6,10 +6,10 @@ constraints over, and towards the view only those whose input no other map has (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -67,45 +67,44 @@ def _check_rank(rank: int, expected: int, view: Form) -> None:
         raise SpecError(f"expected a view of constraints of rank {rank}, found {view.rank} -> {len(view.maps)}")
 
 
+_Link: TypeAlias = tuple[int, int, tuple[int, int, int]]
+"""A dimension on this side of a view, one on the other side, and the map that connects them."""
+
+
+def _carried(
+    vector: Vector, links: list[_Link], size: int, convert: Callable[[Any, int, int], Any], name: str, way: str
+) -> Vector:
+    """Return constraints on the other side of a view, which has so many dimensions."""
+    values: list[Any] = [None] * size
+    for one, other, (_, offset, stride) in links:
+        if (value := vector.values[one]) is not None:
+            doing = f"Error transforming {name} {value} by offset {offset} and stride {stride}, "
+            with prefixed(doing + way.format(one, other)):
+                values[other] = convert(value, offset, stride)
+    return Vector(tuple(values), frozenset(other for one, other, _ in links if one in vector.hard))
+
+
 def _of_view(view: Form, alone: set[int], vector: Vector, rule: Rule, name: str) -> Vector:
-    values: list[Any] = [None] * view.rank
-    hard = set()
-    for output, (map_, value) in enumerate(zip(view.maps, vector.values, strict=True)):
-        if not isinstance(map_, tuple) or map_[2] == 0 or map_[0] not in alone or value is None:
-            continue
-        dim, offset, stride = map_
-        with prefixed(_doing(name, value, map_, f"output dimension {output} -> input dimension {dim}")):
-            values[dim] = rule.to_input(value, offset, stride)
-        if output in vector.hard:
-            hard.add(dim)
-    return Vector(tuple(values), frozenset(hard))
-
-
-def _doing(name: str, value: Any, map_: tuple[int, int, int], way: str) -> str:
-    return f"Error transforming {name} {value} by offset {map_[1]} and stride {map_[2]}, {way}"
+    links = [(output, dim, map_) for dim, output, map_ in _links(view) if dim in alone]
+    return _carried(vector, links, view.rank, rule.to_input, name, "output dimension {} -> input dimension {}")
 
 
 def _of_base(view: Form, vector: Vector, rule: Rule, name: str) -> Vector:
-    values: list[Any] = [None] * len(view.maps)
-    hard, unused = set(), set(vector.hard)
-    for output, map_ in enumerate(view.maps):
-        if not isinstance(map_, tuple) or map_[2] == 0:
-            continue
-        dim, offset, stride = map_
-        unused.discard(dim)
-        if vector.values[dim] is None:
-            continue
-        with prefixed(_doing(name, vector.values[dim], map_, f"input dimension {dim} -> output dimension {output}")):
-            values[output] = rule.to_output(vector.values[dim], offset, stride)
-        if dim in vector.hard:
-            hard.add(output)
+    links, rank = _links(view), len(view.maps)
+    carried = _carried(vector, links, rank, rule.to_output, name, "input dimension {} -> output dimension {}")
     # TensorStore looks at the constraints after it has replaced them, if there are as many: those that are gone by then
     # are left out without a word.
-    left = values if len(values) == view.rank else vector.values
-    for dim in sorted(unused):
+    left = carried.values if rank == view.rank else vector.values
+    for dim in sorted(vector.hard - {dim for dim, _, _ in links}):
         if left[dim] is not None:
             raise SpecError(f"Error transforming {name}: No output dimension corresponds to input dimension {dim}")
-    return Vector(tuple(values), frozenset(hard))
+    return carried
+
+
+def _links(view: Form) -> list[_Link]:
+    """Return each dimension of a view with the one of the store that follows from it."""
+    maps = enumerate(view.maps)
+    return [(map_[0], output, map_) for output, map_ in maps if isinstance(map_, tuple) and map_[2]]
 
 
 def _order_of_view(order: Sequence[int], view: Form) -> tuple[int, ...]:
@@ -127,7 +126,9 @@ def _order_of_base(order: Sequence[int], view: Form) -> tuple[int, ...]:
 
 # Units.
 
-_UNIT: Final = Rule(0, bool, None, to_input=lambda unit, offset, stride: unit * abs(stride))
+_UNIT: Final = Rule(
+    0, bool, None, lambda unit, offset, stride: unit / abs(stride), lambda unit, offset, stride: unit * abs(stride)
+)
 
 
 def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
@@ -145,16 +146,12 @@ def units_of_view(units: DimensionUnits, view: Form) -> DimensionUnits:
 
 def units_of_base(units: DimensionUnits, view: Form) -> DimensionUnits:
     """Return the units that the base of a view must have for the view to have these."""
-    units_there: list[Any] = [None] * len(view.maps)
-    used = set()
-    for output, map_ in enumerate(view.maps):
-        if isinstance(map_, tuple) and map_[2] and (unit := units[map_[0]]) is not None:
-            used.add(map_[0])
-            units_there[output] = unit / abs(map_[2])
+    links = _links(view)
+    used = {dim for dim, _, _ in links}
     for dim, unit in enumerate(units):
         if unit is not None and dim not in used:
             raise SpecError(f"No output dimension corresponds to input dimension {dim} with unit {unit}")
-    return tuple(units_there)
+    return _carried(Vector(units), links, len(view.maps), _UNIT.to_output, "dimension_units", "").values
 
 
 # Domains.

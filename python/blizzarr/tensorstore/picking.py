@@ -196,7 +196,7 @@ class Pieces:
             yield from self._listed(positions)
         else:
             axes = zip(self._axes, self._chunks, self._first, strict=True)
-            lines = [_line(self._shape, axis, length, first) for axis, length, first in axes]
+            lines = [line_of(self._shape, axis, length, first) for axis, length, first in axes]
             every: Any = product(*lines)
             if positions is not None and len(positions) < prod(map(len, lines)):
                 every = [at for at in positions if all(index in line for index, line in zip(at, lines, strict=True))]
@@ -233,7 +233,7 @@ def product_of(picked: Sequence[Picked | range]) -> Key:
     )
 
 
-def _line(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
+def line_of(shape: tuple[int, ...], axis: Axis, length: int, first: int) -> _Line:
     if isinstance(axis, int):
         return {first + axis // length: (slice(axis % length, axis % length + 1, 1), slice(0, 1, 1))}
     if len(axis) == 2:

@@ -38,7 +38,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
-from blizzarr.tensorstore.picking import Pieces
+from blizzarr.tensorstore.picking import Pieces, line_of
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import KnownMetadata, shown
 from blizzarr.transactions import StagedStore, Transaction
@@ -440,15 +440,10 @@ def _groups(shape: tuple[int, ...], axes: Axes, chunks: tuple[int, ...]) -> list
     together: dict[tuple[int, ...], list[int]] = {}
     groups: list[_Group] = []
     for number, axis in enumerate(axes):
-        length = chunks[number]
-        if isinstance(axis, int):
-            groups.append(((number,), {(axis // length,)}))
-        elif len(axis) == 3:
-            dim, start, step = axis
-            touched = (start + step * np.arange(shape[dim])) // length
-            groups.append(((number,), {(int(index),) for index in np.unique(touched)}))
-        else:
+        if not isinstance(axis, int) and len(axis) == 2:
             together.setdefault(axis[0], []).append(number)
+        else:
+            groups.append(((number,), {(chunk,) for chunk in line_of(shape, axis, chunks[number], 0)}))
     for members in together.values():
         rows = [np.ravel(axes[number][1] // chunks[number]) for number in members]  # type: ignore[index]
         groups.append((tuple(members), {tuple(map(int, row)) for row in np.unique(np.stack(rows, 1), axis=0)}))
