@@ -44,8 +44,7 @@ class Batch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._futures is not None:
-            self.submit()
+        self.submit()
 
     def __del__(self) -> None:
         # If `__init__` raised, there is nothing to submit.

@@ -137,10 +137,6 @@ def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
         raise SpecError(f"Cannot broadcast array of shape {braces(shape)} to target shape {braces(target)}")
 
 
-def same_fill(a: Array, b: Array) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
-
-
 def shown(array: Array, dtype: DType | None = None) -> str:
     """Format an array for an error message.
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
 from blizzarr.futures import Future, at_once, failed, submit
+from blizzarr.json_values import plain
 from blizzarr.spec import kvstore_access as values
 from blizzarr.spec.context import Context, bind, same, strip, unbind
 from blizzarr.spec.kvstore_access import Access, ByteSlice, KvChanges, bytes_of, text_of
-from blizzarr.spec.kvstore_json import kvstore_from_json, kvstore_json, kvstore_url
+from blizzarr.spec.kvstore_json import kvstore_json, kvstore_of, kvstore_url
 from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec_node import KvNode
@@ -167,7 +168,7 @@ def at_node(kind: type[P], node: Any) -> P:
 
 def kvstore_node(json: Any) -> KvNode:
     """Return the node of a spec, which may be given as JSON or as a URL."""
-    return json._node if isinstance(json, KvStoreSpec) else kvstore_from_json(json)
+    return json._node if isinstance(json, KvStoreSpec) else kvstore_of(plain(json))
 
 
 def changed_context(node: Any, unbind_it: bool | None, strip_it: bool | None, context: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedDriverError, UnsupportedOperationError
 from blizzarr.json_members import Members, Option, as_bool, as_list, as_text, one_of, options_json
-from blizzarr.json_values import copied, plain, quote
+from blizzarr.json_values import copied, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.context import ContextSpec
@@ -330,11 +330,6 @@ _HTTP = KvDriver(
 KV_DRIVERS: dict[str, KvDriver] = {driver.name: driver for driver in (_MEMORY, _FILE, _ZIP, _GCS, _S3, _HTTP)}
 
 KV_SCHEMES: dict[str, KvDriver] = {scheme: driver for driver in KV_DRIVERS.values() for scheme in driver.schemes}
-
-
-def kvstore_from_json(value: Any) -> KvNode:
-    """Parse a key-value store from JSON or a URL."""
-    return kvstore_of(plain(value))
 
 
 def kvstore_of(value: Any) -> KvNode:

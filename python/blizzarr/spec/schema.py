@@ -18,7 +18,7 @@ from blizzarr.spec.arguments import Argument, apply_arguments, apply_given, appl
 from blizzarr.spec.chunk_layout import ChunkLayout, is_unset, layout_from_json, merge_layout
 from blizzarr.spec.codec_spec import CodecSpec, codec_from_json, merged_codec
 from blizzarr.spec.dtype import DType, as_dtype, dtype_json
-from blizzarr.spec.json_array import check_broadcast, fill_from_json, fill_from_user, fill_json, same_fill, shown
+from blizzarr.spec.json_array import check_broadcast, fill_from_json, fill_from_user, fill_json, shown
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.through_view import (
     domain_of_base,
@@ -271,7 +271,9 @@ def _same(mine: Any, theirs: Any) -> bool:
         return mine is theirs
     if isinstance(mine, tuple):
         return len(mine) == len(theirs) and all(map(_same, mine, theirs))
-    return same_fill(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
+    if isinstance(mine, np.ndarray):
+        return bool(mine.dtype == theirs.dtype and np.array_equal(mine, theirs))
+    return bool(mine == theirs)
 
 
 def _units(values: Iterable[Any]) -> DimensionUnits:

@@ -252,12 +252,7 @@ class StackDriver(Driver):
         return result
 
     def decoded(self, form: Form) -> set[Chunk]:
-        try:
-            parts = [] if self._opens else self._parts(form)
-        except SpecError:
-            # The read that follows raises it again.
-            return set()
-        return set().union(*[driver.decoded(own) for _, driver, own in parts])
+        return set().union(*[driver.decoded(own) for _, driver, own in self._known_parts(form) or ()])
 
     def write(self, form: Form, source: Elements) -> None:
         """Write to each layer the elements that no later one has."""
@@ -273,14 +268,18 @@ class StackDriver(Driver):
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
         """Return whether a view is small, and needs few layers, all of them open, which are quick themselves."""
-        if self._opens or prod(form.shape) > _QUICK:
+        parts = self._known_parts(form) if prod(form.shape) <= _QUICK else None
+        if parts is None or len(parts) > _FEW:
             return False
+        return all(driver.is_quick(own, writes) for _, driver, own in parts)
+
+    def _known_parts(self, form: Form) -> list[_Assigned] | None:
+        """Return the parts of the view; None if layers are opened for them, or a position has no layer."""
         try:
-            parts = self._parts(form)
+            return None if self._opens else self._parts(form)
         except SpecError:
             # The read that follows raises it again.
-            return False
-        return len(parts) <= _FEW and all(driver.is_quick(own, writes) for _, driver, own in parts)
+            return None
 
     def _parts(self, form: Form) -> list[_Assigned]:
         """Return the part of the view that each layer has.

@@ -175,7 +175,7 @@ class Staged:
         """Keep elements to be written; with `write_empty`, chunks that contain only the fill value are stored, too."""
         self._write_empty = self._write_empty or write_empty
         self.buffer.write(lowered, source)
-        self._changes.touched(self, self._store)
+        self._changes.check_alone(self._store, self.names)
 
     def names(self) -> dict[str, list[tuple[int, ...]]]:
         """Return the names of the stored values, as far as keys give them, with the positions of their chunks."""

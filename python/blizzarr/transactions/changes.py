@@ -143,7 +143,7 @@ class Changes:
             if error is not None:
                 raise error
             overlay = self._overlay
-            self._check_alone(operation.store, lambda: [*(least for least, _ in overlay.ranges), *overlay.values])
+            self.check_alone(operation.store, lambda: [*(least for least, _ in overlay.ranges), *overlay.values])
 
     def write(self, store: Store, key: str, value: bytes | None) -> None:
         """Set the value of a key; None deletes it."""
@@ -216,11 +216,8 @@ class Changes:
             for other in [other for other in self._elements if f"{other}/".startswith(f"{name}/")]:
                 del self._elements[other]
 
-    def touched(self, elements: Elements, store: Store) -> None:
-        """Check, after elements were added, that an atomic transaction can store them all in one step."""
-        self._check_alone(store, elements.names)
-
-    def _check_alone(self, store: Store, names: Callable[[], Iterable[str]]) -> None:
+    def check_alone(self, store: Store, names: Callable[[], Iterable[str]]) -> None:
+        """Check that an atomic transaction can store all values of these names in one step."""
         if self._transaction.atomic and not self.at_once:
             prefix = place_in(store)[1]
             for name in names():
