@@ -257,16 +257,13 @@ class TensorStore(Pretty, StoreFacts):
         """
         lower = None if inclusive_min is None else tuple(inclusive_min)
         upper = None if exclusive_max is None else tuple(exclusive_max)
-        modes = frozenset(
-            name
-            for name, on in {
-                "resize_metadata_only": resize_metadata_only,
-                "resize_tied_bounds": resize_tied_bounds,
-                "expand_only": expand_only,
-                "shrink_only": shrink_only,
-            }.items()
-            if on
-        )
+        flags = {
+            "resize_metadata_only": resize_metadata_only,
+            "resize_tied_bounds": resize_tied_bounds,
+            "expand_only": expand_only,
+            "shrink_only": shrink_only,
+        }
+        modes = frozenset(name for name, on in flags.items() if on)
 
         def work() -> TensorStore:
             if not self.writable:

@@ -252,8 +252,13 @@ def resolve(chain: Chain, decoded: Decoded) -> Chain:
     if to_bytes.name != "sharding_indexed" and wanted is not None and wanted != tuple(range(decoded.rank)):
         codec, decoded = _resolve_transpose(Codec("transpose", {"order": list(wanted)}), decoded)
         transposes.append(codec)
-    with _through(to_bytes, "resolving codec spec"):
-        resolved = _to_bytes(to_bytes, decoded)
+    resolved = to_bytes
+    if to_bytes.name == "sharding_indexed":
+        with _through(to_bytes, "resolving codec spec"):
+            resolved = _resolve_shards(to_bytes, decoded)
+    elif to_bytes.name == "bytes":
+        has_order = decoded.itemsize > 1 or decoded.states_order
+        resolved = Codec("bytes", {"endian": to_bytes.options.get("endian", _ENDIAN)} if has_order else {})
     if resolved.name == "sharding_indexed" and chain.bytes_to_bytes:
         after = dump([codec.to_json() for codec in chain.bytes_to_bytes])
         raise SpecError(f"expected no codec after {dump(to_bytes.to_json())}, found {after}: put it into the shards")
@@ -292,15 +297,6 @@ def _resolve_transpose(codec: Codec, decoded: Decoded) -> tuple[Codec, Decoded]:
         read_shape=None if read is None else tuple(read[dim] for dim in order),
     )
     return Codec("transpose", {"order": list(order)}), encoded
-
-
-def _to_bytes(codec: Codec, decoded: Decoded) -> Codec:
-    if codec.name == "sharding_indexed":
-        return _resolve_shards(codec, decoded)
-    if codec.name != "bytes":
-        return codec
-    has_order = decoded.itemsize > 1 or decoded.states_order
-    return Codec("bytes", {"endian": codec.options.get("endian", _ENDIAN)} if has_order else {})
 
 
 def _resolve_shards(codec: Codec, decoded: Decoded) -> Codec:
