@@ -17,8 +17,7 @@ from blizzarr.errors import BlizzarrError, GenerationMismatchError
 from blizzarr.json_values import quote
 from blizzarr.stores import LocalStore, Store, StoreWrapper
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.generation import generation_of
-from blizzarr.stores.generation_writes import replace_generation
+from blizzarr.stores.generation import generation_of, replace_generation
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.place import place_of
 from blizzarr.stores.protocol import ByteRange, Replaced, Value
