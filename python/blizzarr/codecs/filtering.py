@@ -24,13 +24,13 @@ _TOKEN: Final = np.dtype("u8")
 def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, last: Chunk) -> list[Step]:
     """Return the steps of filters, each with its input, and of the serializer, whose input is `last`.
 
-    Those of numcodecs that follow each other run in one step, with the serializer if it comes next.
+    Those of numcodecs that follow each other and run in NumPy are one step, with the serializer if it comes next.
     """
     steps: list[Step] = [("bytes", 0)]
-    groups = [(kind, list(group)) for kind, group in groupby(filters, _needs_numcodecs)]
+    groups = [(kind, list(group)) for kind, group in groupby(filters, _runs_in_numpy)]
     joins = isinstance(serializer, BytesCodec | ArraySerializer)
-    for position, (of_numcodecs, group) in enumerate(groups):
-        if of_numcodecs:
+    for position, (in_numpy, group) in enumerate(groups):
+        if in_numpy:
             run = [codec for codec, _ in group if isinstance(codec, ArrayFilter)]
             if joins and position == len(groups) - 1:
                 return [*steps, ("python", FilterRun(run, serializer, group[0][1]))]
@@ -41,7 +41,7 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
                 steps.append(_turned(codec, chunk))
             elif isinstance(codec, ArrayFilter):
                 step = codec.engine_step(chunk)
-                assert step is not None, "it does not need numcodecs"
+                assert step is not None, "it does not run in NumPy"
                 steps.append(step)
             else:
                 steps += codec.steps(chunk)
@@ -59,7 +59,7 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
     return steps
 
 
-def _needs_numcodecs(item: tuple[Codec, Chunk]) -> bool:
+def _runs_in_numpy(item: tuple[Codec, Chunk]) -> bool:
     codec, chunk = item
     return isinstance(codec, ArrayFilter) and codec.engine_step(chunk) is None
 

@@ -65,8 +65,10 @@ def _in_one(codecs: Sequence[Codec], endian: str) -> list[Codec]:
     last = max(position for position, codec in enumerate(others) if isinstance(codec, UserCodec))
     members = [codec for codec in others[: last + 1] if isinstance(codec, NumcodecsCodec)]
     reverse = [tuple(reversed(range(len(codec.order)))) for codec in turned]
-    if len(members) <= last or [codec.order for codec in turned] != reverse or len(turned) > 1:
-        known = "codecs of numcodecs, and order C or F, with a codec that is registered there"
+    # Behind a codec of a user, nobody knows what the elements are.
+    are_open = any(isinstance(codec, ArrayFilter) and codec.is_open for codec in members)
+    if are_open or len(members) <= last or [codec.order for codec in turned] != reverse or len(turned) > 1:
+        known = "codecs of numcodecs, and order C or F, with a codec that is registered there; filters name their types"
         raise MetadataError(problems=[Problem("codecs", known, ", ".join(codec.name for codec in codecs))])
     run = NumcodecsRun(tuple(members), "F" if turned else "C", endian)
     return [*turned, run, *others[last + 1 :]]

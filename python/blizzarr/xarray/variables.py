@@ -13,8 +13,7 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
 from blizzarr.array import Array
-from blizzarr.codecs.numcodecs.library import make
-from blizzarr.errors import UnknownExtensionError
+from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
 from blizzarr.formats.codec_documents import codec_documents
 
@@ -71,8 +70,8 @@ def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = F
         encoding["dtype"] = stored.dtype
     if format_of(meta).zarr_format is not None:
         codecs = codec_documents(meta)
-        encoding["filters"] = tuple(map(_codec, codecs.filters))
-        encoding["compressors"] = tuple(map(_codec, codecs.compressors))
+        encoding["filters"] = tuple(map(as_object, codecs.filters))
+        encoding["compressors"] = tuple(map(as_object, codecs.compressors))
         if codecs.serializer is not None:
             encoding["serializer"] = codecs.serializer
     attributes = attributes_of(array)
@@ -122,13 +121,3 @@ def is_hidden(name: str) -> bool:
 
 def _has_names(array: Array) -> bool:
     return format_of(array.metadata).has_dimension_names
-
-
-def _codec(document: dict[str, Any]) -> Any:
-    if "id" not in document:
-        return document
-    try:
-        return make(document)
-    except UnknownExtensionError:
-        # A codec that is not installed, or only known to this library.
-        return document

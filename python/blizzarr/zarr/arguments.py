@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from blizzarr.codecs.numcodecs.library import make
 from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import UnknownExtensionError
 from blizzarr.formats import format_named
@@ -302,7 +301,7 @@ def _take_codecs(options: dict[str, Any], is_v2: bool, usual: Mapping[str, Any])
             )
         options["compressors"] = compressor
     elif is_v2 and _is_auto(options.get("compressors", "auto")):
-        options["compressors"] = make(dict(usual))
+        options["compressors"] = dict(usual)
     if options.get("codecs") is None:
         options.pop("codecs", None)
     elif is_v2:

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, cast
 
-from blizzarr.codecs.numcodecs.library import make
+from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.dtypes import Kind
 from blizzarr.formats import encode, format_named, format_of
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -263,13 +263,13 @@ class ArrayV2Metadata(ArrayMetadata):
     def filters(self) -> tuple[Any, ...] | None:
         """The filters, as codecs of numcodecs."""
         filters = self.document.get("filters")
-        return tuple(map(make, filters)) if filters else None
+        return tuple(map(as_object, filters)) if filters else None
 
     @cached_property
     def compressor(self) -> Any:
         """The compressor, as a codec of numcodecs."""
         compressor = self.document.get("compressor")
-        return None if compressor is None else make(compressor)
+        return None if compressor is None else as_object(compressor)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is in the document, with the attributes."""

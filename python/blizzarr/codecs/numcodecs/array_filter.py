@@ -40,10 +40,13 @@ class ArrayFilter(NumcodecsCodec):
 
     stage: ClassVar[Stage] = Stage.FILTER
     fixed_size: ClassVar[bool] = True
-    in_place: ClassVar[bool] = False
-    """True if some release of numcodecs overwrites its input when it encodes."""
     type_options: ClassVar[tuple[str, ...]] = ()
     """The names of the options that are element types, if any: of the input, and of the output."""
+
+    @property
+    def is_open(self) -> bool:
+        """True if the filter reads memory as elements of a type that is not chosen yet (`resolve`)."""
+        return bool(self.type_options) and getattr(self, self.type_options[0]) is None
 
     def decoded_type(self, given: np.dtype[Any]) -> np.dtype[Any]:
         """Return the type as which the memory of elements of the type `given` is read."""
@@ -61,11 +64,30 @@ class ArrayFilter(NumcodecsCodec):
         """Return the number of elements in the output for `count` elements in the input."""
         return count
 
-    def refuse_lost(self, given: npt.NDArray[Any]) -> None:
-        """Raise a `CodecError` if `given` has elements that no decoder could make again, by no choice of the user's."""
+    def encode(self, given: Any) -> npt.NDArray[Any]:
+        """Return the output for the memory of an array, or for bytes."""
+        memory = self._memory(given)
+        taken = self.decoded_type(memory.dtype)
+        return self.encoded(memory.view(taken), self.encoded_type(taken))
 
-    def refuse(self, made: npt.NDArray[Any]) -> None:
-        """Raise a `CodecError` if `made` cannot be the output of an encoder, but numcodecs would decode it."""
+    def decode(self, stored: Any) -> npt.NDArray[Any]:
+        """Return the input for the memory of an output, or for its bytes."""
+        memory = self._memory(stored)
+        taken = self.decoded_type(memory.dtype)
+        return self.decoded(memory.view(self.encoded_type(taken)), taken)
+
+    def _memory(self, given: Any) -> npt.NDArray[Any]:
+        array = given if isinstance(given, np.ndarray) else np.frombuffer(given, np.uint8)
+        # A codec that a user registered may follow, and needs the shape.
+        return array if self.elementwise else array.reshape(-1, order="A")
+
+    def encoded(self, given: npt.NDArray[Any], made: np.dtype[Any]) -> npt.NDArray[Any]:
+        """Return elements of the type `made`."""
+        raise NotImplementedError
+
+    def decoded(self, stored: npt.NDArray[Any], taken: np.dtype[Any]) -> npt.NDArray[Any]:
+        """Return elements of the type `taken`."""
+        raise NotImplementedError
 
     def resolve(self, chunk: Chunk) -> Self:
         if chunk.dtype is None or not self.type_options:
@@ -124,7 +146,7 @@ class ArrayFilter(NumcodecsCodec):
         raise AssertionError("filters run within a step for all of them")
 
     def engine_step(self, chunk: Chunk) -> Step | None:
-        """Return the step of the engine for elements in memory; None if numcodecs has to run."""
+        """Return the step of the engine for elements in memory; None if it has none."""
         if chunk.dtype is None or sys.byteorder == "big":
             return None
         taken = self.decoded_type(memory_type(chunk.dtype))
@@ -134,7 +156,7 @@ class ArrayFilter(NumcodecsCodec):
         return self.native(*(dtype.name for dtype in types))
 
     def native(self, taken: str, made: str) -> Step | None:
-        """Return the step of the engine for types of numbers like ``"int32"``; None if numcodecs has to run."""
+        """Return the step of the engine for types of numbers like ``"int32"``; None if it has none."""
         return None
 
 

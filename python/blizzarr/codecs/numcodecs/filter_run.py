@@ -2,7 +2,7 @@
 
 For the engine it is a codec from bytes to bytes: from the elements of a chunk, as they are in memory after the
 transpositions, to the input of the next compressor. All sizes follow from the size of the chunk and are checked, so
-that damaged data is found before a filter gets it; those of numcodecs would decode it to something.
+that damaged data is found before a filter gets it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec
-from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
 from blizzarr.codecs.numcodecs.element_type import in_order, order_of
 from blizzarr.codecs.numcodecs.serializers import ArraySerializer
@@ -24,11 +23,9 @@ from blizzarr.errors import CodecError
 
 
 class _Stage(NamedTuple):
-    """One filter with its codec of numcodecs, and the types of its input and output."""
+    """One filter with the types of its input and output."""
 
     filter: ArrayFilter
-    codec: Any
-    """The codec object of numcodecs."""
     taken: np.dtype[Any]
     made: np.dtype[Any]
 
@@ -60,9 +57,8 @@ class FilterRun:
         for codec in filters:
             taken = codec.decoded_type(dtype)
             dtype = codec.encoded_type(taken)
-            self._stages.append(_Stage(codec, library.make(codec.config()), taken, dtype))
+            self._stages.append(_Stage(codec, taken, dtype))
             chunk = codec.after(chunk)
-        self._in_place = any(codec.in_place for codec in filters)
         self._serializer = serializer
         self._chunk = chunk
         self._made = dtype
@@ -89,19 +85,14 @@ class FilterRun:
     def encode(self, decoded: bytes) -> Any:
         """Encode the elements of a chunk by all filters and the serializer.
 
-        Raise `CodecError` if a filter would lose elements, or makes elements of another size than it should.
+        Raise `CodecError` if a filter would lose elements.
         """
-        memory = bytearray(decoded) if self._in_place else decoded
-        array = np.frombuffer(memory, self._native).astype(self._given, copy=False)
+        array = np.frombuffer(decoded, self._native).astype(self._given, copy=False)
         for stage in self._stages:
-            stage.filter.refuse_lost(array)
-            array = np.asarray(stage.codec.encode(array)).reshape(-1)
-            if array.dtype.itemsize != stage.made.itemsize:
-                raise CodecError(f"{stage.filter.name} made {array.dtype.str} where {stage.made.str} was expected")
+            array = stage.filter.encode(array)
         if isinstance(self._serializer, ArraySerializer):
-            return self._serializer.encode_array(array.view(self._made), self._chunk)
-        # Some filters return floats as integers with the same bits.
-        return np.ascontiguousarray(array.view(self._made).astype(self._stored, copy=False)).view(np.uint8)
+            return self._serializer.encode_array(array, self._chunk)
+        return np.ascontiguousarray(array.astype(self._stored, copy=False)).view(np.uint8)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
         """Decode the elements of a chunk of `max_size` bytes.
@@ -113,9 +104,7 @@ class FilterRun:
         # NumPy warns of overflow where numbers are stored; readers cannot do anything about it.
         with np.errstate(all="ignore"):
             for stage, size in zip(reversed(self._stages), reversed(sizes[:-1]), strict=True):
-                array = array.view(stage.made)
-                stage.filter.refuse(array)
-                array = np.asarray(stage.codec.decode(array)).reshape(-1)
+                array = stage.filter.decode(array.view(stage.made))
                 if array.nbytes != size:
                     raise CodecError(f"expected {size:,} bytes from {stage.filter.name}, found {array.nbytes:,}")
         if sys.byteorder == "big":

@@ -1,4 +1,4 @@
-"""Filters of numcodecs (array -> array), which run together in one step (`FilterRun`).
+"""Filters of numcodecs (array -> array), which run together in one step (`FilterRun`), byte for byte as numcodecs does.
 
 https://numcodecs.readthedocs.io/en/stable/filter/
 """
@@ -6,7 +6,7 @@ https://numcodecs.readthedocs.io/en/stable/filter/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import ceil, isfinite, log2
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,6 +17,8 @@ from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
 from blizzarr.codecs.numcodecs.element_type import type_option
 from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
+
+Elements = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,12 @@ class AsTypeCodec(ArrayFilter):
     encode_dtype: str
     decode_dtype: str | None = None
 
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        return given.astype(made)
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
+        return stored.astype(taken)
+
 
 _MANTISSA: Final = {"float16": 10, "float32": 23, "float64": 52}
 
@@ -50,9 +58,19 @@ class BitRoundCodec(ArrayFilter):
     name: ClassVar[str] = "numcodecs.bitround"
     options: ClassVar[tuple[Option, ...]] = (integer("keepbits", 0, 52),)
     elementwise: ClassVar[bool] = True
-    in_place: ClassVar[bool] = True
 
     keepbits: int
+
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        lost = _MANTISSA[given.dtype.name] - self.keepbits
+        bits = given.copy().view(given.dtype.str.replace("f", "i"))
+        if lost:
+            bits += (bits >> lost & 1) + ((1 << (lost - 1)) - 1)
+            bits &= -1 << lost
+        return bits.view(made)
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
+        return stored
 
     def native(self, taken: str, made: str) -> Step | None:
         return ("bitround", np.dtype(taken).itemsize, _MANTISSA[taken], self.keepbits)
@@ -107,13 +125,23 @@ class CategorizeCodec(ArrayFilter):
             return False
         return super(CategorizeCodec, self).fits(chunk, path, problems)
 
-    def refuse(self, made: npt.NDArray[Any]) -> None:
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        numbers = np.zeros(given.shape, made)
+        for number, label in enumerate(self.labels, 1):
+            numbers[given == label] = number
+        return numbers
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
         # numcodecs takes them for no text at all.
-        wrong = np.flatnonzero((made < 0) | (made > len(self.labels)))
+        wrong = np.flatnonzero((stored < 0) | (stored > len(self.labels)))
         if wrong.size:
             first = int(wrong[0])
             expected = f"a number in [0, {len(self.labels)}] for element {first}"
-            raise CodecError(f"expected {expected}, found {made[first]}")
+            raise CodecError(f"expected {expected}, found {stored[first]}")
+        texts = np.zeros(stored.shape, taken)
+        for number, label in enumerate(self.labels, 1):
+            texts[stored == number] = label
+        return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +163,17 @@ class DeltaCodec(ArrayFilter):
 
     dtype: str | None = None
     astype: str | None = None
+
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        differences = np.empty(given.shape, made)
+        if given.size:
+            # Not a slice: NumPy refuses an element that the type lacks, and would change those of a slice.
+            differences[0] = given[0]
+        differences[1:] = np.diff(given)
+        return differences
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
+        return np.cumsum(stored, out=np.empty(stored.shape, taken))
 
     def native(self, taken: str, made: str) -> Step | None:
         is_native = taken == made != "float16" or "float" not in taken + made
@@ -173,6 +212,12 @@ class FixedScaleOffsetCodec(ArrayFilter):
     dtype: str | None = None
     astype: str | None = None
 
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        return np.around((given - self.offset) * self.scale).astype(made, copy=False)
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
+        return (stored / self.scale + self.offset).astype(taken, copy=False)
+
     def native(self, taken: str, made: str) -> Step | None:
         numbers = float(self.offset), float(self.scale)
         floats = ("float32", "float64")
@@ -210,14 +255,21 @@ class PackBitsCodec(ArrayFilter):
         problems.add(path, "a filter for such elements; this one is for bool", str(chunk.dtype))
         return False
 
-    def refuse_lost(self, given: npt.NDArray[Any]) -> None:
-        # numcodecs keeps only whether an element is zero.
-        wrong = np.flatnonzero(given.reshape(-1).view(np.uint8) > 1)
-        if given.dtype != bool and wrong.size:
+    def encode(self, given: Any) -> Elements:
+        memory = self._memory(given)
+        wrong = np.flatnonzero(memory.view(np.uint8) > 1)
+        if memory.dtype != bool and wrong.size:
             first = int(wrong[0])
             expected = "0 or 1, which is all that numcodecs.packbits keeps of an element"
             advice = "write booleans, or choose another codec"
-            raise CodecError(f"expected {expected}, found {given.reshape(-1)[first]} as element {first}; {advice}")
+            raise CodecError(f"expected {expected}, found {memory[first]} as element {first}; {advice}")
+        return super(PackBitsCodec, self).encode(memory)
+
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        return np.append(np.uint8(-given.size % 8), np.packbits(given))
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
+        return np.unpackbits(stored[1:])[: -int(stored[0]) or None].view(taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +294,13 @@ class QuantizeCodec(ArrayFilter):
     digits: int
     dtype: str | None = None
     astype: str | None = None
+
+    def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
+        scale = 2.0 ** ceil(log2(10.0**self.digits))
+        return (np.around(scale * given) / scale).astype(made, copy=False)
+
+    def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
+        return stored.astype(taken, copy=False)
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:

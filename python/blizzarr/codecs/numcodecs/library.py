@@ -1,4 +1,4 @@
-"""The package numcodecs, imported when one of its codecs is first used."""
+"""The package numcodecs, imported for the codecs that users register with it, and for the few that it alone has."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def module(name: str = "registry") -> Any:
     except (ImportError, ValueError) as missing:
         # numcodecs raises ValueError if another package has a version that it does not understand.
         cause, remedy = str(missing), "--upgrade numcodecs"
+        if isinstance(missing, ModuleNotFoundError):
+            remedy = "'blizzarr[codecs]'"
         if not isinstance(missing, ImportError) and not _is_plain(_version("zfpy")):
             cause, remedy = f"it does not understand the version of zfpy, {_version('zfpy')}", f"'{ZFPY}'"
         reason = f"the package numcodecs cannot be imported ({cause}): pip install {remedy}"
@@ -74,6 +76,14 @@ def make(config: dict[str, Any]) -> Any:
     Raise `UnknownExtensionError` if numcodecs has no such codec, or refuses the options.
     """
     return _make(json.dumps(config))
+
+
+def as_object(document: dict[str, Any]) -> Any:
+    """Return a codec in a document of v1 or v2 as an object of numcodecs; the document if that has none for it."""
+    try:
+        return make(document) if "id" in document else document
+    except UnknownExtensionError:
+        return document
 
 
 @lru_cache(_REMEMBERED)

@@ -71,17 +71,14 @@ class _Running:
         # The engine has transposed the axes already.
         self._shape = chunk.shape[::-1] if run.order == "F" else chunk.shape
         size = self._dtype.itemsize * int(np.prod(self._shape, dtype=object))
-        self._run = run.codecs
         self._codecs = [_runner(codec, _LARGEST * size + _MORE) for codec in run.codecs]
 
     def encode(self, decoded: bytes) -> Any:
         """Return the output of the last codec for the elements of a chunk."""
         # A copy, because some codecs in C require writable memory.
         made: Any = np.frombuffer(bytearray(decoded), self._dtype).reshape(self._shape, order=self._order)
-        for codec, runner in zip(self._run, self._codecs, strict=True):
-            if isinstance(codec, ArrayFilter):
-                codec.refuse_lost(np.frombuffer(_bytes(made), np.uint8))
-            made = runner.encode(made)
+        for codec in self._codecs:
+            made = codec.encode(made)
         return _bytes(made)
 
     def decode(self, encoded: bytes, max_size: int) -> Any:
@@ -118,7 +115,9 @@ class _Bounded:
 
 
 def _runner(codec: NumcodecsCodec, bound: int) -> Any:
-    """Return the object that encodes and decodes: our codec if its output can be bounded, or that of numcodecs."""
+    """Return the object that encodes and decodes: our codec, or that of numcodecs if it is a user's."""
+    if isinstance(codec, ArrayFilter):
+        return codec
     if codec.stage is Stage.COMPRESSOR:
         return _Bounded(codec.step(Chunk(_BYTE, (bound,))), bound)
     return library.make(codec.config())
