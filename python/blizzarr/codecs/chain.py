@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.catalogue import ALIASES, CATALOGUE
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
-from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX, NumcodecsCodec
+from blizzarr.codecs.numcodecs.row import IMAGES, PREFIX
 from blizzarr.codecs.transpose import TransposeCodec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import LimitError
@@ -191,7 +191,7 @@ class CodecChain:
         for codec in others:
             filters.append((codec, chunk))
             chunk = codec.after(chunk)
-        if not filters and not _runs_with_filters(self.serializer):
+        if not filters:
             steps = transpositions + self.serializer.steps(chunk)
         elif self.is_sharded:
             # The engine knows shards of plain elements only. These filters are elementwise, so they can run in the
@@ -211,15 +211,6 @@ class CodecChain:
     def to_json(self) -> list[dict[str, Any]]:
         """Return the chain as a list for a metadata document."""
         return [codec.to_json() for codec in self.all]
-
-
-def _runs_with_filters(serializer: Codec) -> bool:
-    """Return whether the serializer is a codec of numcodecs that runs in one step with the filters."""
-    if not isinstance(serializer, NumcodecsCodec):
-        return False
-    from blizzarr.codecs.numcodecs.serializers import ArraySerializer
-
-    return isinstance(serializer, ArraySerializer)
 
 
 def _packed(value: list[Any]) -> bytes:

@@ -193,7 +193,7 @@ class ArrayBytesCodec(OwnCodec):
         raise NotImplementedError
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        kind = _BoundedSerializer if hasattr(self, "encoded_size") else _Serializer
+        kind = BoundedSerializer if hasattr(self, "encoded_size") else _Serializer
         return [("bytes", 0), ("python", kind(self.name, self, Layout.of(chunk)))]
 
 
@@ -296,12 +296,12 @@ class _Serializer:
     """The step of a codec from arrays to bytes."""
 
     name: str
-    codec: ArrayBytesCodec
+    codec: Any
     taken: Layout
 
     @property
     def fixed_size(self) -> bool:
-        return self.codec.fixed_size
+        return bool(self.codec.fixed_size)
 
     def encode(self, decoded: bytes) -> Any:
         return self.codec.encode(self.taken.array(decoded))
@@ -310,11 +310,11 @@ class _Serializer:
         return self.taken.stored(self.codec.decode(encoded, self.taken.shape, self.taken.dtype))
 
 
-class _BoundedSerializer(_Serializer):
+class BoundedSerializer(_Serializer):
     """The step of a serializer that says how many bytes it makes at most."""
 
     __slots__ = ()
 
     def encoded_size(self, decoded: int) -> int:
-        size: int = self.codec.encoded_size(decoded)  # type: ignore[attr-defined]
+        size: int = self.codec.encoded_size(decoded)
         return size

@@ -123,7 +123,7 @@ def test_packbits_behind_a_compressor_loses_no_byte() -> None:
 
 
 def test_filters_run_in_order() -> None:
-    """Several filters that numcodecs runs are one step of the engine, each given what the one before it made."""
+    """Each filter is a step of the engine, which is given what the one before it made."""
     filters = [
         QuantizeCodec(2),
         AsTypeCodec("<f4"),
@@ -134,10 +134,25 @@ def test_filters_run_in_order() -> None:
     chain = CodecChain.from_list([*filters, "bytes", "numcodecs.zlib"], "float64", data.shape)
     assert [codec.configuration().get("dtype") for codec in chain.filters] == ["<f8", None, "<f4", "<i4"]
     steps = chain.steps(DataType.parse("float64"), data.shape)
-    assert [step[0] for step in steps] == ["bytes", "python", "fixedscaleoffset", "delta", "zlib"]
-    assert steps[1][1].name == "numcodecs.quantize+numcodecs.astype"
+    assert [step[0] for step in steps] == ["bytes", "python", "python", "fixedscaleoffset", "delta", "zlib"]
+    assert [step[1].name for step in steps[1:3]] == ["numcodecs.quantize", "numcodecs.astype"]
     stored = encoded(chain, data)
     assert np.allclose(decoded(chain, stored, "float64", data.shape), data, atol=0.01)
+
+
+def test_filters_of_the_other_byte_order() -> None:
+    """A filter gets the memory that the one before it left, as in zarr-python; other codecs get it as elements."""
+    swapped = NUMBERS.astype("i4").astype(">i4").view("<i4")
+    differences = np.diff(swapped.ravel(), prepend=np.int32(0)).astype("<i4")
+    chain = CodecChain.from_list([AsTypeCodec(">i4"), DeltaCodec("<i4"), "bytes"], "int16", (2, 3))
+    assert encoded(chain, NUMBERS) == differences.tobytes()
+    assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
+    for behind in ([TransposeCodec((1, 0))], [{"name": "cast_value", "configuration": {"data_type": "int64"}}], []):
+        chain = CodecChain.from_list([AsTypeCodec(">i4"), *behind, "bytes"], "int16", (2, 3))
+        stored = encoded(chain, NUMBERS)
+        expected = NUMBERS.T if behind and isinstance(behind[0], TransposeCodec) else NUMBERS
+        assert np.frombuffer(stored, "<i8" if len(stored) == 48 else "<i4").tolist() == expected.ravel().tolist()
+        assert np.array_equal(decoded(chain, stored, "int16", (2, 3)), NUMBERS)
 
 
 def test_transposed_before() -> None:

@@ -10,7 +10,6 @@ are, that makes no difference; if one reads big-endian memory as another type, i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -34,7 +33,7 @@ def memory_type(dtype: DataType) -> np.dtype[Any]:
 
 
 class ArrayFilter(NumcodecsCodec):
-    """The base class of filters; they run one after the other within one step of the engine (`FilterRun`)."""
+    """The base class of filters."""
 
     __slots__ = ()
 
@@ -142,14 +141,9 @@ class ArrayFilter(NumcodecsCodec):
             shape = (self.encoded_count(prod(shape) * given.itemsize // taken.itemsize),)
         return chunk._replace(dtype=dtype, shape=shape, order_optional=not chunk.dtype.swap)
 
-    def step(self, chunk: Chunk) -> Step:
-        raise AssertionError("filters run within a step for all of them")
-
-    def engine_step(self, chunk: Chunk) -> Step | None:
-        """Return the step of the engine for elements in memory; None if it has none."""
-        if chunk.dtype is None or sys.byteorder == "big":
-            return None
-        taken = self.decoded_type(memory_type(chunk.dtype))
+    def engine_step(self, given: np.dtype[Any]) -> Step | None:
+        """Return the step of the engine for elements of a type in memory; None if it has none."""
+        taken = self.decoded_type(given)
         types = taken, self.encoded_type(taken)
         if any(dtype.kind not in "iuf" or not dtype.isnative for dtype in types):
             return None

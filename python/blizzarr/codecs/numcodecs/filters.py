@@ -1,4 +1,4 @@
-"""Filters of numcodecs (array -> array), which run together in one step (`FilterRun`), byte for byte as numcodecs does.
+"""Filters of numcodecs (array -> array), which make the same bytes as numcodecs.
 
 https://numcodecs.readthedocs.io/en/stable/filter/
 """

@@ -13,9 +13,9 @@ from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from blizzarr.codecs.codec import Chunk, Option, Stage, Step, integer, one_of
+from blizzarr.codecs.in_numpy import Array, BoundedSerializer, Layout
 from blizzarr.codecs.numcodecs import library
 from blizzarr.codecs.numcodecs.array_filter import memory_type
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
@@ -27,10 +27,7 @@ _OVERHEAD = 65536
 
 
 class ArraySerializer(NumcodecsCodec):
-    """The base class of serializers of numcodecs, which run in the step of the filters (`FilterRun`).
-
-    Each needs another package; without it, arrays with the codec cannot be opened.
-    """
+    """The base class of serializers of numcodecs; without the package of one, arrays with it cannot be opened."""
 
     __slots__ = ()
 
@@ -61,20 +58,12 @@ class ArraySerializer(NumcodecsCodec):
     def after(self, chunk: Chunk) -> Chunk:
         return chunk._replace(shape=None)
 
-    def max_encoded_size(self, size: int) -> int:
-        """Return the largest encoded size of `size` bytes of elements; generous, as other writers may do worse."""
-        return size * _BYTES_PER_BYTE + _OVERHEAD
+    def steps(self, chunk: Chunk) -> list[Step]:
+        return [("bytes", 0), ("python", BoundedSerializer(self.name, self, Layout.of(chunk)))]
 
-    def encode_array(self, array: npt.NDArray[Any], chunk: Chunk) -> Any:
-        """Return the encoded elements of a chunk, which are given with a single axis."""
-        raise NotImplementedError
-
-    def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
-        """Return the elements of a chunk, and never more than it has."""
-        raise NotImplementedError
-
-    def step(self, chunk: Chunk) -> Step:
-        raise AssertionError("serializers of numcodecs run within the step for all filters")
+    def encoded_size(self, decoded: int) -> int:
+        """Return the largest encoded size of `decoded` bytes; generous, as other writers may do worse."""
+        return decoded * _BYTES_PER_BYTE + _OVERHEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +96,21 @@ class PCodecCodec(ArraySerializer):
     delta_encoding_order: int | None = None
     equal_pages_up_to: int = 262144
 
-    def encode_array(self, array: npt.NDArray[Any], chunk: Chunk) -> Any:
+    def encode(self, array: Array) -> Any:
         made = self
         if self.delta_spec in ("none", "no_op") and self.delta_encoding_order is None:
             # These are one, and the same as this. numcodecs before 0.17 knows only the first, for which it calls what
             # pcodec 1 does not have.
             made = replace(self, delta_spec="try_consecutive", delta_encoding_order=0)
-        return library.make(made.config()).encode(array)
+        return library.make(made.config()).encode(array.reshape(-1))
 
-    def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
-        assert chunk.shape is not None
-        made = np.empty(prod(chunk.shape), dtype)
+    def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        made = np.empty(prod(shape), dtype)
         progress = import_module("pcodec").standalone.simple_decompress_into(encoded, made)
         if progress.n_processed != made.size or not progress.finished:
             found = f"{progress.n_processed:,}" if progress.finished else "more"
             raise CodecError(f"expected {made.size:,} numbers, found {found}")
-        return made
+        return made.reshape(shape)
 
 
 _MAX_RANK = 4
@@ -170,18 +158,16 @@ class ZFPYCodec(ArraySerializer):
             return False
         return super(ZFPYCodec, self).fits(chunk, path, problems)
 
-    def encode_array(self, array: npt.NDArray[Any], chunk: Chunk) -> Any:
-        assert chunk.shape is not None
+    def encode(self, array: Array) -> Any:
         option = {2: "rate", 3: "precision", 4: "tolerance"}[self.mode]
-        return import_module("zfpy").compress_numpy(array.reshape(chunk.shape), **{option: getattr(self, option)})
+        return import_module("zfpy").compress_numpy(array, **{option: getattr(self, option)})
 
-    def decode_array(self, encoded: bytes, dtype: np.dtype[Any], chunk: Chunk) -> npt.NDArray[Any]:
-        assert chunk.shape is not None
+    def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         zfpy = import_module("zfpy")
         header = zfpy.header(encoded)
         # Before anything is allocated; axes that the data do not have are said to be 0 long.
         claimed = prod(header[axis] or 1 for axis in ("nx", "ny", "nz", "nw"))
-        if claimed != prod(chunk.shape) or np.dtype(header["type"]) != dtype:
-            expected = f"{prod(chunk.shape):,} numbers of type {dtype.name}"
+        if claimed != prod(shape) or np.dtype(header["type"]) != dtype:
+            expected = f"{prod(shape):,} numbers of type {dtype.name}"
             raise CodecError(f"expected {expected}, found {claimed:,} of type {np.dtype(header['type']).name}")
-        return np.asarray(zfpy.decompress_numpy(encoded))
+        return np.asarray(zfpy.decompress_numpy(encoded)).reshape(shape)
