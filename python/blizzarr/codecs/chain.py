@@ -64,11 +64,10 @@ class CodecChain:
                 if notices and problems is not None:
                     problems.notices += notices
                 return chain
-        if problems is not None:
-            return decode(value, path, problems, Chunk(dtype, chunk_shape))
-        problems = Problems()
-        chain = decode(value, path, problems, Chunk(dtype, chunk_shape))
-        problems.raise_any()
+        own = problems or Problems()
+        chain = decode(value, path, own, Chunk(dtype, chunk_shape))
+        if problems is None:
+            own.raise_any()
         return chain
 
     @classmethod

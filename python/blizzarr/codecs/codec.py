@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -92,6 +93,12 @@ def integer(name: str, low: int, high: int, required: bool = True) -> Option:
     return Option(name, expected, lambda value: type(value) is int and low <= value <= high, required)
 
 
+def texts(name: str) -> Option:
+    """Return an option that is a list of texts."""
+    expected = "a list of texts"
+    return Option(name, expected, lambda value: isinstance(value, list | tuple) and {*map(type, value)} <= {str})
+
+
 def flag(name: str, required: bool = True) -> Option:
     """Return an option that is true or false."""
     return Option(name, "true or false", lambda value: type(value) is bool, required)
@@ -101,9 +108,6 @@ def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
     """Return an option that is one of these strings."""
     expected = " or ".join(map(describe, values)) if len(values) < 3 else f"one of {', '.join(map(describe, values))}"
     return Option(name, expected, lambda value: type(value) is str and value in values, required)
-
-
-_SCALARS: Final = (str, int, float, bool)
 
 
 def _plain(value: Any) -> Any:
@@ -135,6 +139,8 @@ class Codec:
     options: ClassVar[tuple[Option, ...]] = ()
     fixed_size: ClassVar[bool] = False
     """True if the encoded size depends only on the decoded size, not on the values."""
+    needs: ClassVar[tuple[str, str] | None] = None
+    """The package without which arrays with the codec cannot be opened, and the requirement that installs it."""
     refuses_values: ClassVar[bool] = False
     """True for a filter that cannot encode every value, so that fill values are tried."""
     changes_values: ClassVar[bool] = False
@@ -145,10 +151,8 @@ class Codec:
 
     def __post_init__(self) -> None:
         for option in self.options:
-            given = getattr(self, option.name)
-            value = given if type(given) in _SCALARS else _plain(given)
-            if value is not given:
-                object.__setattr__(self, option.name, value)
+            value = _plain(getattr(self, option.name))
+            object.__setattr__(self, option.name, value)
             if value is not None and not option.accepts(value):
                 raise MetadataError(
                     problems=[Problem(f"{type(self).__name__}.{option.name}", option.expected, describe(value))]
@@ -163,20 +167,14 @@ class Codec:
     def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
         """Return the codec with the options of a document; None if a problem was added."""
         values = cls.read_options(configuration, path, problems)
+        if cls.needs is not None and find_spec(cls.needs[0]) is None:
+            package, requirement = cls.needs
+            problems.unknown(path, "codec", cls.name, f"it needs the package {package}: pip install '{requirement}'")
+            return None
         if values is None:
             return None
-        codec = cls.of_checked(values)
+        codec = cls(**values)
         return codec if codec.fits(chunk, path, problems) else None
-
-    @classmethod
-    def of_checked(cls, values: Mapping[str, Any]) -> Self:
-        """Return the codec with options that were checked when they were read; the others have their defaults."""
-        if cls.__post_init__ is not Codec.__post_init__:
-            return cls(**values)
-        codec = object.__new__(cls)
-        for name in cls.__match_args__:  # type: ignore[attr-defined]  # of all dataclasses
-            object.__setattr__(codec, name, values.get(name, cls.__dataclass_fields__[name].default))  # type: ignore[attr-defined]
-        return codec
 
     @classmethod
     def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:
@@ -184,8 +182,7 @@ class Codec:
         values: dict[str, Any] = {}
         right = True
         for option in cls.options:
-            given = configuration.get(option.name, MISSING)
-            value = given if type(given) in _SCALARS else _plain(given)
+            value = _plain(configuration.get(option.name, MISSING))
             if value is MISSING:
                 if not option.required:
                     continue

@@ -11,16 +11,15 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from math import prod
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
 from blizzarr.codecs.in_numpy import Layout
 from blizzarr.codecs.numcodecs.library import ZFPY
-from blizzarr.errors import CodecError, UnknownExtensionError
+from blizzarr.errors import CodecError
 from blizzarr.problems import Problems, describe
 
 _TYPES: Final = {
@@ -98,6 +97,7 @@ class ZfpCodec(Codec):
 
     name: ClassVar[str] = "zfp"
     stage: ClassVar[Stage] = Stage.SERIALIZER
+    needs: ClassVar[tuple[str, str] | None] = ("zfpy", ZFPY)
     options: ClassVar[tuple[Option, ...]] = (
         one_of("mode", tuple(_OPTIONS)),
         Option("tolerance", "a positive number", _is_number, required=False),
@@ -117,14 +117,6 @@ class ZfpCodec(Codec):
     maxbits: int | None = None
     maxprec: int | None = None
     minexp: int | None = None
-
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(ZfpCodec, cls).from_json(configuration, path, problems, chunk)
-        if find_spec("zfpy") is None:
-            problems.unknown(path, "codec", "zfp", f"it needs a package that is not installed: pip install '{ZFPY}'")
-            return None
-        return codec
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         before = len(problems.items)
@@ -156,22 +148,9 @@ class ZfpCodec(Codec):
         return chunk._replace(shape=None)
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        """Return the codec as the engine takes it.
-
-        Raises
-        ------
-        UnknownExtensionError
-            zfpy is not installed.
-        """
-        try:
-            zfpy = import_module("zfpy")
-        except ImportError as missing:
-            reason = f"the codec zfp needs a package that is not installed: pip install '{ZFPY}'"
-            raise UnknownExtensionError(reason, extensions=("zfp",)) from missing
-        layout = Layout.of(chunk)
         assert chunk.dtype is not None
         taken = np.dtype(_TYPES[chunk.dtype.name])
-        return [("bytes", 0), ("python", _Zfp(self, layout, taken, zfpy))]
+        return [("bytes", 0), ("python", _Zfp(self, Layout.of(chunk), taken, import_module("zfpy")))]
 
 
 @dataclass(frozen=True, slots=True)

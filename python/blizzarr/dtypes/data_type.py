@@ -153,11 +153,10 @@ class DataType:
         """
         from blizzarr.dtypes import table
 
-        if problems is not None:
-            return table.from_json(value, path, problems)
-        problems = Problems()
-        parsed = table.from_json(value, path, problems)
-        problems.raise_any()
+        own = problems or Problems()
+        parsed = table.from_json(value, path, own)
+        if problems is None:
+            own.raise_any()
         return parsed
 
     def to_json(self) -> Any:
@@ -185,11 +184,10 @@ class DataType:
 
         `endian` is the byte order of stored elements, for structs that are given as the bytes of an element.
         """
-        if problems is not None:
-            return fill_json.decode(self, value, path, problems, endian)
-        problems = Problems()
-        scalar = fill_json.decode(self, value, path, problems, endian)
-        problems.raise_any()
+        own = problems or Problems()
+        scalar = fill_json.decode(self, value, path, own, endian)
+        if problems is None:
+            own.raise_any()
         return scalar
 
     def fill_to_json(self, value: np.generic) -> Any:

@@ -168,12 +168,10 @@ def _half(dtype: DataType) -> np.dtype[Any]:
 
 def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
     size = dtype.itemsize
-    if type(value) is str:
-        # Not in the specification, but TensorStore and zarr-python write and demand it.
-        with suppress(ValueError):
-            data = b64decode(value, validate=True)
-            if len(data) == size:
-                return np.void(data)
+    # Base64 is not in the specification, but TensorStore and zarr-python write and demand it.
+    data = from_base64(value)
+    if data is not None and len(data) == size:
+        return np.void(data)
     if type(value) is not list or len(value) != size:
         problems.add(path, f"a list of {size} integers in [0, 255]", value)
         return None
@@ -186,16 +184,22 @@ def _decode_raw(dtype: DataType, value: Any, path: str, problems: Problems) -> n
 
 def _decode_bytes(dtype: DataType, value: Any, path: str, problems: Problems) -> np.generic | None:
     """Return a byte string of a fixed length; trailing zeros do not count."""
-    data = _base64(value)
-    if data is None and type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
-        data = bytes(value)
+    data = _any_bytes(value)
     if data is not None and len(data) <= dtype.itemsize:
         return np.bytes_(data.rstrip(b"\0"))
     problems.add(path, f"at most {dtype.itemsize} bytes in base64", value)
     return None
 
 
-def _base64(value: Any) -> bytes | None:
+def _any_bytes(value: Any) -> bytes | None:
+    """Return the bytes of a text in base64, or of a list; None for anything else."""
+    if type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
+        return bytes(value)
+    return from_base64(value)
+
+
+def from_base64(value: Any) -> bytes | None:
+    """Return the bytes of a text in base64; None for anything else."""
     if type(value) is not str:
         return None
     try:
@@ -217,7 +221,7 @@ def is_text(value: str) -> bool:
 
 
 def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> np.generic | None:
-    data = _base64(value)
+    data = from_base64(value)
     if data is not None and len(data) == dtype.itemsize:
         stored: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
         return stored
@@ -254,9 +258,7 @@ def _decode_object(dtype: DataType, value: Any, path: str, problems: Problems) -
         problems.add(path, "text", value)
         return None
     if dtype.name == "bytes":
-        data = _base64(value)
-        if data is None and type(value) is list and all(type(byte) is int and 0 <= byte <= 255 for byte in value):
-            data = bytes(value)
+        data = _any_bytes(value)
         if data is None:
             problems.add(path, "bytes in base64, or a list of them", value)
         return data

@@ -26,7 +26,7 @@ accept a spelling of its bits.
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from typing import Any, Final
 
 import numpy as np
@@ -82,12 +82,7 @@ def named_tokens(value: Any) -> Any:
 
 def _packed(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> np.generic | None:
     """Decode the bytes of one element from base64; shorter ones are padded with zeros."""
-    data = None
-    if type(value) is str:
-        try:
-            data = b64decode(value, validate=True)
-        except ValueError:
-            data = None
+    data = fill_json.from_base64(value)
     exact = dtype.kind is not Kind.BYTES
     if data is None or len(data) > dtype.itemsize or (exact and len(data) != dtype.itemsize):
         size = f"{dtype.itemsize} bytes" if exact else f"at most {dtype.itemsize} bytes"

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from blizzarr.errors import ArrayExistsError, ConstraintError, SpecError
 from blizzarr.indexing.interval import INF, Bounds
 from blizzarr.json_values import copied, dump, quote
-from blizzarr.neuroglancer.check import check_multiscale, check_schema
+from blizzarr.neuroglancer.check import check_multiscale, check_schema, stored_scale
 from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints, check_dtype
 from blizzarr.neuroglancer.effective import codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.info import KIND, QUALITY, Scale, Triple, Volume, encoding_problem
@@ -125,18 +125,7 @@ def _chunks(layout: ChunkLayout, domain: IndexDomain, encoding: str) -> tuple[Tr
 
 
 def _members(scale: Scale) -> dict[str, Any]:
-    members: dict[str, Any] = {
-        "chunk_sizes": [list(chunk) for chunk in scale.chunk_sizes],
-        "compressed_segmentation_block_size": None if scale.block_size is None else list(scale.block_size),
-        "encoding": scale.encoding,
-        "jpeg_quality": scale.jpeg_quality if scale.encoding == "jpeg" else None,
-        "key": scale.key,
-        "png_level": scale.png_level if scale.encoding == "png" and scale.png_level >= 0 else None,
-        "resolution": list(scale.resolution),
-        "sharding": None if scale.sharding is None else scale.sharding.to_json(),
-        "size": list(scale.size),
-        "voxel_offset": list(scale.voxel_offset),
-    }
+    members = {"chunk_sizes": [list(chunk) for chunk in scale.chunk_sizes], **stored_scale(scale, None).to_json()}
     return {name: value for name, value in members.items() if value is not None}
 
 

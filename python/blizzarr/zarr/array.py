@@ -21,7 +21,7 @@ from blizzarr.zarr.awaitable import AsyncArray
 from blizzarr.zarr.buffer import check_prototype
 from blizzarr.zarr.codecs.named import codec_of_engine
 from blizzarr.zarr.dtype import of_engine
-from blizzarr.zarr.errors import ArrayNotFoundError, translating
+from blizzarr.zarr.errors import ArrayNotFoundError, translated
 from blizzarr.zarr.info import ArrayInfo
 from blizzarr.zarr.keys import (
     check_fields,
@@ -39,7 +39,7 @@ from blizzarr.zarr.storage.store_path import engine_place
 
 
 def _reader(way: str, what: str) -> Any:
-    @translating()
+    @translated()
     def read(self: Array, selection: Any = ..., *, out: Any = None, prototype: Any = None, fields: Any = None) -> Any:
         check_prototype(prototype)
         return self._read(way, selection, fields, out)
@@ -48,7 +48,7 @@ def _reader(way: str, what: str) -> Any:
 
 
 def _writer(way: str, what: str) -> Any:
-    @translating()
+    @translated()
     def write(self: Array, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
         check_prototype(prototype)
         self._write(way, selection, value, fields)
@@ -104,7 +104,7 @@ class Array(Node):
         return create(store=store, **options)
 
     @classmethod
-    @translating(ArrayNotFoundError)
+    @translated(ArrayNotFoundError)
     def open(cls, store: Any, zarr_format: int | None = None, *, config: Any = None) -> Array:
         """Open an array."""
         engine, path = engine_place(store)
@@ -231,7 +231,7 @@ class Array(Node):
 
     # Reading and writing
 
-    @translating()
+    @translated()
     def __getitem__(self, selection: Any) -> Any:
         """Read the elements that are selected; arrays and lists along several axes with slices, orthogonally.
 
@@ -241,7 +241,7 @@ class Array(Node):
         elements = self._read(self._usual(selection), selection, fields)
         return self._as_array(elements) if self.engine.ndim and picks_one(selection) else elements
 
-    @translating()
+    @translated()
     def __setitem__(self, selection: Any, value: Any) -> None:
         """Write to the elements that are selected, or to the field of them that is named."""
         fields, selection = split_fields(selection)
@@ -329,13 +329,13 @@ class Array(Node):
     set_coordinate_selection = _writer("coordinate", "points")
     set_block_selection = _writer("block", "whole chunks")
 
-    @translating()
+    @translated()
     def get_mask_selection(self, mask: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
         """Read the elements where a mask is true."""
         check_prototype(prototype)
         return self._read("mask", mask, fields, out)
 
-    @translating()
+    @translated()
     def set_mask_selection(self, mask: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
         """Write to the elements where a mask is true."""
         check_prototype(prototype)
@@ -367,12 +367,12 @@ class Array(Node):
 
     # Changing it
 
-    @translating()
+    @translated()
     def resize(self, new_shape: Any) -> None:
         """Change the lengths of the axes."""
         self.engine.resize(new_shape)
 
-    @translating()
+    @translated()
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape."""
         return self.engine.append(self._given(data), axis)
@@ -420,12 +420,12 @@ class Selector:
     def __init__(self, array: Array, way: str) -> None:
         self.array, self._way = array, way
 
-    @translating()
+    @translated()
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = split_fields(selection)
         return self.array._read(self._way, selection, fields)
 
-    @translating()
+    @translated()
     def __setitem__(self, selection: Any, value: Any) -> None:
         fields, selection = split_fields(selection)
         self.array._write(self._way, selection, value, fields)

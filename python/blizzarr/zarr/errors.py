@@ -156,27 +156,14 @@ def deprecated(instead: str) -> Callable[[F], F]:
 
 @contextmanager
 def translated(wanted: type[BaseZarrError] = NodeNotFoundError, store: Any = None) -> Iterator[None]:
-    """Give errors of blizzarr the classes of zarr-python's, too; `wanted` is that for a node that is not there."""
+    """Give errors of blizzarr the classes of zarr-python's, too, in a ``with`` block or, as a decorator, in a function.
+
+    - `wanted`: the class for a node that is not there.
+    """
     try:
         yield
     except errors.BlizzarrError as error:
         raise as_zarr(error, wanted, store)  # noqa: B904  # the same error
-
-
-def translating(wanted: type[BaseZarrError] = NodeNotFoundError) -> Callable[[F], F]:
-    """Return a decorator of functions whose errors are to be `translated`."""
-
-    def decorate(function: F) -> F:
-        @wraps(function)
-        def call(*args: Any, **named: Any) -> Any:
-            try:
-                return function(*args, **named)
-            except errors.BlizzarrError as error:
-                raise as_zarr(error, wanted, None)  # noqa: B904  # the same error
-
-        return cast("F", call)
-
-    return decorate
 
 
 def as_zarr(error: errors.BlizzarrError, wanted: type[BaseZarrError], store: Any) -> errors.BlizzarrError:

@@ -30,7 +30,6 @@ from blizzarr.zarr.errors import (
     ZarrUserWarning,
     deprecated,
     translated,
-    translating,
 )
 from blizzarr.zarr.group import Group, node_of
 from blizzarr.zarr.likes import chunks_of, like_options
@@ -58,7 +57,7 @@ def _mode(store: Any, mode: str | None) -> str:
     return mode or ("r" if getattr(inner, "read_only", False) else "a")
 
 
-@translating(GroupNotFoundError)
+@translated(GroupNotFoundError)
 def open(
     store: Any = None, *, mode: Any = None, zarr_format: Any = None, path: str | None = None, **options: Any
 ) -> Any:
@@ -113,7 +112,7 @@ def open_array(store: Any = None, *, mode: Any = None, zarr_format: Any = None, 
     return create(store=resolved, path=node_path, zarr_format=zarr_format, overwrite=mode == "w", **options)
 
 
-@translating(GroupNotFoundError)
+@translated(GroupNotFoundError)
 def open_group(
     store: Any = None,
     *,
@@ -171,7 +170,7 @@ def open_consolidated(*args: Any, use_consolidated: bool = True, **options: Any)
     return open_group(*args, use_consolidated=True, **{"mode": "r+", **options})
 
 
-@translating(GroupNotFoundError)
+@translated(GroupNotFoundError)
 def create_group(
     store: Any = None,
     *,
@@ -315,7 +314,7 @@ def open_like(a: Any, path: str, **options: Any) -> Array:
     return open_array(path=path, **like_options(a, options))
 
 
-@translating()
+@translated()
 def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any = None) -> Group:
     """Copy the metadata of everything below a group into the group's document."""
     resolved, node_path = engine_place(store, path, "r+")
@@ -331,7 +330,7 @@ def consolidate_metadata(store: Any, path: str | None = None, zarr_format: Any =
     return group
 
 
-@translating()
+@translated()
 def load(store: Any, path: str | None = None, zarr_format: Any = None, zarr_version: Any = None) -> Any:
     """Read a whole array into memory, or all arrays below a group, by path."""
     resolved, node_path = engine_place(store, path, "r")

@@ -22,7 +22,6 @@ from blizzarr.zarr.errors import (
     GroupNotFoundError,
     deprecated,
     translated,
-    translating,
 )
 from blizzarr.zarr.info import GroupInfo
 from blizzarr.zarr.likes import like_options
@@ -85,7 +84,7 @@ class Group(Node):
         return create_group(store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite)
 
     @classmethod
-    @translating(GroupNotFoundError)
+    @translated(GroupNotFoundError)
     def open(cls, store: Any, zarr_format: int | None = None, use_consolidated: Any = None) -> Group:
         """Open a group."""
         engine, path = engine_place(store)
@@ -377,7 +376,7 @@ class Group(Node):
         """Store an array of these values under the name."""
         self._created(name, data=value, overwrite=True)
 
-    @translating()
+    @translated()
     def __delitem__(self, name: str) -> None:
         """Remove a member and everything in it, also files of other programs; nothing happens if there is none."""
         inner = normalize_path(name)

@@ -11,7 +11,7 @@ from blizzarr.creation.json_values import AsZarrPython
 from blizzarr.errors import MetadataError
 from blizzarr.hierarchy.place import any_name
 from blizzarr.zarr.advice import missing_attribute
-from blizzarr.zarr.errors import also, translated, translating
+from blizzarr.zarr.errors import also, translated
 from blizzarr.zarr.metadata import format_number, metadata_of
 from blizzarr.zarr.storage.store_path import StorePath
 from blizzarr.zarr.storage.stores import as_zarr_store
@@ -63,7 +63,7 @@ class Node:
         """The attributes; changes are stored at once."""
         return Attributes(self.engine)
 
-    @translating()
+    @translated()
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step, and return the array or the group."""
         self.attrs.update(new_attributes)

@@ -163,7 +163,7 @@ def test_versions_that_numcodecs_does_not_understand(monkeypatch: pytest.MonkeyP
 
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Codecs that need a package of their own say which one installs it."""
-    monkeypatch.setattr("blizzarr.codecs.numcodecs.serializers.find_spec", lambda name: None)
+    monkeypatch.setattr("blizzarr.codecs.codec.find_spec", lambda name: None)
     for name, requirement in (("pcodec", r"blizzarr\[codecs\]"), ("zfpy", r"zfpy==1\.0\.1")):
         with pytest.raises(UnknownExtensionError, match=f"pip install '{requirement}'"):
             read(None, {"id": name}, dtype="f4")

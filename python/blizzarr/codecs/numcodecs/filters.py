@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.codecs.codec import Chunk, Option, Step, integer
+from blizzarr.codecs.codec import Chunk, Option, Step, integer, texts
 from blizzarr.codecs.numcodecs.array_filter import ArrayFilter, memory_type
 from blizzarr.codecs.numcodecs.element_type import type_option
 from blizzarr.errors import CodecError
@@ -90,10 +90,6 @@ class BitRoundCodec(ArrayFilter):
         return True
 
 
-def _is_labels(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(type(label) is str for label in value)
-
-
 @dataclass(frozen=True, slots=True)
 class CategorizeCodec(ArrayFilter):
     """Text of a few kinds as numbers: the position of each text in `labels`, counted from 1.
@@ -106,7 +102,7 @@ class CategorizeCodec(ArrayFilter):
 
     name: ClassVar[str] = "numcodecs.categorize"
     options: ClassVar[tuple[Option, ...]] = (
-        Option("labels", "a list of texts", _is_labels),
+        texts("labels"),
         type_option("dtype", required=False),
         type_option("astype", required=False),
     )

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from importlib.util import find_spec
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,26 +26,13 @@ _OVERHEAD = 65536
 
 
 class ArraySerializer(NumcodecsCodec):
-    """The base class of serializers of numcodecs; without the package of one, arrays with it cannot be opened."""
+    """The base class of serializers of numcodecs."""
 
     __slots__ = ()
 
     stage: ClassVar[Stage] = Stage.SERIALIZER
-    package: ClassVar[str]
-    """The package that does the work."""
-    requirement: ClassVar[str]
-    """The requirement that installs the package."""
     types: ClassVar[tuple[str, ...]]
     """The supported types of elements, as NumPy spells them."""
-
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super().from_json(configuration, path, problems, chunk)
-        if find_spec(cls.package) is None:
-            supplier = f"it needs a package that is not installed: pip install '{cls.requirement}'"
-            problems.unknown(path, "codec", cls.name, supplier)
-            return None
-        return codec
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None or memory_type(chunk.dtype).str in self.types:
@@ -77,8 +63,7 @@ class PCodecCodec(ArraySerializer):
     """
 
     name: ClassVar[str] = "numcodecs.pcodec"
-    package: ClassVar[str] = "pcodec"
-    requirement: ClassVar[str] = "blizzarr[codecs]"
+    needs: ClassVar[tuple[str, str] | None] = ("pcodec", "blizzarr[codecs]")
     types: ClassVar[tuple[str, ...]] = ("<u2", "<u4", "<u8", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
     options: ClassVar[tuple[Option, ...]] = (
         integer("level", 0, 12, required=False),
@@ -131,8 +116,7 @@ class ZFPYCodec(ArraySerializer):
     """
 
     name: ClassVar[str] = "numcodecs.zfpy"
-    package: ClassVar[str] = "zfpy"
-    requirement: ClassVar[str] = library.ZFPY
+    needs: ClassVar[tuple[str, str] | None] = ("zfpy", library.ZFPY)
     types: ClassVar[tuple[str, ...]] = ("<i4", "<i8", "<f4", "<f8")
     options: ClassVar[tuple[Option, ...]] = (
         integer("mode", 2, 4, required=False),

@@ -17,16 +17,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from blizzarr.codecs.codec import Chunk, Option, one_of
+from blizzarr.codecs.codec import Chunk, Option, one_of, texts
 from blizzarr.codecs.numcodecs.element_type import element_type
 from blizzarr.codecs.objects.codec import Refusal
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
-
-
-def _is_labels(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(type(label) is str for label in value)
 
 
 def _is_number(value: Any) -> bool:
@@ -41,7 +37,7 @@ class CategorizeCodec(PythonObjectCodec):
     name: ClassVar[str] = "categorize"
     element_type: ClassVar[str] = "string"
     options: ClassVar[tuple[Option, ...]] = (
-        Option("labels", "a list of texts", _is_labels),
+        texts("labels"),
         one_of("dtype", ("|O",), required=False),
         Option("astype", 'an integer type of NumPy, like "|u1"', _is_number, required=False),
     )

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from blizzarr.codecs.codec import Chunk, Option, flag
+from blizzarr.codecs.codec import Option, flag
 from blizzarr.codecs.objects.codec import Refusal
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
 from blizzarr.errors import CodecError
-from blizzarr.problems import Problems, describe
+from blizzarr.problems import describe
 
 
 def nest(elements: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
@@ -69,6 +68,7 @@ class MsgpackCodec(PythonObjectCodec):
     """
 
     name: ClassVar[str] = "numcodecs.msgpack2"
+    needs: ClassVar[tuple[str, str] | None] = ("msgpack", "blizzarr[codecs]")
     lays_out: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
         flag("use_single_float", required=False),
@@ -79,14 +79,6 @@ class MsgpackCodec(PythonObjectCodec):
     use_single_float: bool = False
     use_bin_type: bool = True
     raw: bool = False
-
-    @classmethod
-    def from_json(cls, configuration: Mapping[str, Any], path: str, problems: Problems, chunk: Chunk) -> Self | None:
-        codec = super(MsgpackCodec, cls).from_json(configuration, path, problems, chunk)
-        if find_spec("msgpack") is None:
-            problems.unknown(path, "codec", cls.name, "it needs the package msgpack: pip install 'blizzarr[codecs]'")
-            return None
-        return codec
 
     def refuses(self, element: Any) -> Refusal | None:
         try:
