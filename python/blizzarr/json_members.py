@@ -43,7 +43,7 @@ class Members:
         """
         value = self.left.pop(name, MISSING)
         if value is MISSING and default is not MISSING:
-            return default  # type: ignore[no-any-return]
+            return default
         try:
             return parse(value)
         except (SpecError, ValueError, IndexError) as error:
@@ -52,7 +52,7 @@ class Members:
             self.wrong.append(wrong)
         if default is MISSING:
             self.refuse()
-        return default  # type: ignore[no-any-return]
+        return default
 
     def take_all(self, table: Mapping[str, Option]) -> dict[str, Any]:
         """Take the members of a table; those that are missing have their defaults."""

@@ -73,8 +73,7 @@ def from_zarr(
     )
     if name is None:
         name = f"from-zarr-{content_token(array, normal)}"
-    lazy: da.Array = da.from_array(array, normal, name=name, inline_array=inline_array)
-    return lazy
+    return da.from_array(array, normal, name=name, inline_array=inline_array)
 
 
 def _opened(target: Any, component: str | None, storage_options: Mapping[str, Any] | None) -> Array:

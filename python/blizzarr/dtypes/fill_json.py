@@ -68,8 +68,7 @@ def decode(
     if kind is Kind.STRUCT:
         return _decode_struct(dtype, value, path, problems, endian)
     if kind in _OTHERS:
-        scalar: np.generic | None = _OTHERS[kind](dtype, value, path, problems)
-        return scalar
+        return _OTHERS[kind](dtype, value, path, problems)
     if value == "NaT":
         value = _NOT_A_TIME
     if type(value) is int and _NOT_A_TIME <= value < 2**63:
@@ -80,13 +79,11 @@ def decode(
 
 def time_scalar(dtype: DataType, count: int) -> np.generic:
     """Return the time or duration of `count` units."""
-    scalar: np.generic = np.int64(count).view(dtype.numpy)
-    return scalar
+    return np.int64(count).view(dtype.numpy)
 
 
 def _scalar(dtype: np.dtype[Any], value: Any) -> np.generic:
-    scalar: np.generic = dtype.type(value)
-    return scalar
+    return dtype.type(value)
 
 
 def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, problems: Problems) -> np.generic | None:
@@ -110,8 +107,7 @@ def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, pr
             return None
         bits = _bits(value, numpy.itemsize)
         if bits is not None:
-            scalar: np.generic = np.frombuffer(bits, dtype=numpy)[0]
-            return scalar
+            return np.frombuffer(bits, dtype=numpy)[0]
     digits = numpy.itemsize * 2
     problems.add(path, f'a number, "NaN", "Infinity", "-Infinity" or "0x" and {digits} hexadecimal digits', value)
     return None
@@ -133,8 +129,7 @@ def _canonical_nan(numpy: np.dtype[Any], nan: np.generic) -> np.generic:
         return nan
     data = bytearray(nan.tobytes())
     data[-1 if np.little_endian else 0] &= 0x7F
-    scalar: np.generic = np.frombuffer(bytes(data), dtype=numpy)[0]
-    return scalar
+    return np.frombuffer(bytes(data), dtype=numpy)[0]
 
 
 def _bits(text: str, itemsize: int) -> bytes | None:
@@ -158,8 +153,7 @@ def _decode_complex(dtype: DataType, value: Any, path: str, problems: Problems) 
     imaginary = decode_real(dtype, half, value[1], f"{path}[1]", problems)
     if real is None or imaginary is None:
         return None
-    scalar: np.generic = np.frombuffer(real.tobytes() + imaginary.tobytes(), dtype=dtype.numpy)[0]
-    return scalar
+    return np.frombuffer(real.tobytes() + imaginary.tobytes(), dtype=dtype.numpy)[0]
 
 
 def _half(dtype: DataType) -> np.dtype[Any]:
@@ -223,8 +217,7 @@ def is_text(value: str) -> bool:
 def _decode_struct(dtype: DataType, value: Any, path: str, problems: Problems, endian: str | None) -> np.generic | None:
     data = from_base64(value)
     if data is not None and len(data) == dtype.itemsize:
-        stored: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
-        return stored
+        return np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
     if dtype.part is not dtype:
         # A complex number.
         if type(value) is not list or len(value) != 2:

@@ -92,8 +92,7 @@ def _packed(dtype: DataType, value: Any, path: str, problems: Problems, endian: 
         return np.bytes_(data.rstrip(b"\0"))
     if dtype.kind is Kind.RAW:
         return np.void(data)
-    scalar: np.generic = np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
-    return scalar
+    return np.frombuffer(in_order(data, dtype.swap, endian), dtype.numpy)[0]
 
 
 def _object(dtype: DataType, value: Any, path: str, problems: Problems) -> Any:

@@ -29,7 +29,7 @@ def default(dtype: DataType) -> np.generic:
     """Return the default fill value, which undefined ones stand for, too: zero, false, NaT, or empty."""
     if dtype.kind is Kind.TIME:
         # NaT by its bits: from NumPy 2.5 on, to make one without a unit from text is deprecated.
-        return np.int64(np.iinfo(np.int64).min).view(dtype.numpy)  # type: ignore[no-any-return]
+        return np.int64(np.iinfo(np.int64).min).view(dtype.numpy)
     if dtype.kind is Kind.OBJECT:
         return _NOTHING.get(dtype.name)  # type: ignore[return-value]  # an object stands for itself
     if dtype.kind in (Kind.BYTES, Kind.TEXT):
@@ -38,8 +38,7 @@ def default(dtype: DataType) -> np.generic:
     if dtype.kind is Kind.RAW:
         # There is no shorter representation.
         dtype.check_length()
-    scalar: np.generic = np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
-    return scalar
+    return np.frombuffer(bytes(dtype.itemsize), dtype=dtype.numpy)[0]
 
 
 def convert(dtype: DataType, value: Any) -> np.generic:
@@ -50,8 +49,7 @@ def convert(dtype: DataType, value: Any) -> np.generic:
         value = value[()]
     if isinstance(value, np.generic) and value.dtype == dtype.numpy and dtype.kind is not Kind.TEXT:
         return value
-    converted: np.generic = _CONVERT[dtype.kind](dtype, value)
-    return converted
+    return _CONVERT[dtype.kind](dtype, value)
 
 
 def _bool(dtype: DataType, value: Any) -> np.generic:
@@ -70,7 +68,7 @@ def _integer(dtype: DataType, value: Any) -> np.generic:
         isinstance(value, float | np.floating) and float(value).is_integer()
     )
     if whole and not isinstance(value, np.timedelta64) and low <= int(value) <= high:
-        return dtype.numpy.type(int(value))  # type: ignore[no-any-return]
+        return dtype.numpy.type(int(value))
     raise RefusedError(f"an integer in [{low}, {high}]", value)
 
 
@@ -92,7 +90,7 @@ def _real(dtype: DataType, numpy: np.dtype[Any], number: float, value: Any) -> n
     if math.isfinite(number) and not low <= number <= high:
         raise RefusedError(f"a number in [{low}, {high}]", value)
     if math.isfinite(number):
-        return numpy.type(number)  # type: ignore[no-any-return]
+        return numpy.type(number)
     text = "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     problems = Problems()
     scalar = fill_json.decode_real(dtype, numpy, text, "", problems)
@@ -112,8 +110,7 @@ def _complex(dtype: DataType, value: Any) -> np.generic:
         raise RefusedError("a complex number", value) from None
     half = np.dtype(f"f{dtype.itemsize // 2}")
     parts = [_real(dtype, half, part, value).tobytes() for part in (number.real, number.imag)]
-    scalar: np.generic = np.frombuffer(b"".join(parts), dtype=dtype.numpy)[0]
-    return scalar
+    return np.frombuffer(b"".join(parts), dtype=dtype.numpy)[0]
 
 
 def _raw(dtype: DataType, value: Any) -> np.generic:
@@ -189,8 +186,7 @@ def _struct(dtype: DataType, value: Any) -> np.generic:
             _set(made, field.name, field.dtype, field.shape, parts[field.name])
         except RefusedError as refused:
             raise RefusedError(f"{refused.expected}, for {field.name}", value) from refused
-    whole: np.generic = made[()]
-    return whole
+    return made[()]
 
 
 def _set(target: Any, key: Any, dtype: DataType, shape: tuple[int, ...], value: Any) -> None:

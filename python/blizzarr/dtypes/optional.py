@@ -59,8 +59,7 @@ class OptionalType(DataType):
         is_record = isinstance(value, np.void) or (isinstance(value, tuple) and len(value) == 2)
         is_valid, given = value if is_record else (value is not None and value is not np.ma.masked, value)
         made: Any = np.array((bool(is_valid), inner.fill(given if is_valid else None)), self.numpy)[()]
-        scalar: np.generic = made
-        return scalar
+        return made
 
     def __hash__(self) -> int:
         return hash(self.name)

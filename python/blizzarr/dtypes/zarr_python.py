@@ -54,8 +54,7 @@ class ZarrPythonType(DataType):
 
     def fill(self, value: Any) -> np.generic:
         made = self.theirs.default_scalar() if value is None else self.theirs.cast_scalar(value)
-        scalar: np.generic = np.asarray(made, self.numpy)[()]  # type: ignore[assignment]
-        return scalar
+        return np.asarray(made, self.numpy)[()]  # type: ignore[return-value]
 
     def to_json(self) -> Any:
         return self.theirs.to_json(zarr_format=3)

@@ -137,5 +137,19 @@ class ArrayMeta:
         shape: tuple[int, ...] | None = None,
     ) -> ArrayMeta:
         """Return the array with these attributes; also with `source`, the document that it came from, and `shape`."""
-        shape = self.shape if shape is None else shape
-        return replace(self, attributes=dict(attributes), source=self.source if source is None else source, shape=shape)
+        # Not `replace`, which takes twice as long: whoever opens an array again or appends to one comes here.
+        return ArrayMeta(
+            self.shape if shape is None else shape,
+            self.dtype,
+            self.chunk_grid,
+            self.chunk_keys,
+            self.fill_value,
+            self.codecs,
+            dict(attributes),
+            self.dimension_names,
+            self.storage_transformers,
+            self.extra,
+            self.format,
+            self.source if source is None else source,
+            self.fill_undefined,
+        )

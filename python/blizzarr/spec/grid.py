@@ -248,12 +248,12 @@ class Grid:
     @property
     def elements(self) -> int | None:
         """The hard constraint on the approximate number of elements of a chunk."""
-        return self._constraints.elements.part(True)[0]  # type: ignore[no-any-return]
+        return self._constraints.elements.part(True)[0]
 
     @property
     def elements_soft_constraint(self) -> int | None:
         """The soft constraint on the approximate number of elements of a chunk."""
-        return self._constraints.elements.part(False)[0]  # type: ignore[no-any-return]
+        return self._constraints.elements.part(False)[0]
 
     def to_json(self, include_defaults: bool = False) -> dict[str, Any]:
         """The constraints as JSON; there are no defaults."""

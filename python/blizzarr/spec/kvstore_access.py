@@ -122,7 +122,7 @@ class TimestampedStorageGeneration(Record):
 def _state(value: Any) -> State:
     if value not in get_args(State):
         raise TypeError(f"expected a state of {', '.join(get_args(State))}, found {value!r}")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _stamp(value: Any) -> TimestampedStorageGeneration:

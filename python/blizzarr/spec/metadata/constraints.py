@@ -379,7 +379,7 @@ class Constraints(MetadataConstraints):
     def new_fill(self, chosen: Chosen, default: Any) -> Fill:
         """Return the fill value of a new array: that of the metadata, that of the schema, or the default."""
         if fill := self.given.get("fill_value"):
-            return fill  # type: ignore[no-any-return]
+            return fill
         return Fill(chosen.elements, default) if chosen.fill is None else Fill.of(chosen.elements, chosen.fill)
 
     def _created(self, elements: Elements, schema: Schema, options: Options) -> ArrayMeta:
