@@ -11,8 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
 
-from blizzarr.xarray.accessor import BlizzarrAccessor
 from blizzarr.xarray.engine import BlizzarrBackendEntrypoint
-from blizzarr.xarray.writing import to_zarr
+from blizzarr.xarray.writing import BlizzarrAccessor, to_zarr
 
 __all__ = ["BlizzarrAccessor", "BlizzarrBackendEntrypoint", "to_zarr"]

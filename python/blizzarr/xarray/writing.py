@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import wraps
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from xarray import DataArray, Dataset, DataTree, Variable
+from xarray import (
+    DataArray,
+    Dataset,
+    DataTree,
+    Variable,
+    register_dataarray_accessor,
+    register_dataset_accessor,
+    register_datatree_accessor,
+)
 from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
 from xarray.backends.common import ArrayWriter
 from xarray.backends.writers import _validate_dataset_names
@@ -28,7 +37,7 @@ from blizzarr.stores.requests import complete
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.variables import StoredArray
-from blizzarr.xarray.zarr_groups import NoWriter, as_zarr_group, rehearsed
+from blizzarr.xarray.zarr_groups import NoWriter, ZarrGroup, rehearsed
 
 
 def unread(variable: Variable) -> Iterator[Array]:
@@ -169,7 +178,7 @@ def to_zarr(
             target.write(variables, attributes, given, NoWriter())
             prepared.append((path, target._write_region, variables, attributes, given))
         top_group = _opened(place, mode, zarr_format)
-        top, writer = GroupStore(as_zarr_group(top_group), **options), ArrayWriter()
+        top, writer = GroupStore(ZarrGroup(top_group), **options), ArrayWriter()
         for path, write_region, variables, attributes, given in prepared:
             target = top.get_child_store(path) if path else top
             target._write_region = write_region
@@ -290,3 +299,26 @@ def _check_tasks_share(store: Store, chunked: Iterable[Variable]) -> None:
 def _finished(writes: Any, close: Callable[[], None] | None) -> None:
     if close is not None:
         close()
+
+
+@register_datatree_accessor("blizzarr")
+@register_dataarray_accessor("blizzarr")
+@register_dataset_accessor("blizzarr")
+class BlizzarrAccessor:
+    """The methods of this library for a dataset, a data array or a tree.
+
+    Examples
+    --------
+    >>> import xarray
+    >>> target = {}
+    >>> done = xarray.Dataset({"t": ("x", [1, 2])}).blizzarr.to_zarr(target)
+    >>> xarray.open_dataset(target, engine="blizzarr").t.values
+    array([1, 2])
+    """
+
+    def __init__(self, data: Dataset | DataArray | DataTree) -> None:
+        self._data = data
+
+    @wraps(to_zarr, assigned=("__doc__",), updated=())
+    def to_zarr(self, *arguments: Any, **options: Any) -> Any:
+        return to_zarr(self._data, *arguments, **options)

@@ -15,7 +15,7 @@ from blizzarr.hierarchy.place import place_node
 
 
 @dataclass(frozen=True)
-class _ZarrGroup:
+class ZarrGroup:
     """A group with the number of its format where zarr-python has it; all else is that of the group."""
 
     group: Group
@@ -38,12 +38,12 @@ class _ZarrGroup:
     def __iter__(self) -> Iterator[str]:
         return iter(self.group)
 
-    def require_group(self, name: str) -> _ZarrGroup:
-        return _ZarrGroup(self.group.require_group(name))
+    def require_group(self, name: str) -> ZarrGroup:
+        return ZarrGroup(self.group.require_group(name))
 
 
 @dataclass(frozen=True)
-class _Rehearsed(_ZarrGroup):
+class _Rehearsed(ZarrGroup):
     """A group in which nothing changes: what is created or changed in it, is in another one, in memory."""
 
     scratch: Group
@@ -70,11 +70,6 @@ class NoWriter:
 
     def add(self, source: Any, target: Any, region: Any = None) -> None:
         """Do nothing."""
-
-
-def as_zarr_group(group: Group) -> Any:
-    """Return a group as `GroupStore` takes it."""
-    return _ZarrGroup(group)
 
 
 def rehearsed(group: Group | None, path: str, zarr_format: Any) -> Any:

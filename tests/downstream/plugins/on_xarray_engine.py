@@ -13,7 +13,7 @@ from blizzarr.formats import masks_fill
 from blizzarr.xarray import BlizzarrBackendEntrypoint, to_zarr
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.writing import _opened, _place
-from blizzarr.xarray.zarr_groups import _ZarrGroup
+from blizzarr.xarray.zarr_groups import ZarrGroup
 
 
 class Engine(BlizzarrBackendEntrypoint):
@@ -33,7 +33,7 @@ class Engine(BlizzarrBackendEntrypoint):
         return super().open_groups_as_dict(filename_or_obj, **options)
 
 
-class Growing(_ZarrGroup):
+class Growing(ZarrGroup):
     """With the name of zarr-python by which a test creates arrays."""
 
     def create(self, name: str, **options: Any) -> Any:

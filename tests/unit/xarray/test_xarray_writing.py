@@ -19,7 +19,7 @@ from blizzarr.stores import FsspecStore, MemoryStore
 from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
 from blizzarr.xarray import to_zarr
 from blizzarr.xarray.group_store import GroupStore
-from blizzarr.xarray.zarr_groups import as_zarr_group
+from blizzarr.xarray.zarr_groups import ZarrGroup
 
 
 def opened(target: Any, **options: Any) -> xr.Dataset:
@@ -429,7 +429,7 @@ def test_an_append_beside_a_variable_with_the_name_of_the_dimension(tmp_path: Pa
 
 def test_xarrays_own_way_into_a_store_appends_all_of_a_dataset(tmp_path: Path) -> None:
     counted(3).blizzarr.to_zarr(tmp_path / "a.zarr")
-    group = as_zarr_group(blizzarr.open_group(tmp_path / "a.zarr"))
+    group = ZarrGroup(blizzarr.open_group(tmp_path / "a.zarr"))
     counted(2, 3).dump_to_store(GroupStore(group, mode="a", append_dim="x"))
     xr.testing.assert_identical(opened(tmp_path / "a.zarr"), counted(5))
 
