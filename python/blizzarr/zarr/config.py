@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -75,10 +77,7 @@ class Config:
         return [deepcopy(_DEFAULTS)]
 
     def __getitem__(self, key: str) -> Any:
-        value: Any = self.config
-        for part in key.split("."):
-            value = value[part]
-        return value
+        return reduce(getitem, key.split("."), self.config)
 
     def __contains__(self, key: str) -> bool:
         return self.get(key, self) is not self
@@ -127,7 +126,7 @@ class Config:
         """Set everything to its default."""
         before, self.config = self.config, deepcopy(_DEFAULTS)
         for key in ("array.write_empty_chunks", _PICKLE, *_ENGINE):
-            if _at(before, key) != self[key]:
+            if reduce(getitem, key.split("."), before) != self[key]:
                 self._put(key, self[key], [])
 
     refresh = reset
@@ -212,11 +211,6 @@ def check_array_setting(name: str, value: Any) -> None:
             f"expected array.read_missing_chunks to be True, found {value!r}: chunks that are not stored are always "
             "read as the fill value; nchunks_initialized of an array says how many are stored"
         )
-
-
-def _at(settings: Mapping[str, Any], key: str) -> Any:
-    head, _, rest = key.partition(".")
-    return _at(settings[head], rest) if rest else settings[head]
 
 
 config = Config()

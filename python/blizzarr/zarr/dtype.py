@@ -286,8 +286,7 @@ def of_numpy(native: np.dtype[Any]) -> ZDType:
     of_code = codes.get(native.kind) or _CLASSES.get(native.newbyteorder("=").name)
     if of_code is None:
         raise ValueError(f"there is no Zarr data type for {native!r}")
-    made: ZDType = of_code(native)
-    return made
+    return of_code(native)
 
 
 def parse_dtype(dtype_spec: Any, *, zarr_format: int = 3) -> ZDType:

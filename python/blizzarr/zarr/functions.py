@@ -297,8 +297,7 @@ def _filled(name: str, function: Callable[..., Array], value: int | None, text: 
     def call(*first: Any, **options: Any) -> Array:
         return function(*first, **(options if value is None else {**options, "fill_value": value}))
 
-    made: Callable[..., Array] = described(call, name, text)
-    return made
+    return described(call, name, text)
 
 
 empty = _filled("empty", create, None, "Create an array without setting its elements.")

@@ -42,8 +42,7 @@ def _method(name: str) -> Any:
 
 def _filled(name: str, method: str, value: int, text: str) -> Any:
     def call(self: Group, **options: Any) -> Array:
-        made: Array = getattr(self, method)(fill_value=value, **options)
-        return made
+        return getattr(self, method)(fill_value=value, **options)
 
     return described(call, name, text)
 
@@ -147,8 +146,7 @@ class Group(Node):
         if not inner:
             return self
         with translated(GroupNotFoundError):
-            node: Array | Group = node_of(self.engine[inner])
-            return node
+            return node_of(self.engine[inner])
 
     def get(self, path: str, default: Any = None) -> Any:
         """Return the array or group at a path below this group, or `default` if there is none."""
@@ -167,8 +165,7 @@ class Group(Node):
         ContainsGroupError
             If a group is there.
         """
-        array: Array = self._get_kind(path, Array, ArrayNotFoundError, ContainsGroupError)
-        return array
+        return self._get_kind(path, Array, ArrayNotFoundError, ContainsGroupError)
 
     def get_group(self, path: str) -> Group:
         """Return the group at a path below this group.
@@ -180,8 +177,7 @@ class Group(Node):
         ContainsArrayError
             If an array is there.
         """
-        group: Group = self._get_kind(path, Group, GroupNotFoundError, ContainsArrayError)
-        return group
+        return self._get_kind(path, Group, GroupNotFoundError, ContainsArrayError)
 
     def _get_kind(self, path: str, kind: Any, absent: type[BaseZarrError], other: type[BaseZarrError]) -> Any:
         node = self.get(path)

@@ -10,16 +10,8 @@ from blizzarr.printable import table
 _UNITS: Final = "KMGTP"
 
 
-class _Table:
-    def __repr__(self) -> str:
-        return table(self._rows(), 19 if isinstance(self, ArrayInfo) else 12)
-
-    def _rows(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-
 @dataclass(kw_only=True, repr=False)
-class GroupInfo(_Table):
+class GroupInfo:
     """The facts about a group.
 
     Examples
@@ -41,13 +33,13 @@ class GroupInfo(_Table):
     _count_arrays: int | None = None
     _count_groups: int | None = None
 
-    def _rows(self) -> dict[str, Any]:
+    def __repr__(self) -> str:
         labels = ("Name", "Type", "Zarr format", "Read-only", "Store type", "No. members", "No. arrays", "No. groups")
-        return dict(zip(labels, (getattr(self, row.name) for row in fields(self)), strict=True))
+        return table(dict(zip(labels, (getattr(self, row.name) for row in fields(self)), strict=True)), 12)
 
 
 @dataclass(kw_only=True, repr=False)
-class ArrayInfo(_Table):
+class ArrayInfo:
     """The facts about an array."""
 
     _type: str = "Array"
@@ -67,7 +59,7 @@ class ArrayInfo(_Table):
     _count_bytes_stored: int | None = None
     _count_chunks_initialized: int | None = None
 
-    def _rows(self) -> dict[str, Any]:
+    def __repr__(self) -> str:
         labels = (
             *("Type", "Zarr format", "Data type", "Fill value", "Shape", "Shard shape", "Chunk shape", "Order"),
             *("Read-only", "Store type", "Filters", "Serializer", "Compressors", "No. bytes", "No. bytes stored"),
@@ -80,7 +72,7 @@ class ArrayInfo(_Table):
         rows["Chunks Initialized" if self._shard_shape is None else "Shards Initialized"] = (
             self._count_chunks_initialized
         )
-        return rows
+        return table(rows, 19)
 
 
 def _size(count: int | None) -> str | None:

@@ -144,8 +144,7 @@ class ArrayMetadata(_NodeMetadata):
         """The document of the array."""
         documents = encode(self.engine, "")
         key = format_of(self.engine).node_keys("")[0]
-        document: dict[str, Any] = json.loads(documents[key])
-        return document
+        return json.loads(documents[key])
 
     @property
     def _fill_in_document(self) -> Any:
@@ -371,8 +370,7 @@ class GroupMetadata(_NodeMetadata):
 def _engine_of(data: Mapping[str, Any]) -> ArrayMeta | GroupMeta:
     if data.get("node_type") == "group" or not {"node_type", "shape"} & set(data):
         return GroupMetadata.from_dict(data).to_engine()
-    engine: ArrayMeta = ArrayMetadata.from_dict(data).engine
-    return engine
+    return ArrayMetadata.from_dict(data).engine
 
 
 def metadata_of(engine: ArrayMeta | GroupMeta) -> Any:

@@ -31,13 +31,18 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.store import Store
     from zarr.core.array_spec import ArraySpec
-    from zarr.core.buffer import Buffer, NDBuffer
+    from zarr.core.buffer import NDBuffer
     from zarr.core.metadata import ArrayMetadata
 
 _LOG = logging.getLogger("blizzarr.zarr_pipeline")
 _PRESENT = {"status": "present"}
 _FEW, _SMALL = 8, 1 << 18
 """The most chunks and bytes of an operation that may be done at once: in the thread of zarr-python's event loop."""
+
+
+def _of_usual(name: str) -> Any:
+    """Return an attribute that is that of zarr-python's own pipeline."""
+    return property(lambda pipeline: getattr(pipeline._usual, name), doc=getattr(CodecPipeline, name).__doc__)
 
 
 class ZarrPipeline(CodecPipeline):
@@ -239,31 +244,11 @@ class ZarrPipeline(CodecPipeline):
         """Return the pipeline itself, whose codecs have been resolved for its array."""
         return self
 
-    @property
-    def supports_partial_decode(self) -> bool:
-        """Whether parts of a chunk can be read by zarr-python's own pipeline."""
-        return self._usual.supports_partial_decode
-
-    @property
-    def supports_partial_encode(self) -> bool:
-        """Whether parts of a chunk can be written by zarr-python's own pipeline."""
-        return self._usual.supports_partial_encode
-
-    def validate(self, **given: Any) -> None:
-        """Check that the codecs fit the array."""
-        self._usual.validate(**given)
-
-    def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
-        """Return the encoded size of so many bytes."""
-        return self._usual.compute_encoded_size(byte_length, array_spec)
-
-    async def decode(self, chunk_bytes_and_specs: Iterable[Any]) -> Iterable[NDBuffer | None]:
-        """Decode chunks that are in memory already."""
-        return await self._usual.decode(chunk_bytes_and_specs)
-
-    async def encode(self, chunk_arrays_and_specs: Iterable[Any]) -> Iterable[Buffer | None]:
-        """Encode chunks without storing them."""
-        return await self._usual.encode(chunk_arrays_and_specs)
+    supports_partial_decode = _of_usual("supports_partial_decode")
+    supports_partial_encode = _of_usual("supports_partial_encode")
+    validate, compute_encoded_size, decode, encode = map(
+        _of_usual, ("validate", "compute_encoded_size", "decode", "encode")
+    )
 
 
 @lru_cache(1024)

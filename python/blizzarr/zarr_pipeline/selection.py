@@ -197,8 +197,7 @@ def _indices(item: Any, axis: int, rank: int) -> IndexArray | None:
         item = item.reshape(-1)
     if item.ndim != 1:
         return None
-    indices: IndexArray = item.nonzero()[0] if item.dtype == bool else item.astype(np.int64, copy=False)
-    return indices
+    return item.nonzero()[0] if item.dtype == bool else item.astype(np.int64, copy=False)
 
 
 def _joined(parts: Sequence[tuple[IndexArray, Any]]) -> IndexArray | None:

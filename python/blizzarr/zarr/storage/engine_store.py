@@ -149,8 +149,7 @@ class EngineStore(Store):
 
     async def _call(self, function: Callable[..., T], *args: Any, run: Any = in_thread, **named: Any) -> T:
         if getattr(self.engine, "remote", False):
-            result: T = await run(function, *args, **named)
-            return result
+            return await run(function, *args, **named)
         return function(*args, **named)
 
     def __eq__(self, other: object) -> bool:

@@ -78,8 +78,7 @@ class StorePath:
 
     def get_sync(self, *, prototype: Any = None, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value, or a part of it; None if there is none."""
-        value: Buffer | None = call_sync(self.store, "get_sync", self.path, prototype=prototype, byte_range=byte_range)
-        return value
+        return call_sync(self.store, "get_sync", self.path, prototype=prototype, byte_range=byte_range)
 
     def set_sync(self, value: Buffer) -> None:
         """Set the value."""
