@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blizzarr import _native
 from blizzarr.array.objects import ObjectHandle
-from blizzarr.codecs.objects.vlen import NativeTable
 from blizzarr.codecs.objects.vlen_array import ArrayTable
 from blizzarr.dtypes import DataType, optional
 from blizzarr.errors import UnsupportedOperationError
@@ -27,7 +27,7 @@ def read_objects(binding: Binding, lowered: Lowered, dtype: DataType) -> Any:
     handle = binding.handle
     assert isinstance(handle, ObjectHandle), "that of an array of objects"
     table = handle.new_table()
-    if not isinstance(table, NativeTable | ArrayTable):
+    if not isinstance(table, _native.ElementTable | ArrayTable):
         return as_arrow(read(binding, lowered), dtype)
     tokens = _with_axis(read(handle.tokens(table), lowered))
     offsets, joined = table.join(np.ascontiguousarray(tokens).reshape(-1))

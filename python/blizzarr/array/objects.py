@@ -165,7 +165,7 @@ def _over(table: Table, steps: Iterable[Step]) -> list[Step]:
 def _placed(table: Table, step: Step) -> Step:
     match step:
         case ("elements", _, shape):
-            return ("elements", table.engine_codec(shape))
+            return ("elements", table if isinstance(table, _native.ElementTable) else table.engine_codec(shape))
         case ("shard", shape, steps, *index):
             return ("shard", shape, _over(table, steps), *index)
     return step

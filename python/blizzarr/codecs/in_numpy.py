@@ -188,7 +188,7 @@ class ArrayBytesCodec(OwnCodec):
         raise NotImplementedError
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        kind = BoundedSerializer if hasattr(self, "encoded_size") else _Serializer
+        kind = BoundedSerializer if hasattr(self, "encoded_size") else Serializer
         return [("bytes", 0), ("python", kind(self.name, self, Layout.of(chunk)))]
 
 
@@ -287,7 +287,7 @@ class _Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Serializer:
+class Serializer:
     """The step of a codec from arrays to bytes."""
 
     name: str
@@ -305,11 +305,10 @@ class _Serializer:
         return self.taken.stored(self.codec.decode(encoded, self.taken.shape, self.taken.dtype))
 
 
-class BoundedSerializer(_Serializer):
+class BoundedSerializer(Serializer):
     """The step of a serializer that says how many bytes it makes at most."""
 
     __slots__ = ()
 
     def encoded_size(self, decoded: int) -> int:
-        size: int = self.codec.encoded_size(decoded)
-        return size
+        return self.codec.encoded_size(decoded)

@@ -14,7 +14,7 @@ import numpy as np
 
 from blizzarr.codecs import chain as chains
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step
-from blizzarr.codecs.in_numpy import Layout
+from blizzarr.codecs.in_numpy import Array, Layout, Serializer
 from blizzarr.codecs.inner_chain import codecs_option, decode_chains, decoded, encoded
 from blizzarr.dtypes import DataType
 from blizzarr.dtypes.optional import NAME
@@ -91,40 +91,30 @@ class OptionalCodec(Codec):
         )
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        return [("bytes", 0), ("python", _Optional(self, Layout.of(chunk), chunk))]
+        return [("bytes", 0), ("python", Serializer(self.name, self, Layout.of(chunk)))]
 
-
-@dataclass(frozen=True, slots=True)
-class _Optional:
-    """The step of the engine."""
-
-    codec: OptionalCodec
-    layout: Layout
-    chunk: Chunk
-    name: str = NAME
-
-    @property
-    def _inner(self) -> DataType:
-        assert self.chunk.dtype is not None
-        return self.chunk.dtype.fields[1].dtype
-
-    def encode(self, elements: bytes) -> bytes:
-        records = self.layout.array(elements).reshape(-1)
-        there = records["is_valid"]
-        mask = encoded(self.codec.mask_codecs, _BOOL, np.ascontiguousarray(there).tobytes())
-        values = np.ascontiguousarray(records["value"][there]).tobytes()
-        data = encoded(self.codec.data_codecs, self._inner, values)
+    def encode(self, array: Array) -> bytes:
+        """Return the bytes for a chunk."""
+        there, values = array["is_valid"], array["value"]
+        mask = encoded(self.mask_codecs, _BOOL, there.tobytes())
+        data = encoded(self.data_codecs, DataType.parse(values.dtype), values[there].tobytes())
         return b"".join([len(mask).to_bytes(8, "little"), len(data).to_bytes(8, "little"), mask, data])
 
-    def decode(self, stored: bytes, max_size: int) -> Any:
+    def decode(self, stored: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return the chunk for its bytes.
+
+        Raises
+        ------
+        CodecError
+            Its parts have other lengths.
+        """
         lengths = [int.from_bytes(stored[start : start + 8], "little") for start in (0, 8)]
         if len(stored) < _LENGTHS or sum(lengths) != len(stored) - _LENGTHS:
             raise CodecError(f"expected parts of {lengths[0]:,} and {lengths[1]:,} bytes, found {len(stored):,} in all")
-        records = np.zeros(self.layout.shape, self.layout.dtype).reshape(-1)
+        records = np.zeros(shape, dtype)
         mask, data = stored[_LENGTHS : _LENGTHS + lengths[0]], stored[_LENGTHS + lengths[0] :]
-        there = np.frombuffer(decoded(self.codec.mask_codecs, _BOOL, mask, records.size), "u1") != 0
-        count = int(np.count_nonzero(there))
-        values = decoded(self.codec.data_codecs, self._inner, data, count)
+        there = np.frombuffer(decoded(self.mask_codecs, _BOOL, mask, records.size), "u1").reshape(shape) != 0
+        values = decoded(self.data_codecs, DataType.parse(dtype["value"]), data, int(np.count_nonzero(there)))
         records["is_valid"] = there
-        records["value"][there] = np.frombuffer(values, self._inner.numpy)
-        return records.view(np.uint8)
+        records["value"][there] = np.frombuffer(values, dtype["value"])
+        return records

@@ -119,8 +119,7 @@ class _Running:
     fixed_size: bool
 
     def encoded_size(self, decoded: int) -> int:
-        size: int = self.codec.compute_encoded_size(decoded, self.spec)
-        return size
+        return self.codec.compute_encoded_size(decoded, self.spec)
 
     def encode(self, decoded: bytes) -> Any:
         return self._of(self._call("encode", self._to(decoded, self.taken)), self.made)

@@ -209,8 +209,7 @@ class _Zfp:
 
     @property
     def _type(self) -> int:
-        kind: int = self.zfpy.dtype_to_ztype(self.taken)
-        return kind
+        return self.zfpy.dtype_to_ztype(self.taken)
 
     def _with_header(self, encoded: bytes) -> bytes:
         """Return the stream behind a header, as `zfp_write_header` makes it."""
@@ -276,8 +275,7 @@ def _promoted(numbers: np.ndarray[Any, Any], taken: np.dtype[Any]) -> np.ndarray
     made = numbers.astype(taken, copy=False)
     if taken.kind == "f" or bits == 8 * taken.itemsize:
         return made
-    promoted: np.ndarray[Any, Any] = (made - _lowest(numbers.dtype)) << (31 - bits)
-    return promoted
+    return (made - _lowest(numbers.dtype)) << (31 - bits)
 
 
 def _demoted(made: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -1,4 +1,4 @@
-"""The constraints of a spec on a Neuroglancer volume, and on one of its scales."""
+"""The constraints of a spec on a Neuroglancer volume, on one of its scales, and on the encoding of chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from blizzarr.errors import SpecError
 from blizzarr.json_members import Members, as_integer, as_text, at_position, one_of
 from blizzarr.json_values import dump, expected, quote
 from blizzarr.neuroglancer.info import ENCODINGS, INT32, INT64, LARGEST, TYPES, Triple, encoding_problem, number_of
-from blizzarr.neuroglancer.sharding import Sharding, check_key_bits, sharding_from_json
+from blizzarr.neuroglancer.sharding import Sharding, check_key_bits, data_encoding, sharding_from_json
+from blizzarr.spec.codec_spec import DriverCodec
 from blizzarr.spec.dtype import DType, dtype_json
 
 
@@ -55,14 +56,9 @@ class MultiscaleConstraints:
 
     def to_json(self, with_dtype: bool = False) -> dict[str, Any]:
         """Return the members that are given; the data type is also a member of the spec."""
-        members: dict[str, Any] = {}
-        if with_dtype and self.dtype is not None:
-            members["data_type"] = self.dtype.name
-        if self.num_channels is not None:
-            members["num_channels"] = self.num_channels
-        if self.kind is not None:
-            members["type"] = self.kind
-        return members
+        dtype = self.dtype.name if with_dtype and self.dtype is not None else None
+        members = {"data_type": dtype, "num_channels": self.num_channels, "type": self.kind}
+        return {name: value for name, value in members.items() if value is not None}
 
 
 def check_dtype(dtype: DType) -> DType:
@@ -172,3 +168,32 @@ def _check_region(size: Sequence[int], offset: Sequence[int]) -> None:
             raise SpecError(
                 f'"size" of {dump(list(size))} and "voxel_offset" of {dump(list(offset))} do not specify a valid region'
             )
+
+
+class PrecomputedCodec(DriverCodec):
+    """Constraints on the encoding.
+
+    >>> PrecomputedCodec("jpeg").merged(PrecomputedCodec(jpeg_quality=50)).to_json()
+    {'encoding': 'jpeg', 'jpeg_quality': 50}
+    """
+
+    def __init__(
+        self,
+        encoding: str | None = None,
+        jpeg_quality: int | None = None,
+        png_level: int | None = None,
+        shard_data_encoding: str | None = None,
+    ) -> None:
+        given = {"encoding": encoding, "jpeg_quality": jpeg_quality, "png_level": png_level}
+        given["shard_data_encoding"] = shard_data_encoding
+        super().__init__(**{name: value for name, value in given.items() if value is not None})
+
+    @classmethod
+    def take(cls, members: Members) -> PrecomputedCodec:
+        return cls(*encoding_members(members), members.take("shard_data_encoding", data_encoding, None))
+
+    def to_json(self) -> dict[str, Any]:
+        # Options of an encoding stand beside it.
+        encoding = self.given.get("encoding")
+        other = {name for name, owner in (("jpeg_quality", "jpeg"), ("png_level", "png")) if owner != encoding}
+        return {name: value for name, value in self.given.items() if name not in other}

@@ -9,8 +9,7 @@ from typing import Final
 from blizzarr.errors import SpecError
 from blizzarr.indexing.interval import INF
 from blizzarr.json_values import braces
-from blizzarr.neuroglancer.codec import PrecomputedCodec
-from blizzarr.neuroglancer.constraints import ScaleConstraints
+from blizzarr.neuroglancer.constraints import PrecomputedCodec, ScaleConstraints
 from blizzarr.neuroglancer.sharding import Sharding, shard_shape
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.chunk_layout import ChunkLayout, grid_of, merge_grid, merge_layout

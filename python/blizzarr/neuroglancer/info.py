@@ -228,5 +228,4 @@ class _Members:
         return _three(value, self._place + name, parse, expected, self._problems)
 
     def integers(self, name: str, least: int, most: int, default: Any = MISSING) -> Triple | None:
-        triple: Triple | None = self.triple(name, _between(least, most), "three integers", default)
-        return triple
+        return self.triple(name, _between(least, most), "three integers", default)

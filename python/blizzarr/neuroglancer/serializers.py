@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from blizzarr.codecs.bytes import BytesCodec
 from blizzarr.codecs.codec import Chunk, Codec, Stage, Step
+from blizzarr.codecs.in_numpy import ArrayBytesCodec
 from blizzarr.errors import CodecError, UnsupportedOperationError
 
 _PACKAGE: Final = "imagecodecs"
@@ -31,7 +32,7 @@ _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 @dataclass(frozen=True, slots=True)
-class ImageCodec(Codec):
+class ImageCodec(ArrayBytesCodec):
     """The codec of Neuroglancer's volumes of images (array -> bytes); needs ``imagecodecs``.
 
     Only Neuroglancer's volumes have it: it is in no registry of Zarr.
@@ -52,7 +53,6 @@ class ImageCodec(Codec):
     """
 
     name: ClassVar[str] = "image"
-    stage: ClassVar[Stage] = Stage.SERIALIZER
 
     encoding: str
     quality: int | None = None
@@ -62,57 +62,46 @@ class ImageCodec(Codec):
         return chunk._replace(shape=None)
 
     def steps(self, chunk: Chunk) -> list[Step]:
-        assert chunk.dtype is not None
-        assert chunk.shape is not None
         if find_spec(_PACKAGE) is None:
             raise UnsupportedOperationError(
                 f"chunks are {self.encoding} images, which need the package {_PACKAGE}: pip install 'blizzarr[images]'"
             )
-        return [("bytes", 0), ("python", _Images(self, chunk.dtype.numpy, chunk.shape))]
+        return super(ImageCodec, self).steps(chunk)
 
-    def configuration(self) -> dict[str, Any]:
-        options = {"encoding": self.encoding, "quality": self.quality, "level": self.level}
-        return {name: value for name, value in options.items() if value is not None}
-
-
-class _Images:
-    """Encodes and decodes chunks of one shape: channel, z, y, x."""
-
-    def __init__(self, codec: ImageCodec, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-        self.name = codec.encoding
-        self._library = import_module(_PACKAGE)
-        self._codec, self._dtype, self._shape = codec, dtype, shape
-
-    def encode(self, decoded: bytes) -> Any:
-        """Return the image of a chunk."""
-        channels, z, y, x = self._shape
-        array = np.frombuffer(decoded, self._dtype).reshape(self._shape)
+    def encode(self, array: npt.NDArray[Any]) -> Any:
+        """Return the image of a chunk, whose axes are channel, z, y and x."""
+        channels, z, y, x = array.shape
         pixels = np.ascontiguousarray(array.transpose(1, 2, 3, 0)).reshape(z * y, x, channels)
         if channels == 1:
             pixels = pixels[..., 0]
-        if self.name == "png":
-            return self._library.png_encode(pixels, level=self._codec.level)
-        return self._library.jpeg8_encode(pixels, level=self._codec.quality)
+        library = import_module(_PACKAGE)
+        if self.encoding == "png":
+            return library.png_encode(pixels, level=self.level)
+        return library.jpeg8_encode(pixels, level=self.quality)
 
-    def decode(self, encoded: bytes, max_size: int) -> Any:
-        """Return the bytes of the chunk in an image.
+    def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """Return the chunk in an image.
 
-        Raise `CodecError` if the image is damaged, or has another size, number of channels or data type than the chunk.
+        Raises
+        ------
+        CodecError
+            The image is damaged, or has another size, number of channels or data type than the chunk.
         """
-        channels, wanted = self._shape[0], prod(self._shape[1:])
+        channels, wanted = shape[0], prod(shape[1:])
         width, height = image_size(encoded)
         # Checked before decoding, so that a false size in the header allocates nothing.
         if width * height != wanted:
             raise CodecError(f"expected an image of {wanted} pixels, found one of {width} x {height}")
-        decode = self._library.png_decode if self.name == "png" else self._library.jpeg8_decode
+        library = import_module(_PACKAGE)
+        decode = library.png_decode if self.encoding == "png" else library.jpeg8_decode
         try:
             pixels: npt.NDArray[Any] = decode(encoded)
         except Exception as error:
-            raise CodecError(f"{self.name} image is damaged: {error}") from error
-        if pixels.size != wanted * channels or pixels.dtype != self._dtype:
+            raise CodecError(f"{self.encoding} image is damaged: {error}") from error
+        if pixels.size != wanted * channels or pixels.dtype != dtype:
             found = f"{pixels.shape} of {pixels.dtype}"
-            raise CodecError(f"expected {channels} channels of {self._dtype}, found an image {found}")
-        return np.ascontiguousarray(pixels.reshape(*self._shape[1:], channels).transpose(3, 0, 1, 2)).data
+            raise CodecError(f"expected {channels} channels of {dtype}, found an image {found}")
+        return pixels.reshape(*shape[1:], channels).transpose(3, 0, 1, 2)
 
 
 def image_size(encoded: bytes) -> tuple[int, int]:

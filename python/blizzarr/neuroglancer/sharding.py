@@ -9,7 +9,7 @@ number, the lowest bits are the number of the minishard, and the next ones that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from blizzarr.errors import SpecError
@@ -44,15 +44,7 @@ class Sharding:
         >>> Sharding(1, 2, 3, "identity").to_json()["shard_bits"]
         3
         """
-        return {
-            "@type": _KIND,
-            "data_encoding": self.data_encoding,
-            "hash": self.hash,
-            "minishard_bits": self.minishard_bits,
-            "minishard_index_encoding": self.minishard_index_encoding,
-            "preshift_bits": self.preshift_bits,
-            "shard_bits": self.shard_bits,
-        }
+        return {"@type": _KIND, **dict(sorted(asdict(self).items()))}
 
 
 def index_bits(size: Sequence[int], chunk: Sequence[int]) -> tuple[int, ...]:

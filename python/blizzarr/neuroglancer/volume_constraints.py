@@ -9,8 +9,7 @@ from typing import Any
 from blizzarr.json_values import dump
 from blizzarr.model import ArrayMeta
 from blizzarr.neuroglancer.check import check_scale, check_schema, choose, codec_of_scale, stored_scale
-from blizzarr.neuroglancer.codec import PrecomputedCodec
-from blizzarr.neuroglancer.constraints import MultiscaleConstraints, ScaleConstraints
+from blizzarr.neuroglancer.constraints import MultiscaleConstraints, PrecomputedCodec, ScaleConstraints
 from blizzarr.neuroglancer.create import Existing, new_document
 from blizzarr.neuroglancer.effective import RANK, codec_of, domain_of, layout_with, units_of
 from blizzarr.neuroglancer.format import Choice, Precomputed, VolumeSource

@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Self
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Step, integer
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
@@ -20,20 +20,8 @@ _UNIT = 4
 """The unit of padding in bytes (the .xz file format, 2.2)."""
 
 
-class Decompressor(Protocol):
-    """The interface of the decompressors of `bz2` and `lzma`."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = -1, /) -> bytes: ...
-
-
-def decode_streams(make: Callable[[], Decompressor], encoded: bytes, max_size: int, padding: bytes = b"") -> bytes:
-    """Decode concatenated streams, each perhaps followed by `padding`.
+def decode_streams(make: Callable[[], Any], encoded: bytes, max_size: int, padding: bytes = b"") -> bytes:
+    """Decode concatenated streams, each perhaps followed by `padding`, by decompressors of `bz2` or `lzma`.
 
     Raise `CodecError` if there are more than `max_size` bytes, the last stream ends early, or something else follows.
     """

@@ -8,10 +8,11 @@ and chunks of nothing but the fill value as it does for numbers.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy.typing as npt
 
+from blizzarr import _native
 from blizzarr.codecs.codec import Chunk, Stage, Step
 from blizzarr.codecs.numcodecs.row import NumcodecsCodec
 from blizzarr.dtypes import Kind
@@ -24,7 +25,7 @@ Refusal = tuple[str, str]
 """The reason why an element is refused: what was expected, and what was found."""
 
 
-class Table(Protocol):
+class OwnTable(Protocol):
     """The objects of one operation, by token."""
 
     def put(self, elements: npt.NDArray[Any], /) -> bytes:
@@ -42,6 +43,10 @@ class Table(Protocol):
 
     def engine_codec(self, shape: tuple[int, ...], /) -> Any:
         """Return the object that the engine calls for chunks of this shape, to turn tokens into bytes and back."""
+
+
+Table: TypeAlias = OwnTable | _native.ElementTable
+"""That of the engine decodes and encodes chunks without Python."""
 
 
 class ObjectCodec(NumcodecsCodec):

@@ -91,16 +91,13 @@ class MsgpackCodec(PythonObjectCodec):
         return self._packed(nest(elements, shape))
 
     def decode(self, encoded: bytes, shape: tuple[int, ...]) -> list[Any]:
-        items = _library().unpackb(encoded, raw=self.raw, strict_map_key=False)
+        items = import_module("msgpack").unpackb(encoded, raw=self.raw, strict_map_key=False)
         return flatten(items, shape)
 
     def _packed(self, value: Any) -> bytes:
-        packed: bytes = _library().packb(value, use_bin_type=self.use_bin_type, use_single_float=self.use_single_float)
-        return packed
-
-
-def _library() -> Any:
-    return import_module("msgpack")
+        return import_module("msgpack").packb(
+            value, use_bin_type=self.use_bin_type, use_single_float=self.use_single_float
+        )
 
 
 _SIMPLE = (type(None), bool, int, float, str)

@@ -9,30 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy.typing as npt
-
 from blizzarr import _native
 from blizzarr.codecs.objects.codec import ObjectCodec, Refusal, Table
-
-
-@dataclass(frozen=True, slots=True)
-class NativeTable:
-    """A table inside the engine, which decodes and encodes chunks without Python."""
-
-    native: _native.ElementTable
-
-    def put(self, elements: npt.NDArray[Any], /) -> bytes:
-        return self.native.put(elements)
-
-    def take(self, tokens: Any, out: Any, /) -> None:
-        self.native.take(tokens, out)
-
-    def join(self, tokens: Any, /) -> tuple[bytes, bytes]:
-        """Return the offsets of the elements of these tokens, 64 bits each, and the elements without gaps."""
-        return self.native.join(tokens)
-
-    def engine_codec(self, shape: tuple[int, ...], /) -> Any:
-        return self.native
 
 
 class _Vlen(ObjectCodec):
@@ -41,7 +19,7 @@ class _Vlen(ObjectCodec):
     __slots__ = ()
 
     def table(self, fill: Any) -> Table:
-        return NativeTable(_native.ElementTable(self.name, fill))
+        return _native.ElementTable(self.name, fill)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from blizzarr.codecs.codec import Chunk, Option, one_of
 from blizzarr.codecs.inner_chain import codecs_option, decode_chains, decoded, encoded
 from blizzarr.codecs.objects.codec import MAX_CHUNK_BYTES, Refusal, Table
 from blizzarr.codecs.objects.python_table import PythonObjectCodec
-from blizzarr.codecs.objects.vlen import NativeTable, VlenBytesCodec, VlenUtf8Codec
+from blizzarr.codecs.objects.vlen import VlenBytesCodec, VlenUtf8Codec
 from blizzarr.dtypes import DataType
 from blizzarr.errors import CodecError
 from blizzarr.problems import Problems
@@ -89,7 +89,7 @@ class VlenV2Codec(_OfZarrs):
     kind: str | None = None
 
     def table(self, fill: Any) -> Table:  # type: ignore[override]
-        return NativeTable(_native.ElementTable(self.name, fill))
+        return _native.ElementTable(self.name, fill)
 
 
 @dataclass(frozen=True, slots=True)
