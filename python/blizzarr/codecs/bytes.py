@@ -49,7 +49,7 @@ class BytesCodec(Codec):
         if values is None:
             return None
         # Left out of a document, unlike of a call, the byte order is not little-endian but unknown.
-        codec = cls(**{"endian": None, **values})
+        codec = cls.of_checked({"endian": None, **values})
         if codec.endian is None and chunk.dtype is not None and chunk.dtype.name == "structured" and chunk.dtype.swap:
             codec = cls("little")
             text = (

@@ -110,6 +110,9 @@ def one_of(name: str, values: tuple[str, ...], required: bool = True) -> Option:
     return Option(name, expected, lambda value: type(value) is str and value in values, required)
 
 
+_SCALARS: Final = (str, int, float, bool)
+
+
 def _plain(value: Any) -> Any:
     """Return NumPy's scalars as Python's, and lists as tuples: codecs are compared and hashed by their options."""
     if isinstance(value, np.generic):
@@ -151,8 +154,10 @@ class Codec:
 
     def __post_init__(self) -> None:
         for option in self.options:
-            value = _plain(getattr(self, option.name))
-            object.__setattr__(self, option.name, value)
+            given = getattr(self, option.name)
+            value = given if type(given) in _SCALARS else _plain(given)
+            if value is not given:
+                object.__setattr__(self, option.name, value)
             if value is not None and not option.accepts(value):
                 raise MetadataError(
                     problems=[Problem(f"{type(self).__name__}.{option.name}", option.expected, describe(value))]
@@ -173,8 +178,18 @@ class Codec:
             return None
         if values is None:
             return None
-        codec = cls(**values)
+        codec = cls.of_checked(values)
         return codec if codec.fits(chunk, path, problems) else None
+
+    @classmethod
+    def of_checked(cls, values: Mapping[str, Any]) -> Self:
+        """Return the codec with options that were checked when they were read; the others have their defaults."""
+        if cls.__post_init__ is not Codec.__post_init__:
+            return cls(**values)
+        codec = object.__new__(cls)
+        for name in cls.__match_args__:  # type: ignore[attr-defined]  # of all dataclasses
+            object.__setattr__(codec, name, values.get(name, cls.__dataclass_fields__[name].default))  # type: ignore[attr-defined]
+        return codec
 
     @classmethod
     def read_options(cls, configuration: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Any] | None:
@@ -182,7 +197,8 @@ class Codec:
         values: dict[str, Any] = {}
         right = True
         for option in cls.options:
-            value = _plain(configuration.get(option.name, MISSING))
+            given = configuration.get(option.name, MISSING)
+            value = given if type(given) in _SCALARS else _plain(given)
             if value is MISSING:
                 if not option.required:
                     continue

@@ -82,6 +82,11 @@ class OwnCodec(Codec):
             problems.refused(path, cls.name, error)
             return None
 
+    @classmethod
+    def of_checked(cls, values: Mapping[str, Any]) -> Self:
+        # Only `__init__` knows what fields that are keyword-only, or have a factory, become.
+        return cls(**values)
+
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if self.stage is Stage.COMPRESSOR or chunk.dtype is None or chunk.dtype.kind is not Kind.OBJECT:
             return True

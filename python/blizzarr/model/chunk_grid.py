@@ -186,6 +186,9 @@ class RegularGrid(ChunkGrid):
         sizes = zip(self.chunk_shape, array_shape, strict=True)
         return tuple([min(length, size or 1) for length, size in sizes])
 
+    def divisors(self) -> tuple[int, ...]:
+        return self.chunk_shape
+
     def shape(self, array_shape: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(-(-size // length) for size, length in zip(array_shape, self.chunk_shape, strict=True))
 
