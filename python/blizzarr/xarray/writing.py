@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from xarray import (
     DataArray,
@@ -23,12 +25,13 @@ from xarray.backends.zarr import _choose_default_mode
 from xarray.conventions import encode_dataset_coordinates
 from xarray.core.utils import NDArrayMixin
 
-from blizzarr.api import consolidate_metadata, open_group
+from blizzarr.api import consolidate_metadata, create_group, open_group
 from blizzarr.array import Array
 from blizzarr.creation.make import choose_format, refuse_to_lose
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
-from blizzarr.group import Group
+from blizzarr.group import Group, node_of
+from blizzarr.hierarchy.place import place_node
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
@@ -37,7 +40,6 @@ from blizzarr.stores.requests import complete
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.variables import StoredArray
-from blizzarr.xarray.zarr_groups import NoWriter, ZarrGroup, rehearsed
 
 
 def unread(variable: Variable) -> Iterator[Array]:
@@ -322,3 +324,70 @@ class BlizzarrAccessor:
     @wraps(to_zarr, assigned=("__doc__",), updated=())
     def to_zarr(self, *arguments: Any, **options: Any) -> Any:
         return to_zarr(self._data, *arguments, **options)
+
+
+@dataclass(frozen=True)
+class ZarrGroup:
+    """A group with the number of its format where zarr-python has it; all else is that of the group."""
+
+    group: Group
+    #: xarray asked for it until 2026.7; writers of one chunk wait for each other anyway.
+    synchronizer: ClassVar[None] = None
+
+    @property
+    def metadata(self) -> SimpleNamespace:
+        # What distinguishes 3 from 2 for xarray is where the names of dimensions are.
+        return SimpleNamespace(zarr_format=3 if format_of(self.group.metadata).has_dimension_names else 2)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.group, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.group[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.group)
+
+    def require_group(self, name: str) -> ZarrGroup:
+        return ZarrGroup(self.group.require_group(name))
+
+
+@dataclass(frozen=True)
+class _Rehearsed(ZarrGroup):
+    """A group in which nothing changes: what is created or changed in it, is in another one, in memory."""
+
+    scratch: Group
+
+    @property
+    def attrs(self) -> Any:
+        return self.scratch.attrs
+
+    def __getitem__(self, name: str) -> Any:
+        array, store = self.group[name], self.scratch.store
+        return node_of(store, array.path, place_node(store, array.path, array.metadata, overwrite=True, copied=True))
+
+    def create_array(self, name: str, **options: Any) -> Array:
+        return self.scratch.create_array(name, **options)
+
+    def require_group(self, name: str) -> _Rehearsed:
+        there = name in self.group
+        scratch = self.scratch.require_group(name)
+        return _Rehearsed(self.group.require_group(name) if there else scratch, scratch)
+
+
+class NoWriter:
+    """Takes elements, and does nothing with them."""
+
+    def add(self, source: Any, target: Any, region: Any = None) -> None:
+        """Do nothing."""
+
+
+def rehearsed(group: Group | None, path: str, zarr_format: Any) -> Any:
+    """Return a group as `GroupStore` takes it, in which writing is tried without changing anything.
+
+    Without a group, it is a new one of this path and format.
+    """
+    scratch = create_group({}, path=path, zarr_format=zarr_format)
+    return _Rehearsed(scratch if group is None else group, scratch)

@@ -12,8 +12,7 @@ from xarray.backends.common import BACKEND_ENTRYPOINTS
 from blizzarr.formats import masks_fill
 from blizzarr.xarray import BlizzarrBackendEntrypoint, to_zarr
 from blizzarr.xarray.group_store import GroupStore
-from blizzarr.xarray.writing import _opened, _place
-from blizzarr.xarray.zarr_groups import ZarrGroup
+from blizzarr.xarray.writing import ZarrGroup, _opened, _place
 
 
 class Engine(BlizzarrBackendEntrypoint):

@@ -19,7 +19,7 @@ from blizzarr.stores import FsspecStore, MemoryStore
 from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
 from blizzarr.xarray import to_zarr
 from blizzarr.xarray.group_store import GroupStore
-from blizzarr.xarray.zarr_groups import ZarrGroup
+from blizzarr.xarray.writing import ZarrGroup
 
 
 def opened(target: Any, **options: Any) -> xr.Dataset:
