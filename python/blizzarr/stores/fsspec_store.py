@@ -235,6 +235,8 @@ class FsspecStore(BaseStore):
             except FileNotFoundError as error:
                 if _NO_BUCKET.search(str(error)):
                     raise
+                if _is_failure(error.__cause__):
+                    raise error.__cause__ or error from None
                 return None
             except Exception as error:
                 if is_impossible(key, error, self.fs):
@@ -276,6 +278,15 @@ class FsspecStore(BaseStore):
         # Others may have written meanwhile, and file systems remember listings.
         self.fs.invalidate_cache(path)
         return path
+
+
+def _is_failure(cause: BaseException | None) -> bool:
+    """Return whether this is no "not found", although it is the cause of one.
+
+    fsspec says "not found" of web servers whatever goes wrong while it asks for the length of a file.
+    """
+    of_web = isinstance(cause, OSError) or type(cause).__module__.partition(".")[0] == "aiohttp"
+    return of_web and not isinstance(cause, FileNotFoundError) and getattr(cause, "status", None) != 404
 
 
 def is_file_system(target: object) -> bool:

@@ -158,6 +158,29 @@ def test_one_size_tells_that_a_server_has_ranges() -> None:
     assert asked == [store._path("text")]
 
 
+@pytest.mark.parametrize(("status", "is_missing"), [(500, False), (None, False), (404, True)])
+def test_a_length_that_a_server_does_not_say_is_no_missing_value(status: int | None, is_missing: bool) -> None:
+    """fsspec turns whatever goes wrong into FileNotFoundError while it asks a web server for a length."""
+
+    class ClientError(Exception):
+        __module__ = "aiohttp.client_exceptions"
+
+    class Web(_Whole):
+        def info(self, path: str, **options: Any) -> Any:
+            cause = ClientError("the server answered something")
+            if status is not None:
+                cause.status = status  # type: ignore[attr-defined]
+            raise FileNotFoundError(path) from cause
+
+    store = FsspecStore(Web(), in_memory().path)
+    store.set("text", b"abcdef")
+    if is_missing:
+        assert store.get_ranges("text", [(2, 6)]) is None
+    else:
+        with pytest.raises(StoreError, match="ClientError: the server answered something"):
+            store.get_ranges("text", [(2, 6)])
+
+
 def test_places_and_pickling() -> None:
     store = in_memory()
     store.set("a", b"value")
