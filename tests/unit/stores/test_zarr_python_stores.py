@@ -124,13 +124,19 @@ def test_a_failure_is_an_error_and_no_fill_value() -> None:
 def test_more_bytes_than_were_asked_for() -> None:
     class NoRanges(storage.MemoryStore):  # type: ignore[misc]
         async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
-            return await super().get(key, prototype)
+            found = await super().get(key, prototype)
+            return found if key == "whole" else found[:-1]
+
+        async def getsize(self, key: str) -> int:
+            return len(self._store_dict[key])
 
     store = foreign_store(NoRanges())
-    store.set("a", b"0123456789")
-    assert store.get_ranges("a", [(0, None)]) == [b"0123456789"]
+    store.set("whole", b"0123456789")
+    for range_, part in {(0, None): b"0123456789", (3, 2): b"34", (3, None): b"3456789", (-3, 2): b"78"}.items():
+        assert [bytes(value) for value in store.get_ranges("whole", [range_])] == [part]
+    store.set("other", b"0123456789")
     with pytest.raises(StoreError, match="expected at most 2 bytes"):
-        store.get_ranges("a", [(3, 2)])
+        store.get_ranges("other", [(3, 2)])
 
 
 def test_many_requests_at_once() -> None:
