@@ -71,7 +71,10 @@ def _bound(store: Store, path: str, metadata: ArrayMeta, by_bytes: bool, watch: 
 
     if metadata.dtype.kind is Kind.OBJECT:
         objects = ObjectHandle.of(metadata, open, path)
-        return Binding(objects, dtype, metadata.fill_undefined or None, document=document, order=metadata.order)
+        # What is no array, like 0, stands for an empty one among arrays; zarr-python would read it as itself.
+        is_other = objects.codec.name == "numcodecs.vlen-array" and not isinstance(objects.fill, list)
+        undefined = metadata.fill_undefined or is_other or None
+        return Binding(objects, dtype, undefined, document=document, order=metadata.order)
     lifetime = None if keeping is None else keeping.lifetime
     if by_bytes:
         handle = open(chains_of(metadata, by_bytes=True), (*metadata.shape, metadata.dtype.itemsize))

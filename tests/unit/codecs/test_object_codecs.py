@@ -223,6 +223,9 @@ def test_arrays_that_were_never_written_are_empty(fill: Any) -> None:
     assert plain(array[4:]) == [[], []]
     array[4] = [9]
     assert plain(array[3:]) == [[], [9], []]
+    # Elsewhere, what is not stored reads as this 0 or null.
+    array[3:] = [[], [], []]
+    assert array.nchunks_initialized == 2
 
 
 def test_undefined_fill_values() -> None:
