@@ -177,11 +177,7 @@ class FsspecStore(BaseStore):
         with failures("list", prefix, self):
             # Directories below are remembered, too.
             self.fs.invalidate_cache()
-            try:
-                names_below = self.fs.find(path)
-            except _NO_DIRECTORY:
-                return [], []
-            names = (key for key in map(self._key, names_below) if key is not None and key.startswith(prefix))
+            names = (key for key in map(self._key, _found(self.fs, path)) if key is not None and key.startswith(prefix))
             return keys_and_others(names)
 
     def list_sizes(self, prefix: str = "") -> Iterator[tuple[str, int]]:
@@ -194,10 +190,7 @@ class FsspecStore(BaseStore):
         """
         path = self._listed(prefix)
         with failures("list", prefix, self):
-            try:
-                entries = self.fs.find(path, detail=True)
-            except _NO_DIRECTORY:
-                return
+            entries = _found(self.fs, path)
         for name, entry in entries.items():
             key = self._key(name)
             if key is None or not key.startswith(prefix):
@@ -278,6 +271,33 @@ class FsspecStore(BaseStore):
         # Others may have written meanwhile, and file systems remember listings.
         self.fs.invalidate_cache(path)
         return path
+
+
+def _found(fs: Any, path: str) -> dict[str, Any]:
+    """Return the files below a path by their names. What fsspec has for this leaves out what it cannot list."""
+    behind = fs
+    while type(behind).__name__ == "DirFileSystem":
+        behind = behind.fs
+    find = getattr(behind.find, "__wrapped__", behind.find)
+    has_own = find.__module__ not in ("fsspec.spec", "fsspec.asyn")
+    files: dict[str, Any] = {}
+    directories = [path]
+    while directories:
+        above = directories.pop()
+        try:
+            if has_own:
+                return dict(fs.find(above, detail=True))
+            entries = fs.ls(above, detail=True)
+        except _NO_DIRECTORY:
+            # It may have been removed meanwhile.
+            continue
+        for entry in entries:
+            name = entry["name"].rstrip("/")
+            if entry["type"] != "directory":
+                files[name] = entry
+            elif name != above.rstrip("/"):
+                directories.append(name)
+    return files
 
 
 def _is_failure(cause: BaseException | None) -> bool:

@@ -227,6 +227,27 @@ def test_listings_below_are_not_remembered(tmp_path: Path) -> None:
     assert far.list() == ["a/b", "a/c"]
 
 
+@pytest.mark.parametrize("within", [False, True])
+def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path: Path, within: bool) -> None:
+    """fsspec leaves it out: a copy had nothing of its chunks, and a check found nothing wrong."""
+
+    class Failing(type(fsspec.filesystem("file"))):  # type: ignore[misc]
+        cachable = False
+
+        def ls(self, path: str, detail: bool = False, **options: Any) -> Any:
+            if path.endswith("/c"):
+                raise TimeoutError("no answer")
+            return super().ls(path, detail=detail, **options)
+
+    blizzarr.create_array(tmp_path / "a", data=[1, 2, 3], chunks=1)
+    directories = fsspec.filesystem("dir", path=str(tmp_path), fs=Failing())
+    store = FsspecStore(directories, "a") if within else FsspecStore(Failing(), str(tmp_path / "a"))
+    for use in (blizzarr.check, lambda store: blizzarr.copy(store, {}), lambda store: list(store.list_sizes())):
+        with pytest.raises(StoreError, match="no answer"):
+            use(store)
+    assert store.list_dir().prefixes == ("c/",)
+
+
 def test_the_root_is_not_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     store = FsspecStore(fsspec.filesystem("file"), "/")
