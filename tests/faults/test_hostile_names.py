@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import blizzarr
@@ -114,6 +117,22 @@ def test_row_075_names_that_look_like_other_things(tmp_path: Path, kind: str) ->
         assert (group[name][...] == number).all(), name
     del group["c"]
     assert sorted(group.array_keys()) == sorted(set(names) - {"c"})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file systems elsewhere have names in Unicode only")
+def test_row_075_directories_whose_names_are_not_in_unicode(tmp_path: Path) -> None:
+    """An error that says what to do; what it says works."""
+    directory = tmp_path / os.fsdecode(b"l\xe4b")
+    directory.mkdir()
+    for use in (blizzarr.open, blizzarr.create_group):
+        with pytest.raises(PathError, match="expected a path in UTF-8"):
+            use(directory)
+    (tmp_path / "link").symlink_to(directory)
+    blizzarr.save(tmp_path / "link" / "a.zarr", np.arange(3))
+    blizzarr.save(directory / "a.zip", np.arange(3))
+    paths = tmp_path / "link" / "a.zarr", tmp_path / "link" / "a.zip", directory / "a.zip"
+    assert [blizzarr.load(path).tolist() for path in paths] == [[0, 1, 2]] * 3
+    assert sorted(os.listdir(directory)) == ["a.zarr", "a.zip"]
 
 
 def test_row_075_names_that_are_too_long_for_a_file(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from blizzarr import _native
 from blizzarr.config import config
 from blizzarr.durability import Durability
-from blizzarr.errors import StoreError
+from blizzarr.errors import PathError, StoreError
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.native import NativeStore
 
@@ -54,6 +54,8 @@ class LocalStore(NativeStore):
     ------
     StoreError
         If `root` is a file.
+    PathError
+        If the path of `root` is not in UTF-8.
     UnsupportedOperationError
         If the system cannot keep links within the root.
     ValueError
@@ -92,7 +94,11 @@ class LocalStore(NativeStore):
         self._links: Links = links
         self.facts: tuple[str, str, str] = (self._root, self._locking, links)
         """What tells two stores apart, besides `read_only`."""
-        self.native = _native.LocalStore(self._root, durability, self._locking, links)
+        try:
+            self.native = _native.LocalStore(self._root, durability, self._locking, links)
+        except UnicodeEncodeError:
+            reason = f"expected a path in UTF-8, found {self._root!r}; rename the directory, or open it through a link"
+            raise PathError(reason) from None
         if self.native.is_blocked:
             from blizzarr.stores.other_files import as_no_directory
 

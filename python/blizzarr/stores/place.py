@@ -63,7 +63,8 @@ def _own_place_of(behind: Any) -> str | None:
     """Return a text for the directory or file of a store on this machine, or for an object store; None for others."""
     path = _path_of(behind)
     if path is not None:
-        return f"file:{os.path.realpath(path)}"
+        # The engine compares texts in UTF-8, which not every path is.
+        return f"file:{os.fsencode(os.path.realpath(path)).decode(errors='backslashreplace')}"
     return str(behind.place) if is_instance(behind, "blizzarr.stores.object_store:ObjectStore") else None
 
 
