@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -71,6 +72,9 @@ class ObjectSettings:
         headers = given.pop("default_headers", None) or {}
         for name in ("bucket", "container_name"):
             given.pop(name, None)
+        if protocol == "http":
+            # The engine puts a slash before each key, and a server may have nothing at a path with two.
+            bucket = re.sub(r"^([^?]*[^:/?])/+(?=\?|$)", r"\1", bucket)
         return cls(
             *(protocol, bucket, prefix),
             options=texts_of(given),

@@ -42,6 +42,16 @@ def test_arrays_are_read(served: Path, ranges: bool) -> None:
         assert len(parts) >= 2, "the index, and an inner chunk"
 
 
+@pytest.mark.parametrize("end", ["/", "//"])
+def test_a_slash_at_the_end_is_no_part_of_the_path(served: Path, end: str) -> None:
+    with http_server(served, ranges=True) as (url, requests):
+        stores = [f"{url}/a b%23ü.zarr/chunks{end}", ObjectStore.from_url(f"{url}/a b%23ü.zarr/chunks{end}?tag=1/")]
+        for store in stores:
+            assert np.array_equal(blizzarr.open_array(store, mode="r")[:], VALUES)
+        assert not [request for request in requests if "//" in request]
+        assert [request for request in requests if "?tag=1/" in request]
+
+
 def test_what_is_missing_is_fill(served: Path) -> None:
     array = blizzarr.create_array(served / "new", shape=4, chunks=2, dtype="u1", fill_value=7)
     array[:2] = 1
