@@ -6,6 +6,7 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
@@ -74,6 +75,10 @@ class _Waiting:
         behind = innermost(store)
         # Releases before 3.4 find nothing below a prefix of a file system without a path, which references are.
         self._lists_all = hasattr(behind, "fs") and not getattr(behind, "path", "/").strip("/")
+        # Both leave out directories that they cannot list, but fail where they are asked for one.
+        find = getattr(getattr(behind, "fs", None), "_find", None)
+        is_common = getattr(find, "__module__", None) in ("fsspec.asyn", "fsspec.spec")
+        self._omits = is_common or isinstance(behind, self._storage.LocalStore)
         self._is_manifest = is_of(behind, "virtualizarr")
         with failures("open", "", self):
             result_of(store._ensure_open)
@@ -222,6 +227,9 @@ class _Waiting:
     async def _list(self, prefix: str) -> builtins.list[str]:
         if self._is_manifest:
             return [key for key in manifest_keys(innermost(self.store)._group) if key.startswith(prefix)]
+        if self._omits and not self._lists_all:
+            keys, prefixes = await self._list_dir(prefix)
+            return [*keys, *chain.from_iterable(await all_of(self._list, prefixes))]
         if not prefix or self._lists_all:
             names = [name.lstrip("/") for name in await _collected(self.store.list())]
             return [name for name in names if name.startswith(prefix)]

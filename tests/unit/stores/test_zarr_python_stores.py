@@ -139,6 +139,29 @@ def test_more_bytes_than_were_asked_for() -> None:
         store.get_ranges("other", [(3, 2)])
 
 
+def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
+    """Their own listings leave it out: a copy had nothing of its chunks, and a check found nothing wrong."""
+
+    class Failing(storage.LocalStore):  # type: ignore[misc]
+        async def list_dir(self, prefix: str) -> Any:
+            if prefix.rstrip("/").endswith("c"):
+                raise PermissionError(13, "Permission denied")
+            async for name in super().list_dir(prefix):
+                yield name
+
+        async def list_prefix(self, prefix: str) -> Any:
+            async for name in super().list_prefix(prefix):
+                if "c/" not in name:
+                    yield name
+
+    blizzarr.create_array(tmp_path, name="a", data=[1, 2, 3], chunks=1)
+    store = foreign_store(Failing(tmp_path))
+    for use in (blizzarr.check, lambda store: blizzarr.copy(store, {})):
+        with pytest.raises(StoreError, match="Permission denied"):
+            use(store)
+    assert foreign_store(storage.LocalStore(tmp_path)).list("a/") == ["a/c/0", "a/c/1", "a/c/2", "a/zarr.json"]
+
+
 def test_many_requests_at_once() -> None:
     theirs = Slow()
     array = blizzarr.create_array(theirs, shape=(64,), chunks=(1,), dtype="i4")
