@@ -225,6 +225,10 @@ impl HttpService for Noted {
             // The `object_store` crate would repeat some of these for a minute, whatever the conflict is.
             parts.status = http::StatusCode::BAD_REQUEST;
         }
+        if exchange.note(|log| log.code.as_deref() == Some("RequestTimeout")) {
+            // S3 has 400 for it: a body came too slowly. This status is one that the crate repeats a request for.
+            parts.status = http::StatusCode::REQUEST_TIMEOUT;
+        }
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
 }

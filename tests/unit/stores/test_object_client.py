@@ -72,6 +72,16 @@ def test_what_was_learnt_of_a_server_holds_for_another_array(server: FaultyServe
     assert slow.most < 40
 
 
+@pytest.mark.parametrize(("method", "ending"), [("GET", "c/0"), ("PUT", "new")])
+def test_a_body_that_came_too_slowly_is_sent_again(server: FaultyServer, method: str, ending: str) -> None:
+    """S3 says so with the status 400, as many requests that have to share a line are slow."""
+    answer = b"<Error><Code>RequestTimeout</Code></Error>"
+    server.fault = times(1, (400, answer), method, ending)
+    store = server.store(retry_config={"max_retries": 2})
+    store.set("new", b"value")
+    assert (store.get("c/0"), store.get("new")) == (b"\1\0", b"value")
+
+
 def test_many_values_are_requested_at_once(server: FaultyServer) -> None:
     slow = Slow(server, 0.05)
     keys = ["c/3", "missing", *(f"c/{number}" for number in range(40))]
