@@ -18,7 +18,7 @@ __all__ = ["FOLDER", "MissingError", "declared", "prepare"]
 
 ROOT = ENVIRONMENTS.parent
 FOLDER = ENVIRONMENTS / "downstream"
-OURS = ["numpy>=1.26", "numcodecs>=0.13", "typer>=0.15", "rich>=13"]
+OURS = ["numpy>=2.0", "typer>=0.15.4", "rich>=13"]
 
 
 class MissingError(Exception):

@@ -107,11 +107,11 @@ def masked_of(value: Any) -> np.ma.MaskedArray[Any, Any]:
 def texts_of(value: Any) -> npt.NDArray[Any] | None:
     """Return the texts of an array of Arrow as an array of NumPy's `StringDType`.
 
-    Return None for what has no texts or has nulls among them, for NumPy before 2.0, and for polars without pyarrow.
+    Return None for what has no texts or has nulls among them, and for polars without pyarrow.
 
     >>> texts_of(["a", "b"])
     """
-    if type(value).__module__.partition(".")[0] not in ("pyarrow", "polars") or not hasattr(np.dtypes, "StringDType"):
+    if type(value).__module__.partition(".")[0] not in ("pyarrow", "polars"):
         return None
     try:
         arrow: Any = import_module("pyarrow")

@@ -11,6 +11,12 @@ try:
 except ImportError as error:
     raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
 
+if tuple(map(int, _xarray.__version__.split(".")[:2])) < (2026, 2):
+    raise ImportError(
+        "blizzarr.xarray needs xarray 2026.2 or newer, as older releases ask for no elements where an axis is read "
+        f"backwards to its start; found {_xarray.__version__}: pip install --upgrade xarray"
+    )
+
 from blizzarr.xarray.engine import BlizzarrBackendEntrypoint
 from blizzarr.xarray.writing import BlizzarrAccessor, to_zarr
 

@@ -89,9 +89,9 @@ def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = F
 
 
 def _text_type() -> Any:
-    """Return the data type in which xarray's own engine reads text: NumPy's own, where both libraries have it."""
+    """Return the data type in which xarray's own engine reads text: NumPy's own, where xarray keeps it."""
     keeps_it = tuple(map(int, xarray.__version__.split(".")[:2])) >= (2026, 9)
-    return np.dtypes.StringDType() if keeps_it and hasattr(np.dtypes, "StringDType") else create_vlen_dtype(str)
+    return np.dtypes.StringDType() if keeps_it else create_vlen_dtype(str)
 
 
 def dimensions_of(array: Array, by_itself: bool = False) -> tuple[str | None, ...]:

@@ -240,7 +240,7 @@ class VariableLengthUTF8(_Variable):
     """Texts of any length."""
 
     _zarr_v3_name, _object_codec, _v2_name, engine = "string", "vlen-utf8", "|O", str
-    _native: np.dtype[Any] = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else np.dtype(object)
+    _native: np.dtype[Any] = np.dtypes.StringDType()
 
 
 class VariableLengthBytes(_Variable):
