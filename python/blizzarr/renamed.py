@@ -15,7 +15,10 @@ _ANY_STORE: Final = "pass a mutable mapping, or an object with the methods of a 
 _SYNCHRONOUS: Final = "there are no asynchronous twins: calls use all cores, and return when they are done"
 _WALK: Final = "use walk(), which iterates over paths and nodes"
 _REFRESH: Final = "leave it out: refresh() reads the metadata again"
-_NUMCODECS: Final = "use the codec of numcodecs with this name"
+_NUMCODECS: Final = (
+    "use blizzarr.codecs (BloscCodec, GzipCodec, ZlibCodec, ZstdCodec, ...), a codec of numcodecs, or its document in "
+    "v2, like {'id': 'lz4'}"
+)
 _NOT_FOUND: Final = "use NodeNotFoundError"
 _EXISTS: Final = "use NodeExistsError, or NodeTypeError where a node of the other kind was opened"
 _ONE_ENGINE: Final = "leave it out: there is one engine, whose settings are blizzarr.config"
@@ -51,6 +54,7 @@ _MODULES: Final = ("caching", "dask", "for_zarr", "tensorstore", "testing", "tra
 """Public modules that are not imported with the package."""
 
 GROUP: Final[Mapping[str, str]] = {
+    "attributes": "use attrs",
     "array": "use create_array(name, data=...)",
     "create": "use create_array",
     "create_dataset": "use create_array",
@@ -68,18 +72,23 @@ GROUP: Final[Mapping[str, str]] = {
     "visititems": _WALK,
     "visitkeys": _WALK,
     "visitvalues": _WALK,
+    "zarr_format": "use metadata.format",
 }
 """Attributes of ``zarr.Group``."""
 
 ARRAY: Final[Mapping[str, str]] = {
     "async_array": _SYNCHRONOUS,
+    "attributes": "use attrs",
     "chunk_store": "use store",
+    "codecs": "use filters, serializer and compressors, or metadata.codecs",
     "compressor": "use compressors",
     "config": "use blizzarr.config, which is for all arrays",
+    "dims": "use dimension_names",
     "hexdigest": "use blizzarr.check(array, record=...), which records checksums",
     "store_path": "use store and path",
     "synchronizer": _SYNCHRONIZED,
     "with_config": "use blizzarr.config.set, which is for all arrays",
+    "zarr_format": "use metadata.format",
 }
 """Attributes of ``zarr.Array``."""
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from blizzarr.codecs.codec import Chunk, Codec, Option, Stage, Step, integer, one_of
 from blizzarr.codecs.in_numpy import Layout
-from blizzarr.codecs.numcodecs.library import ZFPY
 from blizzarr.errors import CodecError
 from blizzarr.problems import Problems, describe
 
@@ -97,7 +96,7 @@ class ZfpCodec(Codec):
 
     name: ClassVar[str] = "zfp"
     stage: ClassVar[Stage] = Stage.SERIALIZER
-    needs: ClassVar[tuple[str, str] | None] = ("zfpy", ZFPY)
+    needs: ClassVar[tuple[str, str] | None] = ("zfpy", "blizzarr[zfp]")
     options: ClassVar[tuple[Option, ...]] = (
         one_of("mode", tuple(_OPTIONS)),
         Option("tolerance", "a positive number", _is_number, required=False),

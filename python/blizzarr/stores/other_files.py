@@ -23,7 +23,7 @@ _OTHERS: Final = (
     (0, b"\x89PNG", "a PNG image", "open it as an image"),
     (0, b"\xff\xd8\xff", "a JPEG image", "open it as an image"),
     (0, b"GIF8", "a GIF image", "open it as an image"),
-    (0, b"\x93NUMPY", "a NumPy file", "load it with numpy.load"),
+    (0, b"\x93NUMPY", "a NumPy file", "convert it by blizzarr.copy, or load it by numpy.load"),
     (0, b"GRIB", "a GRIB file", "open it with cfgrib"),
     (0, b"PAR1", "a Parquet file", "open it with pyarrow"),
     (0, b"version https://git-lfs", "what Git LFS puts in place of a file", "fetch the file with 'git lfs pull'"),
@@ -72,6 +72,8 @@ def as_no_directory(path: str) -> str:
     except OSError:
         beginning = b"?"
     if beginning.startswith(b"PK\3\4"):
+        if path.endswith(".npz"):
+            return f"a file: {path} is a NumPy file, not Zarr; convert it by blizzarr.copy, or load it by numpy.load"
         return f"a file: {path} is a zip file; open it with blizzarr.stores.ZipStore, or give it a name like 'data.zip'"
     kind = what_it_is(beginning)
     if kind is None:

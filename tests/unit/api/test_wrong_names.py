@@ -127,7 +127,7 @@ def test_names_of_arrays_and_groups() -> None:
         ("errors", "BaseZarrError", "use BlizzarrError"),
         ("codecs", "BloscShuffle", "use 'noshuffle', 'shuffle' or 'bitshuffle'"),
         ("codecs", "VLenUTF8Codec", "use VlenUtf8Codec"),
-        ("codecs.numcodecs", "Delta", "use the codec of numcodecs with this name"),
+        ("codecs.numcodecs", "Delta", renamed.CODECS["Delta"]),
     ],
 )
 def test_names_of_other_modules(module: str, name: str, advice: str) -> None:

@@ -164,8 +164,17 @@ def test_versions_that_numcodecs_does_not_understand(monkeypatch: pytest.MonkeyP
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Codecs that need a package of their own say which one installs it."""
     monkeypatch.setattr("blizzarr.codecs.codec.find_spec", lambda name: None)
-    for name, requirement in (("pcodec", r"blizzarr\[codecs\]"), ("zfpy", r"zfpy==1\.0\.1")):
+    for name, requirement in (("pcodec", r"blizzarr\[codecs\]"), ("zfpy", r"blizzarr\[zfp\]")):
         with pytest.raises(UnknownExtensionError, match=f"pip install '{requirement}'"):
             read(None, {"id": name}, dtype="f4")
         with pytest.raises(UnknownExtensionError, match=f"pip install '{requirement}'"):
             CodecChain.from_list([f"numcodecs.{name}"], "float32", (2, 3))
+
+
+def test_without_numcodecs_an_unknown_name_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is mostly a mistyped one, for which no package helps; the names of imagecodecs need another extra."""
+    monkeypatch.setattr("blizzarr.codecs.numcodecs.library.find_spec", lambda name: None)
+    with pytest.raises(UnknownExtensionError, match="numcodecs has no codec of this name"):
+        blizzarr.create_array({}, data=[1], compressors={"id": "zst"}, zarr_format=2)
+    with pytest.raises(UnknownExtensionError, match=r"'blizzarr\[images\]'"):
+        blizzarr.create_array({}, data=[1], compressors={"id": "imagecodecs_png"}, zarr_format=2)

@@ -17,7 +17,10 @@ from blizzarr.errors import StoreError
         (b"\x89HDF\r\n\x1a\n" + bytes(99), r"x is an HDF5 file, not Zarr; open it with h5py$"),
         (b"CDF\2" + bytes(99), "x is a netCDF file, not Zarr; open it with xarray$"),
         (b"\x89PNG\r\n\x1a\n", "x is a PNG image, not Zarr; open it as an image$"),
-        (b"\x93NUMPY\1\0", r"x is a NumPy file, not Zarr; load it with numpy\.load$"),
+        (
+            b"\x93NUMPY\1\0",
+            r"x is a NumPy file, not Zarr; convert it by blizzarr\.copy, or load it by numpy\.load$",
+        ),
         (bytes(257) + b"ustar\0", "x is a tar archive, not Zarr; unpack it, and open the directory$"),
         (b'{"zarr_format": 3}', "x is a JSON document, not Zarr; open the directory that it is in$"),
         (b"PK\3\4", "x is a zip file; open it with "),

@@ -146,6 +146,7 @@ class JenkinsLookup3Codec(_Checksum):
     """The checksum of HDF5's metadata, at the end; `initval` is its initial value."""
 
     name: ClassVar[str] = "numcodecs.jenkins_lookup3"
+    needs: ClassVar[tuple[str, str] | None] = ("numcodecs", "blizzarr[codecs]")
     options: ClassVar[tuple[Option, ...]] = (integer("initval", 0, 2**32 - 1, required=False),)
 
     initval: int = 0

@@ -51,6 +51,11 @@ def is_registered(name: str) -> bool:
 
     Raise `UnknownExtensionError` if the package that provides it cannot be imported.
     """
+    if find_spec("numcodecs") is None:
+        if name.startswith(IMAGES):
+            reason = f"{name!r} needs the packages imagecodecs and numcodecs: pip install 'blizzarr[images]'"
+            raise UnknownExtensionError(reason, extensions=(name,))
+        return False
     return _is_listed(_registry_for(name), name)
 
 

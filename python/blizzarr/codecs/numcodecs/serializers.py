@@ -116,7 +116,7 @@ class ZFPYCodec(ArraySerializer):
     """
 
     name: ClassVar[str] = "numcodecs.zfpy"
-    needs: ClassVar[tuple[str, str] | None] = ("zfpy", library.ZFPY)
+    needs: ClassVar[tuple[str, str] | None] = ("zfpy", "blizzarr[zfp]")
     types: ClassVar[tuple[str, ...]] = ("<i4", "<i8", "<f4", "<f8")
     options: ClassVar[tuple[Option, ...]] = (
         integer("mode", 2, 4, required=False),
