@@ -186,6 +186,15 @@ def test_exceptions_have_reasons() -> None:
     assert sorted(listed) == sorted(LATE)
 
 
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_pages_name_are_there(page: str) -> None:
+    root = PACKAGE.parents[1]
+    tops = (PACKAGE, root / "tests", root / "rust/fuzz", root / "website")
+    files = [path.as_posix() for top in tops for path in top.rglob("*.py")]
+    named = set(re.findall(r"`([\w/]+\.py)`", (root / page).read_text()))
+    assert not [name for name in named if not any(path.endswith(f"/{name}") for path in files)]
+
+
 def module_arrows(late: bool) -> dict[str, set[str]]:
     """The modules of its own package that each module imports, at once or also late; not those of `__init__`."""
     names = {f"blizzarr.{path.removesuffix('.py').replace('/', '.')}": path for path in MODULES}
