@@ -7,11 +7,12 @@ what is written leaves the other fields as they are, whoever writes these at the
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ from blizzarr.tensorstore.stored_place import StoredPlace
 from blizzarr.transactions import Transaction, check_open
 from blizzarr.transfer import Binding, read, write
 from blizzarr.views import IndexDomain, domain_of, transform_of
+
+T = TypeVar("T")
 
 _SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
@@ -64,6 +67,7 @@ class StoredArrayDriver(Driver):
         self._array = self._stored.array
         self._looked = time.time()
         """The moment when the metadata was last compared with the stored one."""
+        self._kept: dict[Any, tuple[ArrayMeta, Any]] = {}
         self.name = stored.node.driver
         self.transaction = transaction
         options = stored.node.options
@@ -101,9 +105,17 @@ class StoredArrayDriver(Driver):
 
     # Properties
 
+    def _once(self, what: Any, make: Callable[[], T]) -> T:
+        """Return what `make` makes of the metadata; it is called again only when these have changed."""
+        meta, known = self._array.metadata, self._kept.get(what)
+        if known is None or known[0] is not meta:
+            known = self._kept[what] = meta, make()
+        made: T = known[1]
+        return made
+
     @property
     def schema(self) -> Schema:
-        return self._stored.schema
+        return self._once("schema", lambda: self._stored.schema)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -112,7 +124,7 @@ class StoredArrayDriver(Driver):
 
     @property
     def domain(self) -> IndexDomain:
-        return domain_of(self._stored.form.domain)
+        return self._once("domain", lambda: domain_of(self._stored.form.domain))
 
     @property
     def kvstore(self) -> KvStore | None:
@@ -122,7 +134,8 @@ class StoredArrayDriver(Driver):
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         if self.transaction is not None:
             check_open(self.transaction)
-        return self._stored.spec_node(minimal).altered(transform=transform_of(form))
+        node = self._once(("spec", minimal), lambda: self._stored.spec_node(minimal))
+        return node.altered(transform=transform_of(form))
 
     # Its elements
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
-from typing import Any, Never, Self, TypeVar, overload
+from typing import Any, Final, Never, Self, TypeVar, overload
 
 from blizzarr.errors import SelectionError, SpecError
 from blizzarr.indexing.form import Form
@@ -23,6 +23,8 @@ from blizzarr.views.dim_selection import as_dim_specs, normalize_dim, normalize_
 from blizzarr.views.operations import transpose
 
 V = TypeVar("V", bound="FormValue")
+
+_ALL: Final = d[:]
 
 
 def form_of(view: Movable) -> Form:
@@ -78,7 +80,7 @@ class Movable(ABC):
         """Return an operation of dimension expressions, on all dimensions."""
 
         def call(key: Any) -> Any:
-            expression = getattr(d[:], name)[key]
+            expression = getattr(_ALL, name)[key]
             return self._changed(lambda form: apply_expression(expression, form))
 
         return Subscript(self, name, call)

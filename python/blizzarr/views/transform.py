@@ -6,7 +6,7 @@ First, how views are indexed: by NumPy's terms, domains, dimension expressions a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Never, Self
+from typing import Any, ClassVar, Final, Never, Self
 
 import numpy as np
 
@@ -24,14 +24,18 @@ from blizzarr.views.numpy_index import Mode, index_direct
 from blizzarr.views.output_map import OutputIndexMap, OutputIndexMaps, made_maps, raw_map, shown_array
 from blizzarr.views.values import to_indices
 
+_KEYS: Final = (tuple, int, slice, list)
+"""The types of the most frequent keys, all of which are terms of NumPy."""
+
 
 def index(form: Form, key: Any) -> Form:
-    if isinstance(key, IndexDomain):
-        return cut(form, form_of(key))
-    if isinstance(key, Movable):
-        return compose(form, form_of(key))
-    if isinstance(key, DimExpression):
-        return apply_expression(key, form)
+    if type(key) not in _KEYS:
+        if isinstance(key, IndexDomain):
+            return cut(form, form_of(key))
+        if isinstance(key, Movable):
+            return compose(form, form_of(key))
+        if isinstance(key, DimExpression):
+            return apply_expression(key, form)
     return index_direct(form, key, Mode.DEFAULT)
 
 

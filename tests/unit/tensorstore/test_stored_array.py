@@ -13,6 +13,7 @@ import pytest
 import tensorstore as ts
 
 import blizzarr
+import blizzarr.tensorstore
 from blizzarr.array.facts import binding_of
 from blizzarr.errors import (
     ArrayExistsError,
@@ -350,3 +351,25 @@ def test_concurrency(tmp_path: Path) -> None:
             blizzarr.open_array(tmp_path / "a").resize(array.shape[0] + 1)
             array.refresh()
     assert binding_of(opened(spec, Context()).array).handle.threads == 0
+
+
+def test_a_schema_is_made_once_until_the_metadata_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs ask for the chunk layout in loops, and copies do for each store that they write."""
+    made: list[StoredArray] = []
+    schema: Any = StoredArray.schema.fget  # type: ignore[attr-defined]
+
+    def noted(stored: StoredArray) -> Schema:
+        made.append(stored)
+        return schema(stored)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(StoredArray, "schema", property(noted))
+    metadata = {"shape": [8], "data_type": "int32"}
+    spec = {"driver": "zarr3", "kvstore": "memory://asked-often/", "metadata": metadata}
+    store = blizzarr.tensorstore.open(spec, create=True).result()
+    made.clear()
+    for _ in range(3):
+        assert store.chunk_layout.read_chunk.shape == (8,)
+        assert (store.fill_value, store[2:].schema.domain.shape) == (0, (6,))
+    assert len(made) == 1
+    assert store.resize(exclusive_max=[9]).result().schema.domain.shape == (9,)
+    assert len(made) == 2
