@@ -84,7 +84,8 @@ class StoreWrapper(BaseStore):
         return self.store.delete(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        getattr(self.store, "delete_prefix", super().delete_prefix)(prefix)
+        # None is how a class says that it lacks a method of its base class.
+        (getattr(self.store, "delete_prefix", None) or super().delete_prefix)(prefix)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         return builtins.list(self.store.list(prefix))
@@ -107,10 +108,10 @@ class StoreWrapper(BaseStore):
         return None if value is None else memoryview(value).nbytes
 
     def flush(self) -> None:
-        getattr(self.store, "flush", super().flush)()
+        (getattr(self.store, "flush", None) or super().flush)()
 
     def close(self) -> None:
-        getattr(self.store, "close", super().close)()
+        (getattr(self.store, "close", None) or super().close)()
 
     def abandon(self) -> None:
         """Leave the file that the store underneath would replace."""

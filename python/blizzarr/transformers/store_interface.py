@@ -315,7 +315,7 @@ class StoreInterface(StoreWithPartialAccess):
 
     def erase_prefix(self, prefix: str) -> None:
         self._check_erasable(prefix := _check_prefix(prefix))
-        getattr(self.store, "delete_prefix", super().erase_prefix)(prefix)
+        (getattr(self.store, "delete_prefix", None) or super().erase_prefix)(prefix)
 
     def list(self) -> builtins.list[str]:
         return sorted(self.store.list())

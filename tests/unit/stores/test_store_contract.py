@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections import UserDict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, Store, ZipStore
+from blizzarr.stores import ForeignStore, LocalStore, MappingStore, MemoryStore, Store, StoreWrapper, ZipStore
 from blizzarr.testing.stores import StoreContract
 
 
@@ -75,3 +76,15 @@ class TestForeignStoreOverFewMethods(StoreContract):
 class TestForeignStoreOverAllMethods(StoreContract):
     def make(self, tmp_path: Path) -> Store:
         return ForeignStore(MappingStore({}))
+
+
+def test_a_method_that_is_none_is_one_that_the_store_lacks() -> None:
+    """So a class says that it lacks a method of its base class."""
+    few: Any = Few()
+    few.delete_prefix = few.flush = few.close = None
+    store = StoreWrapper(few)
+    store.set("a/b", b"1")
+    store.delete_prefix("a/")
+    store.flush()
+    store.close()
+    assert store.list() == []

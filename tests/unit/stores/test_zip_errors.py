@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import struct
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import CodecError, ConflictError, StoreError
+from blizzarr.errors import ArchiveError, CodecError, ConflictError, StoreError
 from blizzarr.stores import ZipStore
 from support.child import answer
 
@@ -130,3 +132,13 @@ def test_an_array_whose_elements_are_not_stored_is_not_listed(tmp_path: Path) ->
         blizzarr.create_array(tmp_path / "new.zip", data=source, chunks=1)
     gc.collect()
     assert not (tmp_path / "new.zip").exists()
+
+
+def test_every_error_about_the_size_of_an_entry_says_what_to_do(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "x.zip", "w", ZIP_DEFLATED) as file:
+        file.writestr("a", bytes(1000))
+    whole = (tmp_path / "x.zip").read_bytes()
+    for size in (999, 1001):
+        (tmp_path / "x.zip").write_bytes(whole.replace(struct.pack("<I", 1000), struct.pack("<I", size)))
+        with ZipStore(tmp_path / "x.zip", mode="r") as store, pytest.raises(ArchiveError, match="skip_damaged=True"):
+            store.get("a")

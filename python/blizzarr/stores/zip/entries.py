@@ -107,7 +107,7 @@ def _plain(file: AppendFile, entry: Entry, wanted: int) -> Iterator[bytes]:
     start = _start(file, entry)
     if start + entry.stored_size > file.size:
         there = max(0, file.size - start)
-        raise _damaged(file, entry, f"the file ended after {there:,} of {entry.stored_size:,} bytes")
+        raise _damaged(file, entry, f"the file ended after {there:,} of {entry.stored_size:,} bytes; {_ADVICE}")
     if entry.method == STORED:
         yield file.read_at(start, min(wanted, entry.stored_size))
         return
@@ -127,7 +127,8 @@ def _plain(file: AppendFile, entry: Entry, wanted: int) -> Iterator[bytes]:
     except zlib.error as error:
         raise _damaged(file, entry, f"its deflated bytes are damaged: {error}; {_ADVICE}") from error
     if left <= 0 and wanted == entry.size:
-        raise _damaged(file, entry, f"it decompresses to more than the {entry.size:,} bytes that its directory says")
+        reason = f"it decompresses to more than the {entry.size:,} bytes that its directory says; {_ADVICE}"
+        raise _damaged(file, entry, reason)
 
 
 def _damaged(file: AppendFile, entry: Entry, reason: str) -> ArchiveError:
