@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numcodecs.registry import codec_registry
 
+import blizzarr
 from blizzarr.codecs import CodecChain, TransposeCodec
 from blizzarr.codecs.configs import chain_from_configs, chain_to_configs
 from blizzarr.codecs.numcodecs import LZ4Codec, library
