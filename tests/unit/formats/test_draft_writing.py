@@ -276,8 +276,8 @@ def test_everything_that_cannot_be_said_at_once() -> None:
     assert refused(DOCUMENT, meta, "a/é") == [
         (
             "the path",
-            "names of ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others",
-            '"é"',
+            "names that this format allows, not 'é'",
+            "a name may only have ASCII letters, digits, '-', '_' and '.', not of dots only: the draft has no others",
         ),
         ("chunk_keys", 'keys like "c1/2"', '"c/1/2"'),
         ("x", "no member that is unknown: the draft does not allow any", '{"must_understand": false}'),

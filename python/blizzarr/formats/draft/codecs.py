@@ -1,37 +1,46 @@
-"""The codecs of an array in the document's spelling: a list, each by a URI.
+"""The codecs of an array: in the document's spelling a list, each by a URI; in zarr-python's a compressor and filters.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#chunk-encoding
 
 The draft specifies ``endian``, ``blosc`` and ``gzip``. The other codecs of numcodecs get URIs of the same form. No
 codec of the draft reorders axes.
+
+The draft has no member for filters, so zarr-python put them among the attributes. They are numcodecs configurations
+with an ``id``, as in Zarr v2; in arrays of Python objects, the first is the object codec.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from blizzarr.codecs import Codec, CodecChain, GzipCodec
+from blizzarr.codecs import CodecChain, GzipCodec
 from blizzarr.codecs.configs import Configs, chain_from_configs
 from blizzarr.codecs.numcodecs import ROWS
 from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.dtypes import DataType
 from blizzarr.formats.draft.extension import unknown_members
+from blizzarr.formats.draft.keys import Spelling
 from blizzarr.problems import MISSING, Problems
 
+FILTERS: Final = "filters"
+"""The attribute that holds the filters in zarr-python's spelling."""
+
 _URI: Final = "https://purl.org/zarr/spec/codecs/{}/1.0"
+_URI_ZARR_PYTHON: Final = "https://purl.org/zarr/spec/codec/{}/1.0"
 _CODEC: Final = re.compile(
     r"https?://purl\.org/zarr/spec/(?:protocol/)?codecs?/([a-z0-9_.-]+?)(?:/1\.[0-9]+)?/?", re.ASCII
 )
 """URIs of codecs; the example of gzip has "codec" and no version, its header "codecs" and a version."""
-_NOT_HERE: Final = "it is neither of the draft nor one of numcodecs; ask whoever wrote the array, or check the spelling"
+_NOT_HERE: Final = {
+    Spelling.DOCUMENT: "it is neither of the draft nor one of numcodecs; ask whoever wrote the array, or check the "
+    "spelling",
+    Spelling.ZARR_PYTHON: "zarr-python wrote none of this name; ask whoever wrote the array",
+}
 _ENDIAN: Final = "endian"
-_STRICTER: Final[Mapping[str, type[Codec]]] = {"gzip": GzipCodec}
-"""Codecs with stricter options than in numcodecs, whose gzip has a level -1 for the default."""
-_NOT_STATED: Final = ("typesize",)
-"""The option of Blosc that follows from the data type."""
+_COMPRESSORS: Final = ("gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd")
+"""The compressors with URIs in zarr-python."""
 
 
 def name_of(uri: Any) -> str | None:
@@ -44,6 +53,18 @@ def name_of(uri: Any) -> str | None:
     """
     match = _CODEC.fullmatch(uri) if type(uri) is str else None
     return None if match is None else match[1]
+
+
+def filters_of(attributes: Mapping[str, Any]) -> list[Any] | None:
+    """Return the filters among the attributes; `None` if there are none, or if the attribute is unrelated.
+
+    >>> filters_of({"filters": [{"id": "delta", "dtype": "<i4"}]}), filters_of({"filters": "red, green"})
+    ([{'id': 'delta', 'dtype': '<i4'}], None)
+    """
+    filters = attributes.get(FILTERS)
+    if type(filters) is list and all(type(item) is dict and type(item.get("id")) is str for item in filters):
+        return filters
+    return None
 
 
 def stated_endian(value: Any) -> str | None:
@@ -67,9 +88,7 @@ class Layout(NamedTuple):
 
 
 def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
-    """Decode the codecs of a document; `None` if a problem was added."""
-    if value is MISSING:
-        value = []
+    """Decode the list of codecs in the document's spelling; `None` if a problem was added."""
     if type(value) is not list:
         problems.add("codecs", "a list of codecs", value)
         return None
@@ -78,7 +97,7 @@ def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
     places: list[str] = []
     for position, item in enumerate(value):
         path = f"codecs[{position}]"
-        config = _config(item, path, problems)
+        config = _config(item, path, Spelling.DOCUMENT, problems)
         if config is None:
             continue
         if config["id"] != _ENDIAN:
@@ -94,73 +113,73 @@ def decode(value: Any, layout: Layout, problems: Problems) -> CodecChain | None:
             layout = layout._replace(endian=given if layout.dtype is None or layout.dtype.swap else None)
     inner = Problems()
     chain = chain_from_configs(configs, None, **layout._asdict(), filters_path="codecs", problems=inner)
-    relocate(inner, {f"codecs[{index}]": where for index, where in enumerate(places)}, "type", problems)
+    _relocate(inner, {f"codecs[{index}]": where for index, where in enumerate(places)}, "type", problems)
     return chain if len(problems.items) == before else None
 
 
-def _config(item: Any, path: str, problems: Problems) -> dict[str, Any] | None:
-    if type(item) is not dict:
-        problems.add(path, "a codec: an object with a type", item)
-        return None
-    read = uri_and_options({"configuration": {}, **item}, "type", path, problems)
-    if read is None:
-        return None
-    uri, configuration = read
-    name = name_of(uri)
-    if name is None or (name != _ENDIAN and PREFIX + name not in ROWS):
-        problems.unknown(f"{path}.type", "codec", uri, _NOT_HERE)
-        return None
-    if name == _ENDIAN:
-        unknown_members(configuration, (_ENDIAN,), problems, f"{path}.configuration")
-    elif not check_options(
-        name, configuration, f"{path}.configuration", problems, stricter=_STRICTER, omitted=_NOT_STATED
-    ):
-        return None
-    return {"id": name, **configuration}
-
-
-def uri_and_options(
-    item: dict[str, Any], identifier: str, path: str, problems: Problems
-) -> tuple[str, dict[str, Any]] | None:
-    """Return the URI of a codec, its member `identifier`, and its options; `None` if a problem was added."""
+def decode_zarr_python(
+    compressor: Any, filters: list[Any] | None, layout: Layout, problems: Problems
+) -> CodecChain | None:
+    """Decode compressor and filters in zarr-python's spelling; `None` if a problem was added."""
     before = len(problems.items)
-    uri, configuration = item.get(identifier, MISSING), item.get("configuration", MISSING)
+    config = None if compressor is None else _config(compressor, "compressor", Spelling.ZARR_PYTHON, problems)
+    inner = Problems()
+    chain = chain_from_configs(
+        filters,
+        config,
+        **layout._asdict(),
+        filters_path=f"attributes.{FILTERS}",
+        compressor_path="compressor",
+        problems=inner,
+    )
+    _relocate(inner, {"compressor": "compressor"}, "codec", problems)
+    return chain if len(problems.items) == before else None
+
+
+def _config(item: Any, path: str, spelling: Spelling, problems: Problems) -> dict[str, Any] | None:
+    """Return the configuration of numcodecs for a codec of a document; `None` if a problem was added."""
+    is_documented = spelling is Spelling.DOCUMENT
+    identifier = "type" if is_documented else "codec"
+    if type(item) is not dict:
+        expected = "a codec: an object with a type" if is_documented else "an object with codec and configuration"
+        problems.add(path, expected, item)
+        return None
+    before = len(problems.items)
+    uri, options = item.get(identifier, MISSING), item.get("configuration", {} if is_documented else MISSING)
+    where = f"{path}.configuration"
     if type(uri) is not str:
         problems.add(f"{path}.{identifier}", "the URI of a codec", uri)
-    if type(configuration) is not dict:
-        problems.add(f"{path}.configuration", "an object", configuration)
+    if type(options) is not dict:
+        problems.add(where, "an object", options)
     unknown_members(item, (identifier, "configuration"), problems, path)
-    return (uri, configuration) if len(problems.items) == before else None
+    if len(problems.items) > before:
+        return None
+    name = name_of(uri)
+    if is_documented and name == _ENDIAN:
+        unknown_members(options, (_ENDIAN,), problems, where)
+        return {"id": name, **options}
+    if name is None or PREFIX + name not in ROWS:
+        problems.unknown(f"{path}.{identifier}", "codec", uri, _NOT_HERE[spelling])
+        return None
+    # In numcodecs gzip has a level -1 for the default. The typesize of Blosc follows from the data type.
+    row = GzipCodec if is_documented and name == "gzip" else ROWS[PREFIX + name]
+    known = {option.name: option for option in row.options if not is_documented or option.name != "typesize"}
+    given = {option: value for option, value in options.items() if is_documented or not _of_gdal(name, option, value)}
+    unknown_members(given, known, problems, where)
+    for option, value in given.items():
+        # zarr-python wrote null for defaults.
+        is_default = value is None and not is_documented
+        if option in known and not is_default and not known[option].accepts(value):
+            problems.add(f"{where}.{option}", known[option].expected, value)
+    return {"id": name, **options} if len(problems.items) == before else None
 
 
-def check_options(
-    name: str,
-    configuration: dict[str, Any],
-    path: str,
-    problems: Problems,
-    *,
-    stricter: Mapping[str, type[Codec]] = MappingProxyType({}),
-    omitted: tuple[str, ...] = (),
-    null: bool = False,
-) -> bool:
-    """Return whether these are valid options of a codec of numcodecs; add a problem for each that is not.
-
-    - `stricter`: codecs with stricter options than in numcodecs.
-    - `omitted`: options of numcodecs that are not allowed here.
-    - `null`: true if an option may be null, which means its default.
-    """
-    before = len(problems.items)
-    row = stricter.get(name, ROWS[PREFIX + name])
-    options = {option.name: option for option in row.options if option.name not in omitted}
-    unknown_members(configuration, options, problems, path)
-    for option in options.values():
-        value = configuration.get(option.name, MISSING)
-        if value is not MISSING and not (null and value is None) and not option.accepts(value):
-            problems.add(f"{path}.{option.name}", option.expected, value)
-    return len(problems.items) == before
+def _of_gdal(name: str, option: str, setting: Any) -> bool:
+    """Return whether this is an option that GDAL 3.4 to 3.7 wrote in this spelling, and zarr-python does not."""
+    return (name, option) == ("lzma", "delta") or (name == "blosc" and setting in ("NONE", "BYTE", "BIT"))
 
 
-def relocate(inner: Problems, places: dict[str, str], identifier: str, problems: Problems) -> None:
+def _relocate(inner: Problems, places: dict[str, str], identifier: str, problems: Problems) -> None:
     """Add the problems of converted codecs with their paths in the document.
 
     `places` maps the path of each converted codec to its path in the document; `identifier` is the member that names a
@@ -189,3 +208,15 @@ def encode(configs: Configs) -> list[dict[str, Any]]:
             codec: dict[str, Any] = {"type": _URI.format(config["id"])}
             listed.append({**codec, "configuration": options} if options else codec)
     return listed
+
+
+def encode_zarr_python(configs: Configs) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
+    """Encode the compressor and the filters."""
+    if configs.compressor is None:
+        return None, configs.filters
+    name = configs.compressor["id"]
+    if name not in _COMPRESSORS:
+        # A compressor without a URI becomes the last filter.
+        return None, [*(configs.filters or ()), configs.compressor]
+    options = {option: value for option, value in configs.compressor.items() if option != "id"}
+    return {"codec": _URI_ZARR_PYTHON.format(name), "configuration": options}, configs.filters

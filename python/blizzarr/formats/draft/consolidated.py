@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.document import load
-from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, NodeKeys
+from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, DraftKeys
 from blizzarr.formats.format import Node
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import ancestors
@@ -20,10 +20,8 @@ from blizzarr.problems import MISSING, Notice, Problems, describe
 _VERSION: Final = "zarr_consolidated_format"
 
 
-def decode(
-    raw: bytes, keys: NodeKeys, name: str, read: Callable[[str, dict[str, Any], Problems], Node | None]
-) -> Consolidated:
-    """Return the nodes of a hierarchy of the format `name` by path.
+def decode(raw: bytes, keys: DraftKeys, read: Callable[[str, dict[str, Any], Problems], Node | None]) -> Consolidated:
+    """Return the nodes of a hierarchy by path.
 
     The document is parsed when the first node is accessed. Each node is decoded on access by `read`, from its kind
     ("array" or "group") and its own document.
@@ -36,10 +34,10 @@ def decode(
         problems.adopt(inner, f"metadata[{describe(keys.document(path, kind))}]")
         return node
 
-    return Consolidated(lambda notices: _documents(raw, keys, notices), decode_node, keys.consolidated(), name)
+    return Consolidated(lambda notices: _documents(raw, keys, notices), decode_node, keys.consolidated(), keys.name)
 
 
-def _documents(raw: bytes, keys: NodeKeys, notices: list[Notice]) -> dict[str, tuple[str, dict[str, Any]]]:
+def _documents(raw: bytes, keys: DraftKeys, notices: list[Notice]) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the kind of each node ("array" or "group") and its document, by path."""
     problems = Problems(notices)
     whole = load(raw, problems)
@@ -73,8 +71,7 @@ def _documents(raw: bytes, keys: NodeKeys, notices: list[Notice]) -> dict[str, t
 
 def encode(
     nodes: Mapping[str, Node],
-    keys: NodeKeys,
-    name: str,
+    keys: DraftKeys,
     beside: Mapping[str, dict[str, Any]],
     document_of: Callable[[Node], dict[str, Any]],
 ) -> dict[str, Any]:
@@ -82,7 +79,7 @@ def encode(
 
     Copies from such a document stay as they were, damaged or not.
     """
-    if isinstance(nodes, Consolidated) and nodes.format == name:
+    if isinstance(nodes, Consolidated) and nodes.format == keys.name:
         stored = dict(nodes.documents)
     else:
         stored = {

@@ -36,7 +36,7 @@ from blizzarr.dtypes.table import NUMBERS
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats.document import check_depth
 from blizzarr.formats.draft.extension import unknown_members
-from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.draft.keys import Spelling
 from blizzarr.formats.fallback import use_fallback
 from blizzarr.problems import MISSING, Problems, describe
 

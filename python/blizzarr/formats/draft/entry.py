@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft.extension import check_extensions, extension_point, unknown_members
-from blizzarr.formats.draft.keys import ENTRY
-from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.draft.keys import DEFAULT_SUFFIX, ENTRY, DraftKeys, Spelling
 from blizzarr.problems import MISSING, Problems
-
-DEFAULT_SUFFIX: Final = ".json"
 
 _CORE: Final = "https://purl.org/zarr/spec/core/3.0"
 _PROTOCOL: Final = "https://purl.org/zarr/spec/protocol/core/3.0"
@@ -28,14 +24,6 @@ _MEMBERS: Final = {
     Spelling.DOCUMENT: ("zarr_format", "metadata_encoding", "extensions"),
     Spelling.ZARR_PYTHON: ("zarr_format", "metadata_encoding", "metadata_key_suffix", "extensions"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The decoded entry point: the spelling and the key suffix of all documents."""
-
-    spelling: Spelling
-    suffix: str
 
 
 def is_entry(document: Mapping[str, Any]) -> bool:
@@ -48,8 +36,8 @@ def is_entry(document: Mapping[str, Any]) -> bool:
     return type(version) is str and "://" in version
 
 
-def read(raw: bytes) -> Entry | None:
-    """Decode an entry point; `None` for a ``zarr.json`` of another format.
+def read(raw: bytes) -> DraftKeys | None:
+    """Decode an entry point, which tells spelling and suffix; `None` for a ``zarr.json`` of another format.
 
     Raise `MetadataError` if it does not conform; the error has all problems. An `UnknownExtensionError` if it needs an
     unknown extension.
@@ -76,7 +64,7 @@ def read(raw: bytes) -> Entry | None:
     if not newer:
         unknown_members(document, _MEMBERS[spelling], problems)
     problems.raise_any(key=ENTRY, document=document)
-    return Entry(spelling, suffix)
+    return DraftKeys(spelling, suffix)
 
 
 def _check_version(uri: str, problems: Problems) -> bool:
@@ -108,30 +96,12 @@ def suffix_problem(suffix: Any) -> bool:
     return type(suffix) is not str or _SUFFIX.fullmatch(suffix) is None
 
 
-def write(entry: Entry) -> bytes:
-    """Encode an entry point.
-
-    >>> print(write(Entry(Spelling.DOCUMENT, ".json")).decode())
-    {
-      "zarr_format": "https://purl.org/zarr/spec/core/3.0",
-      "metadata_encoding": {
-        "type": "json",
-        "metadata_key_suffix": ".json"
-      },
-      "extensions": []
-    }
-    """
-    if entry.spelling is Spelling.DOCUMENT:
-        document: dict[str, Any] = {
-            "zarr_format": _CORE,
-            "metadata_encoding": {"type": "json", "metadata_key_suffix": entry.suffix},
-            "extensions": [],
-        }
+def write(keys: DraftKeys) -> bytes:
+    """Encode an entry point."""
+    document: dict[str, Any]
+    if keys.spelling is Spelling.DOCUMENT:
+        encoding = {"type": "json", "metadata_key_suffix": keys.suffix}
+        document = {"zarr_format": _CORE, "metadata_encoding": encoding}
     else:
-        document = {
-            "zarr_format": _PROTOCOL,
-            "metadata_encoding": _PROTOCOL,
-            "metadata_key_suffix": entry.suffix,
-            "extensions": [],
-        }
-    return dump(document, ENTRY)
+        document = {"zarr_format": _PROTOCOL, "metadata_encoding": _PROTOCOL, "metadata_key_suffix": keys.suffix}
+    return dump({**document, "extensions": []}, ENTRY)

@@ -1,4 +1,4 @@
-"""Extensions in documents of the draft: objects that name what they need by a URI.
+"""Extensions in documents of the draft, objects that name what they need by a URI; attributes and unknown members.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#extensions
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
+from blizzarr.formats.document import check_depth
 from blizzarr.problems import MISSING, Problems
 
 _NOT_HERE: Final = "none is known here; ask whoever wrote the hierarchy"
@@ -28,13 +29,13 @@ def extension_point(value: dict[str, Any], path: str, problems: Problems, point:
         problems.unknown(f"{path}.extension", point, uri, _NOT_HERE)
 
 
-def check_extensions(value: Any, problems: Problems, path: str = "extensions") -> None:
+def check_extensions(value: Any, problems: Problems) -> None:
     """Check the list of extensions of a hierarchy or an array; add a problem for each that must be understood."""
     if type(value) is not list:
-        problems.add(path, "a list of extensions", value)
+        problems.add("extensions", "a list of extensions", value)
         return
     for index, item in enumerate(value):
-        where = f"{path}[{index}]"
+        where = f"extensions[{index}]"
         if type(item) is not dict:
             problems.add(where, "an extension: an object with extension and must_understand", item)
             continue
@@ -44,9 +45,7 @@ def check_extensions(value: Any, problems: Problems, path: str = "extensions") -
             problems.add(f"{where}.extension", "the URI of an extension", uri)
         if type(understand) is not bool:
             problems.add(f"{where}.must_understand", "true or false", understand)
-        for member in item:
-            if member not in ("extension", "must_understand", "configuration"):
-                problems.add(f"{where}.{member}", "no such member", item[member])
+        unknown_members(item, ("extension", "must_understand", "configuration"), problems, where)
         if understand is True and len(problems.items) == before:
             problems.unknown(f"{where}.extension", "required extension", uri, _NOT_HERE)
 
@@ -56,3 +55,13 @@ def unknown_members(value: dict[str, Any], known: Collection[str], problems: Pro
     for name in value:
         if name not in known:
             problems.add(f"{path}.{name}" if path else name, "no such member", value[name])
+
+
+def decode_attributes(document: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    """Decode the attributes of an array or a group."""
+    value = document.get("attributes", MISSING)
+    if type(value) is not dict:
+        problems.add("attributes", "an object", value)
+        return {}
+    check_depth(value, "attributes", problems)
+    return dict(value)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from blizzarr.dtypes import DataType, Kind, fill_typed
-from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.draft.keys import Spelling
 from blizzarr.problems import MISSING, Problems, describe
 
 _CORE: Final = (Kind.BOOL, Kind.INTEGER, Kind.FLOAT, Kind.COMPLEX, Kind.RAW)

@@ -10,17 +10,18 @@ from blizzarr.errors import BlizzarrError
 from blizzarr.formats.consolidation_mark import is_outdated
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft import consolidated
-from blizzarr.formats.draft.entry import DEFAULT_SUFFIX, Entry, read, suffix_problem, write
-from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, KINDS, NodeKeys, check_path, name_problem
-from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.draft.entry import read, suffix_problem, write
+from blizzarr.formats.draft.extension import decode_attributes, unknown_members
+from blizzarr.formats.draft.keys import CONSOLIDATED, DEFAULT_SUFFIX, ENTRY, KINDS, DraftKeys, Spelling, name_problem
 from blizzarr.formats.format import Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
+from blizzarr.formats.sibling_documents import check_names
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems, decoder
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(DraftKeys):
     """The draft in one spelling and with one key suffix; see `Format` for its methods.
 
     >>> form = Draft(Spelling.DOCUMENT)
@@ -29,9 +30,6 @@ class Draft:
     >>> Draft(Spelling.ZARR_PYTHON, ".jsn").name
     'v3_draft_zarr_python:.jsn'
     """
-
-    spelling: Spelling
-    suffix: str = DEFAULT_SUFFIX
 
     part: ClassVar[str] = ""
     zarr_format: ClassVar[int] = 3
@@ -43,50 +41,18 @@ class Draft:
     index_codecs: ClassVar[tuple[str, ...]] = ("bytes",)
 
     @property
-    def name(self) -> str:
-        return self.spelling.value + ("" if self.suffix == DEFAULT_SUFFIX else f":{self.suffix}")
-
-    @property
     def has_null_fill(self) -> bool:
         return self.spelling is Spelling.ZARR_PYTHON
-
-    @property
-    def _entry(self) -> Entry:
-        return Entry(self.spelling, self.suffix)
-
-    @property
-    def _keys(self) -> NodeKeys:
-        return NodeKeys(self.spelling, self.suffix)
 
     def of(self, meta: object) -> Draft:
         return self
 
-    def node_keys(self, path: str) -> tuple[str, ...]:
-        return tuple(self._keys.document(path, kind) for kind in KINDS)
-
-    def document_keys(self, path: str) -> tuple[str, ...]:
-        if not path and self.spelling is Spelling.ZARR_PYTHON:
-            return (*self.node_keys(path), self._keys.consolidated())
-        return self.node_keys(path)
-
     def entry_documents(self) -> dict[str, bytes]:
-        return {ENTRY: write(self._entry)}
+        return {ENTRY: write(self)}
 
     def groups_above(self, path: str) -> tuple[str, ...]:
         # Groups need no documents.
         return ()
-
-    def chunk_prefix(self, path: str) -> str:
-        return self._keys.chunks(path)
-
-    def node_prefixes(self, path: str) -> tuple[str, ...]:
-        return self._keys.children(path), self._keys.chunks(path)
-
-    def listing_prefix(self, path: str) -> str:
-        return self._keys.children(path)
-
-    def child_names(self, path: str, keys: Sequence[str], prefixes: Sequence[str]) -> list[str]:
-        return self._keys.names(path, keys, prefixes)
 
     def name_problem(self, name: str) -> str | None:
         return name_problem(name)
@@ -95,22 +61,17 @@ class Draft:
         """Return `None`: any node may be given a name that one may have."""
         return None
 
-    def node_of(self, key: str) -> str | None:
-        return self._keys.node_of(key)
-
     def chunk_keys(self, given: ChunkKeys | None) -> ChunkKeys:
-        from blizzarr.formats.draft import array
-
-        return array.chunk_keys("/" if given is None else given.separator, self.spelling)
+        return self.chunk_keys_with("/" if given is None else given.separator)
 
     def decode(
         self, path: str, documents: Mapping[str, bytes], notices: list[Notice] | None = None
     ) -> ArrayMeta | GroupMeta | None:
         raw = documents.get(ENTRY)
-        if raw is None or read(bytes(raw)) != self._entry:
+        if raw is None or read(bytes(raw)) != DraftKeys(self.spelling, self.suffix):
             return None
         for kind in KINDS:
-            key = self._keys.document(path, kind)
+            key = self.document(path, kind)
             if key in documents:
                 return self._decode(path, kind, key, documents, notices)
         # The root exists with the hierarchy; other groups without a document need nodes below them.
@@ -130,28 +91,35 @@ class Draft:
 
     @decoder
     def _node(self, kind: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
-        from blizzarr.formats.draft import array, group
+        from blizzarr.formats.draft import array
 
-        if kind == "array":
-            return array.decode(document, self.spelling, self.name, problems)
-        return group.decode(document, self.name, problems)
+        return array.decode(document, self, problems) if kind == "array" else self._group(document, problems)
+
+    def _group(self, document: dict[str, Any], problems: Problems) -> GroupMeta | None:
+        """Decode the group of a document, which has attributes and nothing else."""
+        before = len(problems.items)
+        attributes = decode_attributes(document, problems)
+        # GDAL, which wrote zarr-python's spelling too, has a list of extensions also in groups.
+        listed = self.name == Spelling.ZARR_PYTHON.value and document.get("extensions") == []
+        unknown_members(document, ("attributes", "extensions") if listed else ("attributes",), problems)
+        return GroupMeta(attributes, format=self.name, source=document) if len(problems.items) == before else None
 
     def _is_reserved(self, path: str) -> bool:
         """Return whether zarr-python has a group at this path that only holds consolidated metadata."""
         return self.spelling is Spelling.ZARR_PYTHON and path == CONSOLIDATED
 
     def _with_consolidated(self, meta: GroupMeta, documents: Mapping[str, bytes]) -> GroupMeta:
-        raw = documents.get(self._keys.consolidated()) if self.spelling is Spelling.ZARR_PYTHON else None
-        group = documents.get(self._keys.document("", "group"))
+        raw = documents.get(self.consolidated()) if self.spelling is Spelling.ZARR_PYTHON else None
+        group = documents.get(self.document("", "group"))
         if raw is None or is_outdated(bytes(raw), None if group is None else bytes(group)):
             return meta
-        return meta.with_consolidated(consolidated.decode(bytes(raw), self._keys, self.name, self._node))
+        return meta.with_consolidated(consolidated.decode(bytes(raw), self, self._node))
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         problems = Problems()
-        check_path(path, problems)
+        check_names(path, name_problem, problems)
         document = self._document(meta, path, problems)
-        key = self._keys.document(path, "array" if isinstance(meta, ArrayMeta) else "group")
+        key = self.document(path, "array" if isinstance(meta, ArrayMeta) else "group")
         problems.raise_any(key=key)
         encoded = {key: dump(document, key)}
         if isinstance(meta, GroupMeta) and meta.consolidated is not None:
@@ -161,10 +129,10 @@ class Draft:
         return encoded
 
     def _document(self, meta: ArrayMeta | GroupMeta, path: str, problems: Problems) -> dict[str, Any]:
-        from blizzarr.formats.draft import array_writing, group
-
         if isinstance(meta, ArrayMeta):
-            return array_writing.encode(meta, self.spelling, self.name, problems)
+            from blizzarr.formats.draft import array
+
+            return array.encode(meta, self, problems)
         if meta.consolidated is not None and (path or self.spelling is Spelling.DOCUMENT):
             where = "at the root only, where zarr-python keeps it"
             expected = "no consolidated metadata: the draft has none" if self.spelling is Spelling.DOCUMENT else where
@@ -172,17 +140,19 @@ class Draft:
         if self._is_reserved(path) and not meta.attributes:
             expected = "another name: zarr-python keeps consolidated metadata in a group of this one"
             problems.add("the path", expected, path)
-        return group.encode(meta, self.name, problems)
+        for member in meta.extra:
+            problems.add(member, "no member that is unknown: the draft does not allow any", meta.extra[member])
+        # Keep the order of the stored document, and the list that GDAL writes.
+        kept = meta.source if meta.source is not None and meta.format == self.name else {}
+        return {**kept, "attributes": meta.attributes}
 
     def _consolidated(self, nodes: Mapping[str, ArrayMeta | GroupMeta], root: dict[str, Any]) -> dict[str, bytes]:
         problems = Problems()
-        key = self._keys.consolidated()
-        entry = load(write(self._entry), problems)
+        key = self.consolidated()
+        entry = load(write(self), problems)
         assert entry is not None
-        beside = {ENTRY: entry, self._keys.document("", "group"): root}
-        document = consolidated.encode(
-            nodes, self._keys, self.name, beside, lambda node: self._document(node, "", problems)
-        )
+        beside = {ENTRY: entry, self.document("", "group"): root}
+        document = consolidated.encode(nodes, self, beside, lambda node: self._document(node, "", problems))
         problems.raise_any(key=key)
         return {key: dump(document, key)}
 

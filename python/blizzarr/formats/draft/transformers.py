@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from blizzarr.codecs import BytesCodec, CodecChain, ShardingCodec
 from blizzarr.dtypes import DataType
-from blizzarr.formats.draft.spelling import Spelling
+from blizzarr.formats.draft.keys import Spelling
 from blizzarr.problems import INT64_MAX, Problems
 from blizzarr.transformers import ShardingTransformer, StorageTransformer, decode_draft
 
