@@ -44,12 +44,7 @@ def in_child(renew: Callable[[], object]) -> None:
 
 
 class ForkedLock:
-    """A reentrant lock that is free in a forked child, where the thread that had it does not exist.
-
-    >>> locked = ForkedLock()
-    >>> with locked.lock, locked.lock:
-    ...     pass
-    """
+    """A reentrant lock that is free in a forked child, where the thread that had it does not exist."""
 
     __slots__ = ("lock",)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from blizzarr.errors import BlizzarrError, SpecError
 from blizzarr.json_values import MISSING, braces, dump, expected, quote
@@ -91,12 +92,7 @@ class Option:
 
 
 def options_json(options: Mapping[str, Any], table: Mapping[str, Option], include_defaults: bool) -> dict[str, Any]:
-    """Return the options of a table as JSON: those that differ from the defaults, or all of them.
-
-    >>> table = {"path": Option(as_text, ""), "atomic": Option(as_bool, True)}
-    >>> options_json({"path": "a", "atomic": True}, table, include_defaults=False)
-    {'path': 'a'}
-    """
+    """Return the options of a table as JSON: those that differ from the defaults, or all of them."""
     return {
         name: row.to_json(options[name])
         for name, row in table.items()
@@ -109,25 +105,20 @@ def reason_of(error: Exception) -> str:
     return error.reason if isinstance(error, BlizzarrError) else str(error)
 
 
-def as_object(value: Any) -> dict[str, Any]:
-    """Check that a value is an object."""
-    if not isinstance(value, dict):
-        raise expected(value, "object")
-    return value
+def _of(kind: type[T], name: str) -> Callable[[Any], T]:
+    """Return a parser that accepts values of one type."""
+
+    def parse(value: Any) -> T:
+        if not isinstance(value, kind):
+            raise expected(value, name)
+        return value
+
+    return parse
 
 
-def as_text(value: Any) -> str:
-    """Check that a value is a text."""
-    if not isinstance(value, str):
-        raise expected(value, "string")
-    return value
-
-
-def as_bool(value: Any) -> bool:
-    """Check that a value is a boolean."""
-    if not isinstance(value, bool):
-        raise expected(value, "boolean")
-    return value
+as_object: Final[Callable[[Any], dict[str, Any]]] = _of(dict, "object")
+as_text: Final = _of(str, "string")
+as_bool: Final = _of(bool, "boolean")
 
 
 def as_integer(least: int, most: int, name: str = "") -> Callable[[Any], int]:
@@ -257,3 +248,43 @@ def _collect(
         )
     for position, element in enumerate(value):
         _collect(element, shape, (*at, position), parse, elements)
+
+
+# Numbers in JSON strings, as TensorStore reads them. Unlike in Python, only ASCII digits count, underscores are not
+# allowed, and floats may be hexadecimal.
+_SPACE = " \t\n\v\f\r"
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?[0-9]+)?", re.IGNORECASE)
+_UNBOUNDED = re.compile(r"([+-]?)(inf(?:inity)?|nan)(?:(?<=nan)\([0-9a-z_]*\))?", re.IGNORECASE)
+_DIGITS = 4000
+"""The most digits of an integer: more than any needs, and fewer than Python's limit of 4,300."""
+
+
+def integer_of_text(text: str) -> int | None:
+    """Return the integer that a text spells; `None` if it is not an integer.
+
+    >>> integer_of_text(" -12"), integer_of_text("1_0"), integer_of_text("1.0")
+    (-12, None, None)
+    """
+    text = text.strip(_SPACE)
+    return int(text) if len(text) <= _DIGITS and _INTEGER.fullmatch(text) else None
+
+
+def float_of_text(text: str) -> float | None:
+    """Return the float that a text spells; `None` if it is not a number.
+
+    >>> float_of_text("1e400"), float_of_text("-0x1.8p1"), float_of_text("Infinity"), float_of_text("1,5")
+    (inf, -3.0, inf, None)
+    """
+    text = text.strip(_SPACE)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if special := _UNBOUNDED.fullmatch(text):
+        return float(special[1] + special[2])
+    if _HEXADECIMAL.fullmatch(text):
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return float("-inf" if text.startswith("-") else "inf")
+    return None

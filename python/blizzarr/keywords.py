@@ -73,14 +73,7 @@ def exact_keywords(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def show_as(function: Callable[..., Any], model: Callable[..., Any]) -> None:
-    """Give a function the signature of another one, for display: its own takes ``*args`` and ``**named``.
-
-    >>> def paint(*args, **named): ...
-    >>> def shown(wall, colour="white"): ...
-    >>> show_as(paint, shown)
-    >>> signature(paint)
-    <Signature (wall, colour='white')>
-    """
+    """Give a function the signature of another one, for display: its own takes ``*args`` and ``**named``."""
     shown: Any = function
     shown.__signature__ = signature(model)
 

@@ -17,11 +17,7 @@ T = TypeVar("T")
 
 
 def is_instance(value: object, place: str) -> bool:
-    """Return whether an object is of a class, whose module is not imported for it; a release may lack the class.
-
-    >>> is_instance({}, "collections:OrderedDict")
-    False
-    """
+    """Return whether an object is of a class, whose module is not imported for it; a release may lack the class."""
     module, _, name = place.partition(":")
     return isinstance(value, getattr(modules.get(module), name, ()))
 

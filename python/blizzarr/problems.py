@@ -31,6 +31,7 @@ MISSING: Final = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 """Stands for a missing member."""
 
 _NO_CONFIGURATION: Final[Mapping[str, Any]] = {}
+_MEMBERS: Final = frozenset(("name", "configuration", "must_understand"))
 _SHOWN = 80
 
 
@@ -91,14 +92,7 @@ class Problems:
         self.limits.append(Problem(path, expected, describe(found)))
 
     def adopt(self, part: Problems, where: str) -> None:
-        """Take over the problems and notices of the part of the document that is at `where`.
-
-        >>> part, whole = Problems(), Problems()
-        >>> part.add("shape[0]", "an integer >= 0", -1)
-        >>> whole.adopt(part, "metadata.x")
-        >>> str(whole.items[0])
-        'metadata.x.shape[0]: expected an integer >= 0, found -1'
-        """
+        """Take over the problems and notices of the part of the document that is at `where`."""
         for mine, others in ((self.items, part.items), (self.limits, part.limits)):
             for problem in others:
                 mine.append(problem._replace(path=".".join(filter(None, (where, problem.path)))))
@@ -174,15 +168,11 @@ def lengths(value: Any, path: str, problems: Problems, least: int) -> tuple[int,
     if type(value) is not list:
         problems.add(path, "a list of integers", value)
         return None
-    for item in value:
-        if type(item) is not int or not least <= item <= INT64_MAX:
-            break
-    else:
-        return tuple(value)
+    before = len(problems.items)
     for index, item in enumerate(value):
         if type(item) is not int or not least <= item <= INT64_MAX:
             problems.add(f"{path}[{index}]", f"an integer in [{least}, 2^63)", item)
-    return None
+    return tuple(value) if len(problems.items) == before else None
 
 
 def extension(
@@ -194,40 +184,27 @@ def extension(
     """
     if type(value) is str:
         return value, _NO_CONFIGURATION
-    if type(value) is dict:
-        name = value.get("name")
-        configuration = value.get("configuration", _NO_CONFIGURATION)
-        usual = len(value) == (2 if "configuration" in value else 1)
-        if usual and type(name) is str and isinstance(configuration, dict):
-            return name, configuration
-    else:
+    if type(value) is not dict:
         problems.add(path, f"the {point}: an object with a name, or a name", value)
         return None
-    # The slow path, for rare forms and for precise errors.
     before = len(problems.items)
+    name, configuration = value.get("name", MISSING), value.get("configuration", _NO_CONFIGURATION)
     if type(name) is not str:
-        problems.add(f"{path}.name", f"the name of a {point}", value.get("name", MISSING))
-    if not isinstance(configuration, Mapping):
+        problems.add(f"{path}.name", f"the name of a {point}", name)
+    if not isinstance(configuration, dict | Mapping):
         problems.add(f"{path}.configuration", "an object", configuration)
     understand = value.get("must_understand", True)
     if type(understand) is not bool:
         problems.add(f"{path}.must_understand", "true or false", understand)
     elif not understand and not optional:
         problems.add(f"{path}.must_understand", f"true: a {point} cannot be ignored", understand)
-    for member in value:
-        if member not in ("name", "configuration", "must_understand"):
-            problems.add(f"{path}.{member}", "no such member", value[member])
-    if type(name) is not str or len(problems.items) > before:
-        return None
-    return name, configuration
+    if not value.keys() <= _MEMBERS:
+        unknown_members(value, _MEMBERS, problems, path)
+    return (name, configuration) if len(problems.items) == before else None
 
 
 def name_path(value: Any, path: str) -> str:
-    """Return the JSON path of the name of an extension at `path`: of a member of an object, or of the name itself.
-
-    >>> name_path({"name": "gzip"}, "codecs[1]"), name_path("gzip", "codecs[1]")
-    ('codecs[1].name', 'codecs[1]')
-    """
+    """Return the JSON path of the name of an extension at `path`: of a member of an object, or of the name itself."""
     return f"{path}.name" if type(value) is dict else path
 
 
@@ -236,3 +213,10 @@ def members(configuration: Mapping[str, Any], path: str, problems: Problems, kno
     for name in configuration:
         if name not in known:
             problems.add(f"{path}.configuration.{name}", "no such option", configuration[name])
+
+
+def unknown_members(value: Mapping[str, Any], known: Iterable[str], problems: Problems, path: str = "") -> None:
+    """Add a problem for each member of an object that is not known."""
+    for name in value:
+        if name not in known:
+            problems.add(f"{path}.{name}" if path else name, "no such member", value[name])

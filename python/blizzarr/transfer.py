@@ -154,9 +154,6 @@ def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order = "C
     """Return an array whose elements are not set; a large one in memory that is kept for the next result.
 
     Memory that is used again is not cleared by the operating system.
-
-    >>> empty_result((2, 3), np.dtype("int8"), "F").strides
-    (1, 2)
     """
     length = prod(shape) * dtype.itemsize
     if _LARGE <= length < _HUGE and not dtype.hasobject:

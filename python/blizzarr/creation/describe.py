@@ -218,20 +218,12 @@ def check_option_names(
 
 
 def describe_group(attributes: Mapping[str, Any] | None = None, zarr_format: ZarrFormat = None) -> GroupMeta:
-    """Return the metadata of a group with these attributes.
-
-    >>> describe_group({"title": "brain"}).attributes
-    {'title': 'brain'}
-    """
+    """Return the metadata of a group with these attributes."""
     return GroupMeta(attributes=check_attributes(attributes), format=format_named(zarr_format).name)
 
 
 def lengths_of(shape: ShapeLike) -> tuple[int, ...]:
-    """Return the shape as a tuple, unchecked; a single number is the length of one axis.
-
-    >>> lengths_of(3), lengths_of([3, 4])
-    ((3,), (3, 4))
-    """
+    """Return the shape as a tuple, unchecked; a single number is the length of one axis."""
     return tuple(shape) if isinstance(shape, Iterable) else (shape,)
 
 

@@ -60,11 +60,7 @@ def as_data(data: Any, dtype: Any = None, shape: tuple[int, ...] | None = None) 
 
 
 def type_of(data: Array | LazyArray | npt.NDArray[Any]) -> DataType:
-    """Return the data type of an array with these elements.
-
-    >>> type_of(np.array(["a", "bcd"], object)), type_of(np.zeros(2))
-    (DataType('string'), DataType('float64'))
-    """
+    """Return the data type of an array with these elements."""
     if isinstance(data, Array | LazyArray):
         return (data if isinstance(data, Array) else data.array).metadata.dtype
     if data.dtype.kind != "O":
@@ -80,9 +76,6 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
     """Return the data type; for objects, that of the codec for objects among the user's codecs.
 
     Raise `MetadataError` if the elements are objects, and no codec for them is given.
-
-    >>> decide_type(DataType.parse(object), "vlen-utf8")
-    DataType('string')
     """
     if dtype.kind is not Kind.OBJECT:
         return dtype
@@ -95,11 +88,7 @@ def decide_type(dtype: DataType, *codecs: Any) -> DataType:
 
 
 def given_object_codec(*codecs: Any) -> ObjectCodec | None:
-    """Return the codec for objects among those that a user gives for an array; None if there is none.
-
-    >>> given_object_codec("auto", {"id": "vlen-utf8"}, None)
-    VlenUtf8Codec()
-    """
+    """Return the codec for objects among those that a user gives for an array; None if there is none."""
     given = (item for item in codecs if not (isinstance(item, str) and item == "auto"))
     return _object_codec(codec for item in given for codec in _listed(item))
 

@@ -37,9 +37,6 @@ def like(data: Any, options: Mapping[str, Any]) -> dict[str, Any]:
       masks stays);
     - with another format, all of this stays that the format has, except for chunk keys, storage transformers and the
       codecs of shard indexes.
-
-    >>> like(np.zeros((2, 3), "int16"), {"chunks": 1})
-    {'shape': (2, 3), 'dtype': DataType('int16'), 'chunks': 1}
     """
     options = {name: value for name, value in options.items() if value is not None or name not in ("shape", "dtype")}
     if not isinstance(data, Array):

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import marshal
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
-from blizzarr.formats.document import check_depth, dump, load
+from blizzarr.formats.dimension_names import names_in
+from blizzarr.formats.document import Stored, check_depth, dump, load
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.problems import Notice, Problems
+
+N = TypeVar("N", bound=ArrayMeta | GroupMeta)
 
 
 def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
-    """Return the attributes in a document; an empty dictionary if a problem was added.
-
-    >>> load_attributes(b'{"title": "brain"}', Problems())
-    {'title': 'brain'}
-    """
+    """Return the attributes in a document; an empty dictionary if a problem was added."""
     if not raw.strip():
         problems.notices.append(
             Notice("empty-document", "the document of attributes is empty; there are no attributes")
@@ -27,6 +28,38 @@ def load_attributes(raw: bytes, problems: Problems) -> dict[str, Any]:
         return {}
     check_depth(attributes, "", problems)
     return attributes
+
+
+def with_own_document(
+    meta: N | None, document: dict[str, Any] | None, raws: Mapping[str, bytes], prefix: str, problems: Problems
+) -> N:
+    """Return a node with the attributes in a document of their own, and with the dimension names among them.
+
+    Raise `MetadataError` if one of the two documents does not conform; the error has the problems of both.
+
+    - `meta`, `document`: the node and the parsed document without attributes; None if a problem was added.
+    - `raws`: the bytes of that document, and then those of the attributes, if there are any, by the last part of their
+      keys, which begin with `prefix`.
+    """
+    name, *beside = raws
+    others = Problems(problems.notices)
+    attributes = load_attributes(raws[beside[0]], others) if beside else {}
+    if problems.items or problems.limits:
+        problems.adopt(others, "".join(beside))
+        whole = None if document is None else {**document, "attributes": attributes}
+        problems.raise_any(key=prefix + name, document=whole)
+    others.raise_any(key=prefix + "".join(beside))
+    assert meta is not None
+    assert document is not None
+    return complete(meta, attributes, Stored(document, raws))
+
+
+def complete(meta: N, attributes: dict[str, Any], source: Mapping[str, Any] | None) -> N:
+    """Return the node with its attributes, and with the dimension names that are among them."""
+    if isinstance(meta, ArrayMeta):
+        names = names_in(attributes, len(meta.shape))
+        meta = replace(meta, dimension_names=names)
+    return replace(meta, attributes=attributes, source=source)
 
 
 def dump_attributes(
@@ -54,9 +87,6 @@ def pack(attributes: dict[str, Any]) -> bytes | None:
     """Pack the attributes of a node that is remembered, as users may change those that they get.
 
     `None` if a shallow copy suffices, as they hold neither lists nor objects.
-
-    >>> pack({"a": 1}), unpack(pack({"a": [1]}))
-    (None, {'a': [1]})
     """
     return None if _PLAIN.issuperset(map(type, attributes.values())) else marshal.dumps(attributes)
 

@@ -14,11 +14,7 @@ ATTRIBUTE: Final = "_ARRAY_DIMENSIONS"
 
 
 def names_in(attributes: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
-    """Return the dimension names in the attributes of an array; `None` if there is no valid list of names.
-
-    >>> names_in({"_ARRAY_DIMENSIONS": ["y", "x"]}, 2), names_in({"_ARRAY_DIMENSIONS": ["y", "x"]}, 3)
-    (('y', 'x'), None)
-    """
+    """Return the dimension names in the attributes of an array; `None` if there is no valid list of names."""
     value = attributes.get(ATTRIBUTE)
     if type(value) is list and len(value) == rank and all(type(name) is str for name in value):
         return tuple(value)
@@ -39,11 +35,7 @@ def nczarr_names(extra: Mapping[str, Any], rank: int) -> tuple[str, ...] | None:
 def with_names(
     attributes: dict[str, Any], names: tuple[str | None, ...] | None, rank: int, problems: Problems
 ) -> dict[str, Any]:
-    """Return attributes with these dimension names added.
-
-    >>> with_names({"units": "K"}, ("y", "x"), 2, Problems())
-    {'units': 'K', '_ARRAY_DIMENSIONS': ['y', 'x']}
-    """
+    """Return attributes with these dimension names added."""
     if names is None or names_in(attributes, rank) == names or (names and not any(name is not None for name in names)):
         return attributes
     if None in names:

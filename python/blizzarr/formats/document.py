@@ -168,6 +168,31 @@ def check_depth(value: Any, path: str, problems: Problems) -> bool:
     return True
 
 
+def check_number(document: Mapping[str, Any], name: str, number: int, problems: Problems) -> bool:
+    """Return whether a member with the number of a format is this one; if not, add a problem.
+
+    Other formats have other rules, so that checking the rest of such a document makes no sense.
+    """
+    value = document.get(name, MISSING)
+    if type(value) is int and value == number:
+        return True
+    problems.add(name, str(number), value)
+    return False
+
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def other_members(document: Mapping[str, Any], known: frozenset[str], problems: Problems) -> Mapping[str, Any]:
+    """Return the members that are not in the specification of v1 or v2, which are ignored and kept."""
+    if document.keys() <= known:
+        return _NOTHING
+    extra = {name: value for name, value in document.items() if name not in known}
+    for name, value in extra.items():
+        check_depth(value, name, problems)
+    return extra
+
+
 def is_deeper(value: Any, depth: int) -> bool:
     """Return whether lists and objects are nested deeper than `depth` in this value."""
     level = [value]
@@ -204,9 +229,6 @@ def stored_value(value: Any, name: str) -> Any:
     """Return a member of a document, as reading the document gives it back.
 
     Raise `MetadataError` if the value cannot be expressed in JSON.
-
-    >>> stored_value((1, np.arange(2)), "fill_value")
-    [1, [0, 1]]
     """
     stored: dict[str, Any] = json.loads(dump({name: value}, ""))
     return stored[name]
@@ -276,10 +298,6 @@ class Stored(dict[str, Any]):
 
     - `document`: the parsed document.
     - `raw`: the bytes of each document of the node, by the last part of its key.
-
-    >>> stored = Stored({"zarr_format": 2}, {".zgroup": b'{"zarr_format":2}'})
-    >>> stored["zarr_format"], stored.raw[".zgroup"]
-    (2, b'{"zarr_format":2}')
     """
 
     __slots__ = ("frame", "raw")

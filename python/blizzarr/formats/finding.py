@@ -104,28 +104,31 @@ def find_many(
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     values = known or {}
     damaged: dict[str, ArchiveError] = {}
-    # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once; for many
-    # nodes far away, whose requests wait for each other, those of the format before it first.
-    until = {0: 1, 1: 2, 2: len(forms)} if is_remote(store) and len(paths) > _FEW else {0: 1, 1: len(forms)}
-    for position, form in enumerate(forms):
-        if known is None and position in until:
-            asked = forms[position : until[position]]
-            wanted = [key for number in open_ for one in asked for key in one.document_keys(paths[number])]
+    if known is not None:
+        batches = [forms]
+    elif is_remote(store):
+        # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once; for
+        # many nodes, whose requests wait for each other, those of the format before it first.
+        batches = [forms[:1], *([forms[1:2], forms[2:]] if len(paths) > _FEW else [forms[1:]])]
+    else:
+        batches = [(form,) for form in forms]
+    for batch in batches:
+        if known is None and open_:
+            wanted = [key for number in open_ for form in batch for key in form.document_keys(paths[number])]
             values, damaged = _documents_or_errors(store, wanted)
-        keys = [form.document_keys(paths[number]) for number in open_]
-        for number, several in zip(open_, keys, strict=True):
-            documents = {key: values[key] for key in several if key in values}
-            if errors := [damaged[key] for key in several if key in damaged]:
-                results[number] = errors[0]
-            elif documents:
-                given = _with_entry(store, form.entry_key, documents, entries) if form.entry_key else documents
-                try:
-                    results[number] = _decode(form, paths[number], given, documents)
-                except BlizzarrError as error:
-                    results[number] = error
-        open_ = [number for number in open_ if results[number] is None]
-        if not open_:
-            break
+        for form in batch:
+            for number in open_:
+                keys = form.document_keys(paths[number])
+                documents = {key: values[key] for key in keys if key in values}
+                if errors := [damaged[key] for key in keys if key in damaged]:
+                    results[number] = errors[0]
+                elif documents:
+                    given = _with_entry(store, form.entry_key, documents, entries) if form.entry_key else documents
+                    try:
+                        results[number] = _decode(form, paths[number], given, documents)
+                    except BlizzarrError as error:
+                        results[number] = error
+            open_ = [number for number in open_ if results[number] is None]
     _complete_separators(store, paths, results)
     if (
         searched
@@ -207,14 +210,8 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
 
     Raise `MetadataError` if the documents do not conform.
     """
-    known: Mapping[str, bytes] | None = None
     try:
-        if getattr(store, "native", None) is None:
-            node, known = _find_far(store, path, form)
-        else:
-            node = find_one(store, path, FORMATS.values() if form is None else (form,))
-            if node is None and form is None:
-                node = _search(store, path)
+        node, known = _find(store, path, form)
     except MetadataError as error:
         # The key of a document at the root does not tell which hierarchy it belongs to.
         error.store = error.store or str(store)
@@ -245,9 +242,7 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
 
 def find_again(store: Store, path: str) -> StoredNode | None:
     """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
-    if getattr(store, "native", None) is None:
-        return _find_far(store, path, None)[0]
-    return find_one(store, path, FORMATS.values()) or _search(store, path)
+    return _find(store, path, None)[0]
 
 
 def _search(store: Store, path: str) -> StoredNode | None:
@@ -286,9 +281,12 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
     return None
 
 
-def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
-    """Return the node at a path, and the documents of all formats, which are requested at once."""
+def _find(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
+    """Return the node at a path; and, from a store that is not the engine's, the documents of all formats."""
     forms = FORMATS.values() if form is None else (form,)
+    if getattr(store, "native", None) is not None:
+        node = find_one(store, path, forms)
+        return (_search(store, path) if node is None and form is None else node), None
     try:
         known = _documents_far_away(store, path, forms)
     except StoreError as error:
@@ -296,7 +294,7 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode 
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
-    result = find_many(store, (path,), None if form is None else forms, known=known)[0]
+    (result,) = find_many(store, (path,), None if form is None else forms, known=known)
     if isinstance(result, BlizzarrError):
         raise result
     return result, known

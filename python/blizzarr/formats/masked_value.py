@@ -26,24 +26,14 @@ _MASK_FILL: Final = ("v1", "v2", "v3_draft_zarr_python")
 
 
 def masked_value(meta: ArrayMeta) -> Any:
-    """Return the value that xarray masks in an array, as a scalar of its data type; `None` if there is none.
-
-    >>> from blizzarr.creation.describe import describe_array
-    >>> masked_value(describe_array(shape=4, dtype="int16", fill_value=-1, dimension_names=["x"], zarr_format=2))
-    np.int16(-1)
-    """
+    """Return the value that xarray masks in an array, as a scalar of its data type; `None` if there is none."""
     if not follows_xarray(meta):
         return None
     return meta.fill_value if masks_fill(meta.format) and not meta.fill_undefined else masked_attribute(meta)
 
 
 def masked_attribute(meta: ArrayMeta) -> Any:
-    """Return the value in the attribute ``_FillValue``, as a scalar of the data type; `None` if that cannot express it.
-
-    >>> from blizzarr.creation.describe import describe_array
-    >>> masked_attribute(describe_array(shape=4, dtype="float32", attributes={"_FillValue": "AAAAAAAA8L8="}))
-    np.float32(-1.0)
-    """
+    """Return the value in the attribute ``_FillValue``, as a scalar of the data type, or `None`."""
     try:
         return _decode(meta.dtype, meta.attributes.get(MASKED))
     except (ValueError, TypeError, OverflowError, MetadataError):
@@ -102,14 +92,7 @@ def masks_fill(form: str) -> bool:
 
 
 def masks_same(a: ArrayMeta, b: ArrayMeta) -> bool:
-    """Return whether xarray masks the same in two arrays of one data type; NaN is missing in any case.
-
-    >>> from blizzarr.creation.describe import describe_array
-    >>> nan, zero = (describe_array(shape=4, dtype="f4", fill_value=fill, dimension_names=["x"], zarr_format=2)
-    ...              for fill in (float("nan"), 0))
-    >>> masks_same(nan, zero), masks_same(nan, replace(nan, format="v3"))
-    (False, True)
-    """
+    """Return whether xarray masks the same in two arrays of one data type; NaN is missing in any case."""
     values = [(side.dtype, masked_value(side)) for side in (a, b)]
     one, other = (
         None if value is None or is_nan(dtype, value) else dtype.fill_identity(value) for dtype, value in values

@@ -18,11 +18,7 @@ _SHOWN: Final = 6
 
 
 def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:
-    """Return the keys of the documents that would make a node at this path, each with its format.
-
-    >>> what_was_sought("a", [FORMATS["v3"]])
-    ('a/zarr.json (v3)',)
-    """
+    """Return the keys of the documents that would make a node at this path, each with its format."""
     return tuple(f"{' or '.join(form.node_keys(path))} ({form.name})" for form in forms)
 
 

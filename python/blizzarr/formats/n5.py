@@ -140,12 +140,7 @@ def arranged(chain: CodecChain, dtype: DataType, rank: int, form: Format) -> Cod
 
 
 def without_blocks(chain: CodecChain, dtype: DataType) -> CodecChain:
-    """Return the codecs of an array with the compressor of N5 blocks as a separate codec, as in other formats.
-
-    >>> chain = arranged(CodecChain.from_list(["bytes"], "uint16", (4,)), DataType.parse("uint16"), 1, N5)
-    >>> without_blocks(chain, DataType.parse("uint16")).all
-    (BytesCodec(endian='big'),)
-    """
+    """Return the codecs of an array with the compressor of N5 blocks as a separate codec, as in other formats."""
     from blizzarr.codecs import N5Codec
 
     blocks = chain.serializer

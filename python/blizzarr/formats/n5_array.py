@@ -37,11 +37,7 @@ _MOST_BYTES: Final = 2**31
 
 
 def n5_chain(dtype: DataType, rank: int, compressor: Any) -> CodecChain:
-    """Return the codec chain of an N5 dataset with this compressor.
-
-    >>> n5_chain(DataType.parse("uint16"), 2, None).all
-    (TransposeCodec(order=(1, 0)), N5Codec(compressor=None))
-    """
+    """Return the codec chain of an N5 dataset with this compressor."""
     turned = (TransposeCodec(tuple(reversed(range(rank)))),) if rank > 1 else ()
     return CodecChain(turned, N5Codec(compressor), ())
 

@@ -51,11 +51,7 @@ _NAMES: Final = ", ".join(_OPTIONS)
 
 
 def options_of(value: Any, problems: Problems, others: bool = False) -> dict[str, Any] | None:
-    """Return a compression with all its options; `None` if a problem was added. With `others`, others are ignored.
-
-    >>> options_of({"type": "gzip"}, Problems())
-    {'type': 'gzip', 'level': -1, 'useZlib': False}
-    """
+    """Return a compression with all its options; `None` if a problem was added. With `others`, others are ignored."""
     if type(value) is not dict:
         problems.add(_PLACE, "an object with a type", value)
         return None
@@ -79,11 +75,7 @@ def options_of(value: Any, problems: Problems, others: bool = False) -> dict[str
 
 
 def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | None:
-    """Return the codec of a compression; `None` for no compression, or if a problem was added.
-
-    >>> from_n5({"type": "gzip"}, None, Problems()), from_n5({"type": "raw"}, None, Problems())
-    (GzipCodec(level=6), None)
-    """
+    """Return the codec of a compression; `None` for no compression, or if a problem was added."""
     match options_of(value, problems, others=True):
         case {"type": "gzip", "level": level, "useZlib": zlib}:
             level = DEFAULT_LEVEL if level < 0 else level
@@ -100,11 +92,7 @@ def from_n5(value: Any, dtype: DataType | None, problems: Problems) -> Codec | N
 
 
 def to_n5(codec: Codec | None, problems: Problems) -> dict[str, Any]:
-    """Return the compression for a codec; a problem is added if N5 has none.
-
-    >>> to_n5(ZlibCodec(3), Problems())
-    {'type': 'gzip', 'level': 3, 'useZlib': True}
-    """
+    """Return the compression for a codec; a problem is added if N5 has none."""
     match codec:
         case None:
             return {"type": "raw"}

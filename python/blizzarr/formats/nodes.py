@@ -43,12 +43,7 @@ def made_of(documents: Mapping[str, bytes], meta: N, path: str) -> N:
 
 
 def has_consolidated(form: Format) -> bool:
-    """Return whether a format has consolidated metadata.
-
-    >>> from blizzarr.formats import format_named
-    >>> has_consolidated(format_named(2)), has_consolidated(format_named("n5"))
-    (True, False)
-    """
+    """Return whether a format has consolidated metadata."""
     try:
         form.encode(GroupMeta(format=form.name).with_consolidated({}), "")
     except MetadataError:

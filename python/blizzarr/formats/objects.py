@@ -14,9 +14,6 @@ def element_type(filters: Any, compressor: Any) -> DataType:
     """Return the data type of an array of objects with these codecs, the first of which determines it.
 
     The codecs need not be valid.
-
-    >>> element_type([{"id": "vlen-utf8"}], {"id": "zlib", "level": 1}), element_type([{"id": "json2"}], None)
-    (DataType('string'), DataType('object'))
     """
     first = filters[0] if type(filters) is list and filters else compressor
     name = first.get("id") if type(first) is dict else None

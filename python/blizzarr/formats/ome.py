@@ -105,11 +105,7 @@ def _to_old(nodes: Mapping[str, Node]) -> dict[str, OmeChange]:
 
 
 def one_version(nodes: Mapping[str, Node]) -> dict[str, dict[str, Any]]:
-    """Return the attributes of groups of 0.4 and 0.5, by path, in one way of writing.
-
-    >>> one_version({"": GroupMeta({"ome": {"version": "0.5", "series": []}})})
-    {'': {'series': []}}
-    """
+    """Return the attributes of groups of 0.4 and 0.5, by path, in one way of writing."""
     changes = _to_new(nodes)
     new = {
         path: replace(changes[path].of(node), format="v3") if path in changes else node for path, node in nodes.items()

@@ -16,14 +16,7 @@ from blizzarr.problems import Problems
 
 
 class SiblingDocuments:
-    """The base class of such formats; see `Format` for the meaning of each member.
-
-    >>> form = SiblingDocuments()
-    >>> form.chunk_prefix("foo"), form.groups_above("foo/bar/baz")
-    ('foo/', ('', 'foo', 'foo/bar'))
-    >>> form.child_names("foo", [], ["foo/bar/", "foo/zarr.json/"])
-    ['bar']
-    """
+    """The base class of such formats; see `Format` for the meaning of each member."""
 
     part: ClassVar[str] = ""
     zarr_format: ClassVar[int | None] = None
@@ -89,12 +82,7 @@ def check_names(path: str, rule: Callable[[str], str | None], problems: Problems
 
 
 class WithoutGroups(SiblingDocuments):
-    """The base class of such formats; see `Format` for the meaning of each member.
-
-    >>> form = WithoutGroups()
-    >>> form.groups_above("foo/bar"), form.listing_prefix("foo"), form.child_names("foo", [], ["foo/bar/"])
-    ((), None, [])
-    """
+    """The base class of formats that have no groups."""
 
     def groups_above(self, path: str) -> tuple[str, ...]:
         return ()

@@ -51,11 +51,7 @@ def register_format(form: Format) -> None:
 
 
 def format_named(value: Any) -> Format:
-    """Return the format with this name or number; the newest for `None`.
-
-    >>> format_named(3).name, format_named("v3").name, format_named(None).name
-    ('v3', 'v3', 'v3')
-    """
+    """Return the format with this name or number; the newest for `None`."""
     if value is None:
         return next(iter(FORMATS.values()))
     if value == TAG:

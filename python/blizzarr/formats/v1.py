@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from blizzarr.errors import Problem
-from blizzarr.formats.attributes import dump_attributes, load_attributes
-from blizzarr.formats.dimension_names import names_in, with_names
+from blizzarr.formats.attributes import dump_attributes, with_own_document
+from blizzarr.formats.dimension_names import with_names
 from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.sibling_documents import WithoutGroups, only_keys
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
@@ -51,25 +50,15 @@ class V1Format(WithoutGroups):
             return None
         from blizzarr.formats import v1_array
 
-        raw, raw_attributes = bytes(given), documents.get(attributes_key)
-        problems, others = Problems(notices), Problems(notices)
-        document = load(raw, problems)
-        if not _is_meant(document, raw_attributes):
+        problems = Problems(notices)
+        raws = {_META: bytes(given)}
+        document = load(raws[_META], problems)
+        if attributes_key in documents:
+            raws[_ATTRIBUTES] = bytes(documents[attributes_key])
+        if not _is_meant(document, _ATTRIBUTES in raws):
             return None
         meta = None if document is None else v1_array.decode(document, problems)
-        raws = {_META: raw}
-        attributes: dict[str, Any] = {}
-        if raw_attributes is not None:
-            raws[_ATTRIBUTES] = bytes(raw_attributes)
-            attributes = load_attributes(raws[_ATTRIBUTES], others)
-        if problems.items or problems.limits:
-            problems.adopt(others, _ATTRIBUTES)
-            problems.raise_any(key=key, document=None if document is None else {**document, "attributes": attributes})
-        others.raise_any(key=attributes_key)
-        assert meta is not None
-        assert document is not None
-        names = names_in(attributes, len(meta.shape))
-        return replace(meta, attributes=attributes, dimension_names=names, source=Stored(document, raws))
+        return with_own_document(meta, document, raws, key.removesuffix(_META), problems)
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         """Encode the documents of an array: ``attrs``, too, if there are no attributes, as specified."""
@@ -97,14 +86,14 @@ class V1Format(WithoutGroups):
 V1: Final = V1Format()
 
 
-def _is_meant(document: dict[str, Any] | None, attributes: bytes | None) -> bool:
+def _is_meant(document: dict[str, Any] | None, beside_attributes: bool) -> bool:
     """Return whether a file called ``meta``, a common name, is the document of an array.
 
     It is if it has the format number, or the members that no other document has; and if it cannot be parsed, if there
     is a file ``attrs`` beside it.
     """
     if document is None:
-        return attributes is not None
+        return beside_attributes
     number = document.get("zarr_format")
     return (number == 1 and type(number) is int) or document.keys() >= _SIGNS
 

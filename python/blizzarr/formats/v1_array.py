@@ -43,7 +43,7 @@ from blizzarr.dtypes import DataType, Kind, fill_user
 from blizzarr.dtypes.typestr import from_typestr, to_typestr
 from blizzarr.formats import v1_fill
 from blizzarr.formats.array_encoding import common_shape, is_finite, original_of, respelled, unchanged
-from blizzarr.formats.v2_group import other_members
+from blizzarr.formats.document import check_number, other_members
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.model.shapes import array_shape, chunk_shape
 from blizzarr.problems import MISSING, Problems, decoder
@@ -59,9 +59,7 @@ def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """Decode the array of a document, without attributes; `None` if a problem was added."""
     before = len(problems.items)
     get = document.get
-    number = get("zarr_format", MISSING)
-    if type(number) is not int or number != 1:
-        problems.add("zarr_format", "1", number)
+    check_number(document, "zarr_format", 1, problems)
     shape = array_shape(get("shape", MISSING), "shape", problems)
     dtype, endian = _decode_dtype(get("dtype", MISSING), problems)
     chunks = chunk_shape(get("chunks", MISSING), "chunks", shape, dtype, problems)
@@ -218,11 +216,7 @@ _NAMES: Final = '"blosc", "zlib", "bz2", "lzma" or "none"'
 
 
 def from_v1(compression: Any, options: Any, problems: Problems) -> dict[str, Any] | None:
-    """Return the configuration of a codec; `None` for no compression, or if a problem was added.
-
-    >>> from_v1("zlib", 1, Problems()), from_v1("blosc", {"cname": "zstd"}, Problems())
-    ({'id': 'zlib', 'level': 1}, {'id': 'blosc', 'cname': 'zstd', 'clevel': 5, 'shuffle': 1})
-    """
+    """Return the configuration of a codec; `None` for no compression, or if a problem was added."""
     if compression is None or compression == "none":
         if options is not None:
             problems.add("compression_opts", "null: there is no compression", options)
@@ -269,11 +263,7 @@ def _accepts(option: Option, value: Any, where: str, problems: Problems) -> bool
 
 
 def to_v1(config: Mapping[str, Any] | None, problems: Problems) -> tuple[str, Any]:
-    """Return the compressor and its options for a codec configuration; add a problem if v1 has none.
-
-    >>> to_v1({"id": "zlib", "level": 1}, Problems()), to_v1(None, Problems())
-    (('zlib', 1), ('none', None))
-    """
+    """Return the compressor and its options for a codec configuration; add a problem if v1 has none."""
     if config is None:
         return "none", None
     name = config["id"]

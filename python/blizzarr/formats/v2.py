@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from blizzarr.formats import v2_consolidated, v2_node
-from blizzarr.formats.attributes import dump_attributes, load_attributes
+from blizzarr.formats.attributes import dump_attributes, with_own_document
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.consolidation_mark import is_outdated
 from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
 from blizzarr.formats.sibling_documents import SiblingDocuments, check_names
-from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
+from blizzarr.formats.v2_node import ARRAY, ATTRIBUTES, CONSOLIDATED, DOCUMENTS, GROUP, name_problem
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
 from blizzarr.problems import Notice, Problems
 
@@ -61,7 +61,7 @@ class V2Format(SiblingDocuments):
         consolidated = documents.get(prefix + CONSOLIDATED)
         if consolidated is None or is_outdated(consolidated, raw):
             return meta
-        below = v2_consolidated.consolidated(consolidated, prefix + CONSOLIDATED, v2_node.decode_below)
+        below = v2_consolidated.consolidated(consolidated, prefix + CONSOLIDATED)
         assert type(meta.source) is Stored
         source = Stored(meta.source, {**meta.source.raw, CONSOLIDATED: consolidated})
         return replace(meta, consolidated=below, source=source)
@@ -95,20 +95,12 @@ def _decode(kind: str, given: Documents, prefix: str, notices: list[Notice]) -> 
     """Decode the documents of a node whose keys have this prefix: the one that makes it, and that of attributes."""
     raw, raw_attributes = given
     assert raw is not None
-    problems, others = Problems(notices), Problems(notices)
+    problems = Problems(notices)
     # A byte order mark is accepted, as by other readers of v2.
     document = load(raw, problems, marked=True)
     meta = None if document is None else v2_node.decode_bare(kind, document, problems)
-    attributes = {} if raw_attributes is None else load_attributes(raw_attributes, others)
-    if problems.items or problems.limits:
-        problems.adopt(others, ATTRIBUTES)
-        readable = None if document is None else {**document, "attributes": attributes}
-        problems.raise_any(key=prefix + kind, document=readable)
-    others.raise_any(key=prefix + ATTRIBUTES)
-    assert meta is not None
-    assert meta.source is not None
-    documents = {kind: raw} if raw_attributes is None else {kind: raw, ATTRIBUTES: raw_attributes}
-    return v2_node.complete(meta, attributes, Stored(meta.source, documents))
+    raws = {kind: raw} if raw_attributes is None else {kind: raw, ATTRIBUTES: raw_attributes}
+    return with_own_document(meta, document, raws, prefix, problems)
 
 
 _arrays: Final[RememberedNodes[ArrayMeta | GroupMeta]] = RememberedNodes(partial(_decode, ARRAY))

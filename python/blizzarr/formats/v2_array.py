@@ -12,9 +12,9 @@ from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.dtypes import fill_typed
 from blizzarr.dtypes.typestr import to_typestr
 from blizzarr.formats.array_encoding import common_shape, is_finite, original_of, respelled, unchanged
+from blizzarr.formats.document import check_number, other_members
 from blizzarr.formats.objects import check_fill
 from blizzarr.formats.v2_elements import decode_codecs, decode_dtype, decode_fill
-from blizzarr.formats.v2_group import check_format, other_members
 from blizzarr.formats.v2_separator import lacks_separator
 from blizzarr.model import ArrayMeta, ChunkKeys, RegularGrid
 from blizzarr.model.shapes import array_shape, chunk_shape
@@ -54,7 +54,7 @@ def _with_shuffles_of_netcdf(document: dict[str, Any]) -> dict[str, Any]:
 
 def decode(document: dict[str, Any], problems: Problems) -> ArrayMeta | None:
     """Decode the array of a document, without attributes; `None` if a problem was added."""
-    if not check_format(document, problems):
+    if not check_number(document, "zarr_format", 2, problems):
         return None
     before = len(problems.items)
     get = document.get

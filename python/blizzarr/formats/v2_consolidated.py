@@ -9,25 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from blizzarr.errors import MetadataError
-from blizzarr.formats.consolidated import Consolidated, Decode, check_entry
-from blizzarr.formats.document import dump, load
-from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, CONSOLIDATED, GROUP, name_problem
-from blizzarr.problems import MISSING, Notice, Problems, describe
+from blizzarr.formats.consolidated import Consolidated, check_entry
+from blizzarr.formats.document import check_number, dump, load
+from blizzarr.formats.v2_node import ARRAY, ATTRIBUTES, CONSOLIDATED, GROUP, decode_below, name_problem, place
+from blizzarr.problems import MISSING, Notice, Problems
 
+_VERSION: Final = "zarr_consolidated_format"
 _HINT = "what is in the store itself can still be read: open the group with use_consolidated=False"
 
 
-def place(key: str) -> str:
-    """Return the JSON path of the document with this key."""
-    return f"metadata[{describe(key)}]"
-
-
-def consolidated(raw: bytes, key: str, decode: Decode) -> Consolidated:
+def consolidated(raw: bytes, key: str) -> Consolidated:
     """Return the nodes in a document, which may be large and is not parsed before one of them is accessed."""
-    return Consolidated(partial(_load, raw, key), decode, key, "v2")
+    return Consolidated(partial(_load, raw, key), decode_below, key, "v2")
 
 
 def _load(raw: bytes, key: str, notices: list[Notice]) -> dict[str, dict[str, Any]]:
@@ -44,11 +40,9 @@ def _load(raw: bytes, key: str, notices: list[Notice]) -> dict[str, dict[str, An
 
 
 def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
-    version = document.get("zarr_consolidated_format", MISSING)
     # References in Parquet, as kerchunk makes them, have another member in its place.
-    is_of_kerchunk = version is MISSING and "record_size" in document
-    if not is_of_kerchunk and (type(version) is not int or version != 1):
-        problems.add("zarr_consolidated_format", "1", version)
+    is_of_kerchunk = _VERSION not in document and "record_size" in document
+    if not is_of_kerchunk and not check_number(document, _VERSION, 1, problems):
         return {}
     documents = document.get("metadata", MISSING)
     if type(documents) is not dict:
@@ -66,16 +60,11 @@ def _check(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[st
 
 
 def collect(own: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the document for a group with these documents of its own, and these of the nodes below it by path.
-
-    >>> group = {".zgroup": {"zarr_format": 2}}
-    >>> list(collect(group, {"a": group})["metadata"])
-    ['.zgroup', 'a/.zgroup']
-    """
+    """Return the document for a group with these documents of its own, and these of the nodes below it by path."""
     documents = dict(own)
     for path, several in nodes.items():
         documents.update({f"{path}/{last}": document for last, document in several.items()})
-    return {"zarr_consolidated_format": 1, "metadata": documents}
+    return {_VERSION: 1, "metadata": documents}
 
 
 def with_own(raw: bytes, own: Mapping[str, Any], key: str) -> bytes:

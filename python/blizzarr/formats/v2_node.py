@@ -1,5 +1,7 @@
 """Nodes of Zarr v2, decoded from two parsed documents: one that makes the node, and one with its attributes.
 
+https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html#logical-storage-paths
+
 Documents are named here by the last part of their keys: ``.zarray``, ``.zgroup``, ``.zattrs``.
 """
 
@@ -8,17 +10,38 @@ from __future__ import annotations
 import json
 import marshal
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
-from blizzarr.formats import v2_group
+from blizzarr.formats.attributes import complete
 from blizzarr.formats.dimension_names import names_in, with_names
-from blizzarr.formats.document import Stored, check_depth
+from blizzarr.formats.document import Stored, check_depth, check_number, other_members
 from blizzarr.formats.format import Node
-from blizzarr.formats.v2_consolidated import place
-from blizzarr.formats.v2_names import ARRAY, ATTRIBUTES, GROUP
-from blizzarr.model import ArrayMeta
-from blizzarr.problems import Notice, Problems, decoder
+from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import unusable
+from blizzarr.problems import Notice, Problems, decoder, describe
+
+ARRAY: Final = ".zarray"
+GROUP: Final = ".zgroup"
+ATTRIBUTES: Final = ".zattrs"
+CONSOLIDATED: Final = ".zmetadata"
+"""Consolidated metadata, which are not in the specification; zarr-python, GDAL, NCZarr and xarray use them."""
+DOCUMENTS: Final = (ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED)
+"""The last part of the key of each document that a node may have."""
+
+_CONSOLIDATED: Final = "consolidated_metadata"
+
+
+def name_problem(name: str) -> str | None:
+    """Return the rule that a node name breaks; `None` if it is valid.
+
+    Unlike in v3, a name may begin with two underscores, or consist of three dots.
+    """
+    return unusable(name, DOCUMENTS)
+
+
+def place(key: str) -> str:
+    """Return the JSON path, in consolidated metadata, of the document with this key."""
+    return f"metadata[{describe(key)}]"
 
 
 def kind_of(path: str, documents: Mapping[str, Any], notices: list[Notice], prefix: str = "") -> str | None:
@@ -40,18 +63,21 @@ def kind_of(path: str, documents: Mapping[str, Any], notices: list[Notice], pref
 def decode_bare(kind: str, document: dict[str, Any], problems: Problems) -> Node | None:
     """Decode a node without its attributes; `None` if a problem was added."""
     if kind == GROUP:
-        return v2_group.decode(document, problems)
+        return _decode_group(document, problems)
     from blizzarr.formats import v2_array
 
     return v2_array.decode(document, problems)
 
 
-def complete(meta: Node, attributes: dict[str, Any], source: Mapping[str, Any] | None) -> Node:
-    """Return the node with its attributes, and with the dimension names that are among them."""
-    if isinstance(meta, ArrayMeta):
-        names = names_in(attributes, len(meta.shape))
-        return replace(meta, attributes=attributes, dimension_names=names, source=source)
-    return replace(meta, attributes=attributes, source=source)
+def _decode_group(document: dict[str, Any], problems: Problems) -> GroupMeta | None:
+    before = len(problems.items)
+    if not check_number(document, "zarr_format", 2, problems):
+        return None
+    extra = other_members(document, frozenset(("zarr_format",)), problems)
+    if _CONSOLIDATED in extra:
+        # zarr-python 3 writes it into copies in .zmetadata; in a document, it would believe it.
+        extra = {name: value for name, value in extra.items() if name != _CONSOLIDATED}
+    return None if len(problems.items) > before else GroupMeta(extra=extra, format="v2", source=document)
 
 
 def decode_below(path: str, documents: Mapping[str, Any], problems: Problems) -> Node | None:
@@ -83,7 +109,17 @@ def encode(meta: Node, problems: Problems) -> dict[str, Mapping[str, Any]]:
         from blizzarr.formats import v2_array
 
         return {ATTRIBUTES: _attributes(meta, problems), ARRAY: v2_array.encode(meta, problems)}
-    return {ATTRIBUTES: meta.attributes, GROUP: v2_group.encode(meta)}
+    return {ATTRIBUTES: meta.attributes, GROUP: _encode_group(meta)}
+
+
+def _encode_group(meta: GroupMeta) -> Mapping[str, Any]:
+    """Encode the document of a group, in the order of the one from which it came; that one if nothing changed."""
+    document: dict[str, Any] = {"zarr_format": 2, **meta.extra}
+    if meta.source is None or meta.format != "v2":
+        return document
+    if meta.source == document:
+        return meta.source
+    return {name: document[name] for name in (*meta.source, *document) if name in document}
 
 
 def _attributes(meta: ArrayMeta, problems: Problems) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from blizzarr.formats.format import Node
-from blizzarr.formats.v2_names import ARRAY
 from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import join
@@ -84,8 +83,8 @@ def warn_of_slashes(store: Any, path: str, meta: Node, stacklevel: int) -> None:
         warn(
             f"/{path} in {store} has chunks with keys like {_SLASHES.key((0,) * len(meta.shape))}, and its document "
             f'does not say so, as it has no "{_MEMBER}" (zarr-python before 2.8 wrote none). It is read as it is, but '
-            f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in {join(path, ARRAY)}, '
-            "helps them",
+            f'other readers find nothing in it: blizzarr.upgrade, or "{_MEMBER}": "/" in '
+            f"{join(path, '.zarray')}, helps them",
             stacklevel=stacklevel + 1,
         )
 
@@ -138,9 +137,6 @@ def sample_names(store: Any, prefix: str, most: int) -> list[tuple[str, bool]] |
     """Return up to `most` names below a prefix, in any order, each with whether it is a prefix itself.
 
     Return None for stores that may take long, because they are, or may be, on another machine.
-
-    >>> sample_names(MappingStore({"a/b": b"", "a/c/d": b""}), "a/", 10)
-    [('b', False), ('c', True)]
     """
     store = unwrapped(store, StoreHandle)
     if isinstance(store, LocalStore):

@@ -13,7 +13,7 @@ from blizzarr.formats import v3_array
 from blizzarr.formats.consolidated import Consolidated, check_entry
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import unusable
-from blizzarr.problems import MISSING, Problems, decoder, describe
+from blizzarr.problems import MISSING, Problems, decoder, describe, unknown_members
 
 _MEMBERS: Final = frozenset(("zarr_format", "node_type", "attributes", "consolidated_metadata"))
 
@@ -120,9 +120,7 @@ def _check_consolidated(value: Any, problems: Problems) -> Mapping[str, Any] | N
         problems.add(f"{where}.kind", '"inline"', value.get("kind", MISSING))
     if value.get("must_understand") is not False:
         problems.add(f"{where}.must_understand", "false", value.get("must_understand", MISSING))
-    for name in value:
-        if name not in ("kind", "must_understand", "metadata"):
-            problems.add(f"{where}.{name}", "no such member", value[name])
+    unknown_members(value, ("kind", "must_understand", "metadata"), problems, where)
     documents = value.get("metadata", MISSING)
     if type(documents) is not dict:
         problems.add(f"{where}.metadata", "an object", documents)

@@ -67,11 +67,7 @@ def _entries(meta: GroupMeta) -> Iterator[Child]:
 
 
 def consolidated_below(consolidated: Mapping[str, Node], path: str) -> Mapping[str, Node]:
-    """Return the part of a group's consolidated metadata that is below a group in it.
-
-    >>> consolidated_below({"a": GroupMeta(), "a/b": GroupMeta(), "ab": GroupMeta()}, "a")
-    {'b': GroupMeta(attributes={}, consolidated=None, extra={}, format='v3')}
-    """
+    """Return the part of a group's consolidated metadata that is below a group in it."""
     if isinstance(consolidated, Consolidated):
         return consolidated.below(path)  # without decoding any of them
     start = path + "/"

@@ -56,9 +56,6 @@ def find_or_create(find: Callable[[], T | None], create: Callable[[], T]) -> T:
     Somebody else may create the node between the two; then it is found.
 
     Raise `NodeExistsError` if `create` raises it, and still nothing is found.
-
-    >>> find_or_create(lambda: None, lambda: "created"), find_or_create(lambda: "found", lambda: "created")
-    ('created', 'found')
     """
     result = find()
     if result is not None:

@@ -46,12 +46,7 @@ class Chunks(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The pattern of the names below the prefix.
-
-        >>> names = Chunks("a/", "c/", "/", "c", 2).pattern
-        >>> names.fullmatch("c/0/12") is not None, names.fullmatch("c/0") is not None
-        (True, False)
-        """
+        """The pattern of the names below the prefix."""
         if self.rank == _ANY:
             return re.compile(rf"c(?:{INDEX})?(?:[/.]{INDEX})*")
         if not self.rank:

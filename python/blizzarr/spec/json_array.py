@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from blizzarr.errors import SpecError
-from blizzarr.json_members import as_bool, as_float, as_integer, as_text, nested, number_in
+from blizzarr.json_members import (
+    as_bool,
+    as_float,
+    as_integer,
+    as_text,
+    float_of_text,
+    integer_of_text,
+    nested,
+    number_in,
+)
 from blizzarr.json_values import braces, dump, plain
-from blizzarr.number_text import float_of_text, integer_of_text
 from blizzarr.spec.arguments import prefixed
 from blizzarr.spec.dtype import DType, as_dtype
 

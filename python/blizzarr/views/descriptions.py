@@ -14,9 +14,8 @@ import numpy as np
 from blizzarr.errors import SpecError
 from blizzarr.indexing.form import ArrayMap, Form, IndexArray, Map, identity_maps
 from blizzarr.indexing.interval import INF, INT64_MAX, INT64_MIN, UNBOUNDED, Bounds, Interval, closed, half_open, sized
-from blizzarr.json_members import Members, as_integer, as_list, as_text, nested, number_in
+from blizzarr.json_members import Members, as_integer, as_list, as_text, integer_of_text, nested, number_in
 from blizzarr.json_values import dump, plain, quote
-from blizzarr.number_text import integer_of_text
 from blizzarr.views.dim import Dim, interval_of
 from blizzarr.views.output_map import RawMap, made_maps
 from blizzarr.views.values import MAX_RANK, check_unique, flags, labels_of, to_index, to_indices

@@ -15,13 +15,13 @@ from blizzarr.formats.dimension_names import names_in, with_names
 from blizzarr.formats.draft import codecs, data_types, fill_values, transformers
 from blizzarr.formats.draft.codecs import FILTERS, Layout, filters_of
 from blizzarr.formats.draft.data_types import Elements
-from blizzarr.formats.draft.extension import check_extensions, decode_attributes, extension_point, unknown_members
+from blizzarr.formats.draft.extension import check_extensions, decode_attributes, extension_point
 from blizzarr.formats.draft.keys import DraftKeys, Spelling
 from blizzarr.formats.draft.transformers import Stored
 from blizzarr.formats.objects import check_fill, element_type
 from blizzarr.model import ArrayMeta, RegularGrid
 from blizzarr.model.shapes import array_shape, chunk_shape
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, unknown_members
 
 _MEMBERS: Final = (
     "shape",

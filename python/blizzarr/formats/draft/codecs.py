@@ -20,9 +20,8 @@ from blizzarr.codecs.configs import Configs, chain_from_configs
 from blizzarr.codecs.numcodecs import ROWS
 from blizzarr.codecs.numcodecs.row import PREFIX
 from blizzarr.dtypes import DataType
-from blizzarr.formats.draft.extension import unknown_members
 from blizzarr.formats.draft.keys import Spelling
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, unknown_members
 
 FILTERS: Final = "filters"
 """The attribute that holds the filters in zarr-python's spelling."""

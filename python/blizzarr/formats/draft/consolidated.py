@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from blizzarr.formats.consolidated import Consolidated
-from blizzarr.formats.document import load
+from blizzarr.formats.document import check_number, load
 from blizzarr.formats.draft.keys import CONSOLIDATED, ENTRY, DraftKeys
 from blizzarr.formats.format import Node
 from blizzarr.model import ArrayMeta
@@ -43,9 +43,7 @@ def _documents(raw: bytes, keys: DraftKeys, notices: list[Notice]) -> dict[str, 
     whole = load(raw, problems)
     problems.raise_any(key=keys.consolidated())
     assert whole is not None
-    version = whole.get(_VERSION, MISSING)
-    if type(version) is not int or version != 1:
-        problems.add(_VERSION, "1", version)
+    check_number(whole, _VERSION, 1, problems)
     metadata = whole.get("metadata", MISSING)
     if type(metadata) is not dict:
         problems.add("metadata", "an object", metadata)

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from blizzarr.formats.document import dump, load
-from blizzarr.formats.draft.extension import check_extensions, extension_point, unknown_members
+from blizzarr.formats.draft.extension import check_extensions, extension_point
 from blizzarr.formats.draft.keys import DEFAULT_SUFFIX, ENTRY, DraftKeys, Spelling
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, unknown_members
 
 _CORE: Final = "https://purl.org/zarr/spec/core/3.0"
 _PROTOCOL: Final = "https://purl.org/zarr/spec/protocol/core/3.0"
@@ -27,11 +27,7 @@ _MEMBERS: Final = {
 
 
 def is_entry(document: Mapping[str, Any]) -> bool:
-    """Return whether a ``zarr.json`` is the entry point of a hierarchy of the draft, where the format is a URI.
-
-    >>> is_entry({"zarr_format": "https://purl.org/zarr/spec/core/3.0"}), is_entry({"zarr_format": 3})
-    (True, False)
-    """
+    """Return whether a ``zarr.json`` is the entry point of a hierarchy of the draft, where the format is a URI."""
     version = document.get("zarr_format")
     return type(version) is str and "://" in version
 

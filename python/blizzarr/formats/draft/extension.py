@@ -1,15 +1,14 @@
-"""Extensions in documents of the draft, objects that name what they need by a URI; attributes and unknown members.
+"""Extensions in documents of the draft, objects that name what they need by a URI; and attributes.
 
 https://github.com/zarr-developers/zarr-specs/blob/89f92f9/docs/core/v3.0.rst#extensions
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, Final
 
 from blizzarr.formats.document import check_depth
-from blizzarr.problems import MISSING, Problems
+from blizzarr.problems import MISSING, Problems, unknown_members
 
 _NOT_HERE: Final = "none is known here; ask whoever wrote the hierarchy"
 
@@ -48,13 +47,6 @@ def check_extensions(value: Any, problems: Problems) -> None:
         unknown_members(item, ("extension", "must_understand", "configuration"), problems, where)
         if understand is True and len(problems.items) == before:
             problems.unknown(f"{where}.extension", "required extension", uri, _NOT_HERE)
-
-
-def unknown_members(value: dict[str, Any], known: Collection[str], problems: Problems, path: str = "") -> None:
-    """Add a problem for each member that is not in the draft, which reserves all others."""
-    for name in value:
-        if name not in known:
-            problems.add(f"{path}.{name}" if path else name, "no such member", value[name])
 
 
 def decode_attributes(document: dict[str, Any], problems: Problems) -> dict[str, Any]:

@@ -11,25 +11,18 @@ from blizzarr.formats.consolidation_mark import is_outdated
 from blizzarr.formats.document import dump, load
 from blizzarr.formats.draft import consolidated
 from blizzarr.formats.draft.entry import read, suffix_problem, write
-from blizzarr.formats.draft.extension import decode_attributes, unknown_members
+from blizzarr.formats.draft.extension import decode_attributes
 from blizzarr.formats.draft.keys import CONSOLIDATED, DEFAULT_SUFFIX, ENTRY, KINDS, DraftKeys, Spelling, name_problem
 from blizzarr.formats.format import Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.sibling_documents import check_names
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta
-from blizzarr.problems import Notice, Problems, decoder
+from blizzarr.problems import Notice, Problems, decoder, unknown_members
 
 
 @dataclass(frozen=True, slots=True)
 class Draft(DraftKeys):
-    """The draft in one spelling and with one key suffix; see `Format` for its methods.
-
-    >>> form = Draft(Spelling.DOCUMENT)
-    >>> form.name, form.node_keys("foo/bar")
-    ('v3_draft', ('meta/foo/bar.array.json', 'meta/foo/bar.group.json'))
-    >>> Draft(Spelling.ZARR_PYTHON, ".jsn").name
-    'v3_draft_zarr_python:.jsn'
-    """
+    """The draft in one spelling and with one key suffix; see `Format` for its methods."""
 
     part: ClassVar[str] = ""
     zarr_format: ClassVar[int] = 3
@@ -161,11 +154,7 @@ _SPELLINGS: Final = {spelling.value: spelling for spelling in Spelling}
 
 
 def draft_named(name: str) -> Draft | None:
-    """Return the draft format with this name; `None` for other names.
-
-    >>> draft_named("v3_draft:.jsn")
-    Draft(spelling=<Spelling.DOCUMENT: 'v3_draft'>, suffix='.jsn')
-    """
+    """Return the draft format with this name; `None` for other names."""
     spelled, colon, suffix = name.partition(":")
     spelling = _SPELLINGS.get(spelled)
     if spelling is None or (colon and suffix_problem(suffix)):
