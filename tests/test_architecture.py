@@ -47,7 +47,6 @@ FLOORS: list[set[str]] = [
         "attributes",
         "creation",
         "group",
-        "group_info",
         "group_members",
         "group_tree",
         "copying",

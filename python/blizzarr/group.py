@@ -33,7 +33,7 @@ from blizzarr.stores import Store
 from blizzarr.stores.requests import abandon
 
 if TYPE_CHECKING:
-    from blizzarr.group_info import GroupInfo
+    from blizzarr.group_tree import GroupInfo
 
 
 class Group(GroupMembers):
@@ -78,7 +78,7 @@ class Group(GroupMembers):
         children = self._children(0)
         arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
         groups = sum(isinstance(child.meta, GroupMeta) for child in children)
-        from blizzarr.group_info import GroupInfo
+        from blizzarr.group_tree import GroupInfo
 
         return GroupInfo(
             name=self.name,

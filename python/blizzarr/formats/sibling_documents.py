@@ -98,9 +98,6 @@ def only_keys(only: ChunkKeys, given: ChunkKeys | None) -> ChunkKeys:
     """Return `only`, the one chunk key encoding of a format, in place of encodings of other formats.
 
     Raise `MetadataError` if `given` has the same name and another separator.
-
-    >>> only_keys(ChunkKeys.v2("."), ChunkKeys.default("/")).separator
-    '.'
     """
     if given is not None and given.name == only.name and given != only:
         problem = Problem("chunk_key_encoding.separator", dumps(only.separator), repr(given.separator))

@@ -102,15 +102,6 @@ def _dump(content: Mapping[str, Any], key: str) -> bytes:
     """Encode a document as zarr-python 1 did: ASCII, sorted names, indented by four, every number on its own line.
 
     Raise `MetadataError` if a value cannot be expressed in JSON.
-
-    >>> print(_dump({"shape": [2], "fill_value": None, "order": "C"}, "meta").decode())
-    {
-        "fill_value": null,
-        "order": "C",
-        "shape": [
-            2
-        ]
-    }
     """
     # The checks of values, and their errors, are the same for all formats.
     plain = json.loads(dump(content, key))

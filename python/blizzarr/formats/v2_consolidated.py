@@ -91,10 +91,6 @@ def own_copies_differ(documents: Mapping[str, bytes]) -> bool:
     """Return whether the consolidated metadata among these documents of a group differ from the other documents.
 
     Only v2 has copies of the group's own documents; some readers use them in place of the documents.
-
-    >>> own_copies_differ({".zgroup": b'{"zarr_format": 2}', ".zattrs": b'{"a": 1}', ".zmetadata":
-    ...                    b'{"metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 2}}}'})
-    True
     """
     last = {key.rpartition("/")[2]: value for key, value in documents.items()}
     if CONSOLIDATED not in last:

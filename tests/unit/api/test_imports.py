@@ -38,7 +38,6 @@ RARE = (
     "blizzarr.formats.v2_array",
     "blizzarr.formats.v3_transitional",
     "blizzarr.futures",
-    "blizzarr.group_info",
     "blizzarr.group_tree",
     "blizzarr.neuroglancer",
     "blizzarr.recording",

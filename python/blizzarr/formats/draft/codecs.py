@@ -43,13 +43,7 @@ _COMPRESSORS: Final = ("gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd")
 
 
 def name_of(uri: Any) -> str | None:
-    """Return the numcodecs name of the codec with this URI; `None` for other URIs.
-
-    >>> name_of("https://purl.org/zarr/spec/codecs/gzip/1.0"), name_of("https://purl.org/zarr/spec/codec/gzip")
-    ('gzip', 'gzip')
-    >>> name_of("https://example.org/gzip") is None
-    True
-    """
+    """Return the numcodecs name of the codec with this URI; `None` for other URIs."""
     match = _CODEC.fullmatch(uri) if type(uri) is str else None
     return None if match is None else match[1]
 
