@@ -210,8 +210,14 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
 
     Raise `MetadataError` if the documents do not conform.
     """
+    known: Mapping[str, bytes] | None = None
     try:
-        node, known = _find(store, path, form)
+        if getattr(store, "native", None) is None:
+            node, known = _find_far(store, path, form)
+        else:
+            node = find_one(store, path, FORMATS.values() if form is None else (form,))
+            if node is None and form is None:
+                node = _search(store, path)
     except MetadataError as error:
         # The key of a document at the root does not tell which hierarchy it belongs to.
         error.store = error.store or str(store)
@@ -242,7 +248,9 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
 
 def find_again(store: Store, path: str) -> StoredNode | None:
     """Return the node at a path without warnings, for a caller to whom `find` has given them before."""
-    return _find(store, path, None)[0]
+    if getattr(store, "native", None) is None:
+        return _find_far(store, path, None)[0]
+    return find_one(store, path, FORMATS.values()) or _search(store, path)
 
 
 def _search(store: Store, path: str) -> StoredNode | None:
@@ -281,12 +289,9 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
     return None
 
 
-def _find(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
-    """Return the node at a path; and, from a store that is not the engine's, the documents of all formats."""
+def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
+    """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
-    if getattr(store, "native", None) is not None:
-        node = find_one(store, path, forms)
-        return (_search(store, path) if node is None and form is None else node), None
     try:
         known = _documents_far_away(store, path, forms)
     except StoreError as error:
@@ -294,7 +299,7 @@ def _find(store: Store, path: str, form: Format | None) -> tuple[StoredNode | No
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
             raise
         return newest, {}
-    (result,) = find_many(store, (path,), None if form is None else forms, known=known)
+    result = find_many(store, (path,), None if form is None else forms, known=known)[0]
     if isinstance(result, BlizzarrError):
         raise result
     return result, known
