@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray
@@ -13,11 +13,9 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
 from blizzarr.array import Array
-from blizzarr.codecs.configs import chain_to_configs
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
-from blizzarr.model import ArrayMeta
-from blizzarr.problems import Problems
+from blizzarr.formats.codec_documents import codec_documents
 
 _NAMES = "_ARRAY_DIMENSIONS"
 
@@ -71,7 +69,7 @@ def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = F
     if stored.dtype.kind == "T":
         encoding["dtype"] = stored.dtype
     if format_of(meta).zarr_format is not None:
-        codecs = _codec_documents(meta)
+        codecs = codec_documents(meta)
         encoding["filters"] = tuple(map(as_object, codecs.filters))
         encoding["compressors"] = tuple(map(as_object, codecs.compressors))
         if codecs.serializer is not None:
@@ -123,27 +121,3 @@ def is_hidden(name: str) -> bool:
 
 def _has_names(array: Array) -> bool:
     return format_of(array.metadata).has_dimension_names
-
-
-class _CodecDocuments(NamedTuple):
-    """The JSON of each codec; that of inner chunks where there are shards."""
-
-    filters: tuple[dict[str, Any], ...]
-    serializer: dict[str, Any] | None
-    """None in v1 and v2, where the data type and the filters say how elements become bytes."""
-    compressors: tuple[dict[str, Any], ...]
-
-
-def _codec_documents(meta: ArrayMeta) -> _CodecDocuments:
-    """Return the codecs of an array: objects with an ``id`` in v1 and v2, with a ``name`` in others."""
-    if meta.format not in ("v1", "v2"):
-        chain = meta.codecs.innermost
-        filters, compressors = ([codec.to_json() for codec in part] for part in (chain.filters, chain.compressors))
-        return _CodecDocuments(tuple(filters), chain.serializer.to_json(), tuple(compressors))
-    problems = Problems()
-    configs = chain_to_configs(meta.codecs, dtype=meta.dtype, chunk_shape=meta.chunk_shape, problems=problems)
-    problems.raise_any()
-    assert configs is not None, "as nothing was in the way"
-    return _CodecDocuments(
-        tuple(configs.filters or ()), None, () if configs.compressor is None else (configs.compressor,)
-    )
