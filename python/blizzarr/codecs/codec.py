@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from importlib.util import find_spec
@@ -223,12 +224,17 @@ class Codec:
 
         Unlike in a document, options that have a default may be left out.
         """
-        allowed = [part.name for part in fields(cls)]  # type: ignore[arg-type]
+        parts = fields(cls)  # type: ignore[arg-type]
+        allowed = [part.name for part in parts]
         before = len(problems.items)
         for option, setting in options.items():
             if option not in allowed:
                 there = f"an option of {', '.join(allowed)}" if allowed else "no options"
                 problems.add(cls.name, there, f"{option}={setting}")
+        for part in parts:
+            if part.default is NO_DEFAULT and part.name not in options:
+                expected = next((row.expected for row in cls.options if row.name == part.name), "a value")
+                problems.add(f"{cls.name}.{part.name}", expected, MISSING)
         return cls(**options) if len(problems.items) == before else None
 
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:

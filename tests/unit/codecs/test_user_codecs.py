@@ -179,3 +179,16 @@ def test_without_numcodecs_an_unknown_name_is_unknown(monkeypatch: pytest.Monkey
         blizzarr.create_array({}, data=[1], compressors={"id": "zst"}, zarr_format=2)
     with pytest.raises(UnknownExtensionError, match=r"'blizzarr\[images\]'"):
         blizzarr.create_array({}, data=[1], compressors={"id": "imagecodecs_png"}, zarr_format=2)
+
+
+@pytest.mark.parametrize(
+    ("codec", "message"),
+    [
+        ("quantize", r"numcodecs\.quantize\.digits: expected an integer in \[-308, 308\], found nothing"),
+        ({"name": "cast_value"}, r"cast_value\.data_type: expected a data type, found nothing"),
+        ("conditional", r"conditional\.codecs: expected a value, found nothing"),
+    ],
+)
+def test_options_that_have_no_default(codec: Any, message: str) -> None:
+    with pytest.raises(MetadataError, match=message):
+        blizzarr.create_array({}, data=[1.5], filters=codec)
