@@ -16,7 +16,7 @@ from blizzarr.stores.listing import list_sorted
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import Value
 
-_ONE_AT_A_TIME: Final = {("shelve", "Shelf"), ("zarr.storage", "SQLiteStore")}
+_ONE_AT_A_TIME: Final = {("shelve", "Shelf"), ("dbm.dumb", "_Database"), ("zarr.storage", "SQLiteStore")}
 """Modules and names of classes that lose values, or end the process, when threads call them at the same time."""
 
 _turn: Final = ForkedLock()
@@ -27,8 +27,8 @@ class MappingStore(BaseStore):
 
     A `KeyError` of the mapping means that the value is missing; any other exception becomes a `StoreError`. Keys that a
     store may not have are ignored. The mapping must allow calls from several threads at the same time, as a dict does;
-    a shelf, and an `SQLiteStore` of zarr-python 2, get one call at a time. The database that a shelf has by default
-    since Python 3.13 refuses other threads than its own: ``dict(shelf)`` can be read, and ``dbm.gnu`` be used.
+    a shelf, `dbm.dumb`, and an `SQLiteStore` of zarr-python 2, get one call at a time. The database that a shelf has by
+    default since Python 3.13 refuses other threads than its own: ``dict(shelf)`` can be read, and ``dbm.gnu`` be used.
 
     Pickling includes the mapping: a dict is copied, and the unpickled store is read-only.
 
@@ -98,8 +98,8 @@ class MappingStore(BaseStore):
         return _turn.lock if self._has_turns else nullcontext()
 
     def _taken(self, value: Any) -> Value:
-        """Return the bytes of what the mapping has."""
-        return value if isinstance(value, bytes) else memoryview(value).cast("B")
+        """Return the bytes of what the mapping has; others than bytes may be overwritten after the next call."""
+        return value if isinstance(value, bytes) else memoryview(value).tobytes()
 
     def _put(self, value: bytes) -> Any:
         """Return what the mapping is to have for these bytes."""
@@ -111,6 +111,9 @@ class MappingStore(BaseStore):
             try:
                 del self.mapping[key]
             except KeyError:
+                if key in self.mapping:
+                    # A ChainMap, for example, deletes nothing that is below its first mapping.
+                    raise
                 return False
         changed(self, key)
         return True
@@ -123,6 +126,11 @@ class MappingStore(BaseStore):
         prefix = check_prefix(prefix)
         with failures("list", prefix, self), self._called():
             # Copying the keys of a dict is atomic for other threads; iterating over it is not.
-            names = builtins.list(self.mapping)
+            names = {_text(name) for name in builtins.list(self.mapping)}
         keys, others = keys_and_others(names)
         return builtins.list(list_sorted(keys, prefix)), [name for name in others if name.startswith(prefix)]
+
+
+def _text(name: object) -> object:
+    """Return a name as text where it is bytes: databases have those, also for names that were set as text."""
+    return name.decode(errors="surrogateescape") if isinstance(name, bytes) else name

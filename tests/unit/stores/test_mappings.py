@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import dbm.dumb
 import shelve
 import sys
 import time
+from collections import ChainMap
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from blizzarr.api import check, copy, create_array
-from blizzarr.errors import LimitError
+from blizzarr.api import check, copy, create_array, create_group, open_array
+from blizzarr.errors import LimitError, StoreError
+from blizzarr.stores import MappingStore
 
 
 class Full(dict[str, bytes]):
@@ -81,3 +86,51 @@ def test_beside_zarr_python_2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zarr.storage", ModuleType("zarr.storage"))
     store: dict[str, Any] = {}
     assert create_array(store, data=range(4))[:].tolist() == [0, 1, 2, 3]
+
+
+def test_a_mapping_that_keeps_what_was_deleted() -> None:
+    """The chunk below would be read again, in place of the fill value that was written."""
+    below: dict[str, Any] = {}
+    create_array(below, data=[1, 2, 3, 4], chunks=2)
+    array = open_array(ChainMap({}, below))
+    array[:2] = [5, 0]
+    with pytest.raises(StoreError, match=r"cannot delete key c/1 .* not found in the first mapping"):
+        array[2:] = 0
+    assert array[:].tolist() == [5, 0, 3, 4]
+
+
+def test_names_in_bytes(tmp_path: Path) -> None:
+    """Databases have them: without members, copies would be empty, and nothing would be removed."""
+    with dbm.dumb.open(str(tmp_path / "values"), "c") as values:
+        group = create_group(values)  # type: ignore[arg-type]
+        group.create_array("a", data=range(5), chunks=2)
+        assert copy(group, {})["a"][:].tolist() == [0, 1, 2, 3, 4]
+        del group["a"]
+        assert list(values) == [b"zarr.json"]
+
+
+class OneBuffer(dict[str, Any]):
+    """The value of each call is in the place of the one before, as in databases that lend their memory."""
+
+    memory = bytearray(4096)
+
+    def __getitem__(self, key: str) -> memoryview:
+        value = super().__getitem__(key)
+        self.memory[: len(value)] = value
+        return memoryview(self.memory)[: len(value)]
+
+
+def test_values_in_memory_that_is_used_again() -> None:
+    """Several values that are asked for at once would be parts of the last one."""
+    store = MappingStore(OneBuffer(a=b"1", b=b"23"))
+    assert store.get_many(["a", "b"]) == [b"1", b"23"]
+
+
+def test_names_that_come_twice() -> None:
+    """Those of a zip file do, in a `ZipStore` of zarr-python 2."""
+
+    class Twice(dict[str, bytes]):
+        def __iter__(self) -> Iterator[str]:
+            return iter([*self.keys(), *self.keys()])
+
+    assert create_array(Twice(), data=[1, 2, 3], chunks=1).nchunks_initialized == 3
