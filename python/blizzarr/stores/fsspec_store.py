@@ -6,6 +6,7 @@ import builtins
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
@@ -16,6 +17,7 @@ from blizzarr.stores.credentials import credentials_in, raise_from, without_secr
 from blizzarr.stores.failures import failures
 from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
+from blizzarr.stores.locks import KeyLocks
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.ranges import Span, parts_of, slice_ranges, spans_of
 from blizzarr.stores.requests import each
@@ -28,12 +30,18 @@ _NO_BUCKET: Final = re.compile(r"specified (bucket|container) does not exist", r
 _NO_RANGE: Final = re.compile(r"416|range", re.IGNORECASE)
 """The words of file systems about a range that begins behind the end of a value."""
 
+_CACHES: Final = "fsspec.implementations.cached:CachingFileSystem"
+_COPIES: Final = "it keeps copies of what was read, which writes do not change; write to the file system below"
+_copying: Final = KeyLocks()
+"""Makes one thread copy a file; others would read what has been copied so far."""
+
 
 class FsspecStore(BaseStore):
     """The files below a path of a file system of fsspec, of any kind.
 
     fsspec has no conditional writes: threads of this process may write parts of one chunk at the same time, other
-    programs may not. Whether a value is replaced in one step is up to the file system.
+    programs may not. Whether a value is replaced in one step is up to the file system. Those that keep copies of files,
+    like ``simplecache``, can only be read.
 
     Parameters
     ----------
@@ -63,7 +71,8 @@ class FsspecStore(BaseStore):
         # Without a path it is up to the file system; with "/" it is the root, not the current directory.
         self.path = stripped.rstrip("/") or stripped
         self._above = f"{self.path.rstrip('/')}/" if self.path else ""
-        self.read_only = read_only
+        self.only_readable = _COPIES if is_instance(_bottom(fs), _CACHES) else None
+        self.read_only = read_only or self.only_readable is not None
         self.remote = not is_local(fs) and type(fs).__name__ != "MemoryFileSystem"
         self._has_ranges = not self.remote
         """True once an answer for a range was a part, so that the next of the expected length need not be examined."""
@@ -214,7 +223,7 @@ class FsspecStore(BaseStore):
         return Listing(tuple(keys), tuple(sorted(f"{key}/" for key, kind in inside if kind == "directory")))
 
     def _get(self, key: str, span: Span) -> Value | None:
-        with failures("read", key, self):
+        with failures("read", key, self), self._alone(key):
             try:
                 if span.start < 0:
                     value = self.fs.cat_file(self._path(key), start=span.start)
@@ -257,6 +266,13 @@ class FsspecStore(BaseStore):
         self._has_ranges = self._has_ranges or not is_whole
         return is_whole
 
+    def _alone(self, key: str) -> AbstractContextManager[None]:
+        """Return the context in which a value is read: caches other than simplecache have a list of their copies."""
+        if self.only_readable is None:
+            return nullcontext()
+        cache = _bottom(self.fs)
+        return _copying.held((id(cache), key if type(cache).__name__ == "SimpleCacheFileSystem" else None))
+
     def _path(self, key: str) -> str:
         return f"{self._above}{key}"
 
@@ -275,9 +291,7 @@ class FsspecStore(BaseStore):
 
 def _found(fs: Any, path: str) -> dict[str, Any]:
     """Return the files below a path by their names. What fsspec has for this leaves out what it cannot list."""
-    behind = fs
-    while type(behind).__name__ == "DirFileSystem":
-        behind = behind.fs
+    behind = _bottom(fs)
     find = getattr(behind.find, "__wrapped__", behind.find)
     has_own = find.__module__ not in ("fsspec.spec", "fsspec.asyn")
     files: dict[str, Any] = {}
@@ -298,6 +312,13 @@ def _found(fs: Any, path: str) -> dict[str, Any]:
             elif name != above.rstrip("/"):
                 directories.append(name)
     return files
+
+
+def _bottom(fs: Any) -> Any:
+    """Return the file system below those of directories."""
+    while type(fs).__name__ == "DirFileSystem":
+        fs = fs.fs
+    return fs
 
 
 def _is_failure(cause: BaseException | None) -> bool:

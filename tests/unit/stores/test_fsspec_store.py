@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import time
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import blizzarr
-from blizzarr.errors import NodeNotFoundError, StoreError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import FsspecStore, LocalStore, Store, resolve
 from blizzarr.stores.place import lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
@@ -277,3 +278,25 @@ def test_an_asynchronous_file_system_is_refused() -> None:
 
     with pytest.raises(TypeError, match="without asynchronous=True"):
         FsspecStore(Asynchronous())
+
+
+@pytest.mark.parametrize("kind", ["simplecache", "filecache"])
+def test_copies_of_files(kind: str, tmp_path: Path) -> None:
+    """One thread makes the copy that others read, and what was written would not be read again."""
+    (tmp_path / "a").write_bytes(b"12345678")
+
+    class Slow(type(fsspec.filesystem("file"))):  # type: ignore[misc]
+        cachable = False
+
+        def get_file(self, source: str, target: str, **options: Any) -> None:
+            with open(target, "wb") as file:
+                for byte in Path(source).read_bytes():
+                    file.write(bytes([byte]))
+                    file.flush()
+                    time.sleep(0.002)
+
+    cache = fsspec.filesystem(kind, fs=Slow(), cache_storage=str(tmp_path / "copies"), skip_instance_cache=True)
+    store = FsspecStore(cache, str(tmp_path))
+    assert store.get_many(["a"] * 4) == [b"12345678"] * 4
+    with pytest.raises(ReadOnlyError, match="write to the file system below"):
+        store.set("a", b"9")
