@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from blizzarr.errors import NodeNotFoundError, UnsupportedOperationError
+from blizzarr.lazy_imports import is_instance
 from blizzarr.open_table import OpenTable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
@@ -98,6 +99,8 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     path = path.removeprefix("/")
     if path:
         check_key(path)
+    if type(target) is not str and isinstance(target, os.PathLike):
+        target = _meant(target)
     # Plain strings come first: most arrays are opened by their path, and the other checks take time.
     if type(target) is str or isinstance(target, str | os.PathLike):
         text = target if type(target) is str else os.fsdecode(target)
@@ -123,6 +126,22 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         else:
             store = ForeignStore(target)
     return (read_only(store) if mode == "r" else store), path
+
+
+def _meant(path: os.PathLike[str]) -> Any:
+    """Return the store of a path that is not one of this machine; others as they are.
+
+    Those of universal_pathlib are paths of pathlib, too, before release 0.3.
+
+    Raise `TypeError` for a path of cloudpathlib: it would lead to a temporary copy, which is not stored.
+    """
+    if is_instance(path, "cloudpathlib:CloudPath"):
+        raise TypeError(
+            f"expected a path or URL, found {type(path).__name__} of cloudpathlib, which leads to a temporary copy: "
+            "pass its URL, str(path), or a store"
+        )
+    store = known_store(path) if is_instance(path, "upath:UPath") else None
+    return path if store is None or isinstance(store, LocalStore) else store
 
 
 def _refuse_node(target: Any) -> None:

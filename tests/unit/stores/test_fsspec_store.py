@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 import time
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError, UnsupportedOperationError
-from blizzarr.stores import FsspecStore, LocalStore, Store, resolve
+from blizzarr.stores import FsspecStore, LocalStore, Store, ZipStore, resolve
 from blizzarr.stores.place import lasting_place_of, place_of
 from blizzarr.testing.stores import StoreContract
 
@@ -54,6 +56,25 @@ def test_what_open_takes(tmp_path: Path) -> None:
     assert blizzarr.open(memory, path=root)[1] == 1
     assert type(resolve(fsspec.get_mapper(tmp_path.as_uri()))[0]) is LocalStore
     assert blizzarr.open(FsspecStore.from_url(f"memory://{root}"))[2] == 2
+
+
+def test_paths_that_are_of_pathlib_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of universal_pathlib before 0.3, wherever they lead, and those of cloudpathlib: not what `str` makes."""
+
+    class OfPathlib(type(tmp_path)):  # type: ignore[misc]
+        fs = fsspec.filesystem("memory")
+        path = "/of-pathlib"
+
+    for module, name in ("upath", "UPath"), ("cloudpathlib", "CloudPath"):
+        monkeypatch.setitem(sys.modules, module, ModuleType(module))
+        monkeypatch.setattr(sys.modules[module], name, OfPathlib, raising=False)
+        if name == "UPath":
+            blizzarr.save(OfPathlib(tmp_path / "a"), np.arange(3))
+            assert OfPathlib.fs.exists("/of-pathlib/zarr.json")
+            OfPathlib.fs = fsspec.filesystem("file")
+            assert type(resolve(OfPathlib(tmp_path / "a.zip"), "a")[0]) is ZipStore
+    with pytest.raises(TypeError, match="a temporary copy: pass its URL"):
+        resolve(OfPathlib(tmp_path))
 
 
 def test_other_schemes_go_to_fsspec(tmp_path: Path) -> None:
