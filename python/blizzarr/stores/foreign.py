@@ -157,7 +157,7 @@ class ForeignStore(BaseStore):
         if not self._has("list"):
             raise self._lacks("list", prefix)
         with failures("list", prefix, self):
-            return keys_and_others(name for name in self.target.list(prefix) if str(name).startswith(prefix))
+            return keys_and_others(name for name in map(_text, self.target.list(prefix)) if name.startswith(prefix))
 
     @property
     def has_list_dir(self) -> bool:
@@ -170,7 +170,7 @@ class ForeignStore(BaseStore):
             return super().list_dir(prefix)
         with failures("list", prefix, self):
             keys, prefixes = self.target.list_dir(prefix)
-            usable = sorted(filter(is_key, keys))
+            usable = sorted(filter(is_key, map(_text, keys)))
             return Listing(tuple(usable), tuple(sorted(name for name in prefixes if is_key(name.removesuffix("/")))))
 
     def flush(self) -> None:
@@ -211,3 +211,10 @@ class ForeignStore(BaseStore):
     def _lacks(self, method: str, key: str) -> UnsupportedOperationError:
         kind = type(self.target).__name__
         return UnsupportedOperationError(f"{kind} has no method {method!r}", key=key, store=str(self), direction=method)
+
+
+def _text(name: object) -> str:
+    """Return a name; one in bytes, say, would be no key of a store, and its value would be missing in silence."""
+    if not isinstance(name, str):
+        raise TypeError(f"expected a listing of keys as text, found {name!r}")
+    return name

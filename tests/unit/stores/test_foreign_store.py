@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.errors import StoreError
 
 
 class Counting:
@@ -78,3 +79,15 @@ def test_the_size_of_a_value_is_asked_of_the_store_itself() -> None:
     assert store.asked[-1] == ("size", "c/0")
     with pytest.raises(AttributeError):
         blizzarr.create_array(Counting(), shape=8, dtype="i2").store.size  # type: ignore[attr-defined]  # noqa: B018
+
+
+class InBytes(Counting):
+    def list(self, prefix: str = "") -> list[bytes]:  # type: ignore[override]
+        return [key.encode() for key in super().list(prefix)]
+
+
+def test_a_listing_of_bytes_is_an_error() -> None:
+    """Its keys would count as missing: a copy would be one of fill values."""
+    z = blizzarr.create_array(InBytes(), data=[1, 2], chunks=1)
+    with pytest.raises(StoreError, match=r"expected a listing of keys as text, found b'"):
+        blizzarr.copy(z, {})
