@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from blizzarr.api.open import open
 from blizzarr.array import Array
 from blizzarr.creation.describe import ZarrFormat, check_option_names
-from blizzarr.errors import BlizzarrError, MetadataError, NodeExistsError, Problem
+from blizzarr.errors import BlizzarrError, ConflictError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import (
     Format,
     OmeChange,
@@ -24,6 +24,7 @@ from blizzarr.formats import (
     has_consolidated,
     ome_changes,
     translate,
+    unfinished,
 )
 from blizzarr.group import Group, node_of
 from blizzarr.group_members import as_stored, members_and_errors
@@ -34,7 +35,7 @@ from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
-from blizzarr.stores.requests import complete, publish
+from blizzarr.stores.requests import complete, each, publish
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
@@ -112,7 +113,8 @@ def copy(
     NodeExistsError
         If something is at the destination, and neither `overwrite` nor `resume` is set.
     ConflictError
-        With `resume`, if the source has changed since the copy began, or the copy was begun with other options.
+        If the source is an unfinished copy itself, and not `skip_damaged`. With `resume`, if the source has changed
+        since the copy began, or the copy was begun with other options.
     ValueError
         If `resume` and `overwrite` are both set, source and destination overlap, or `chunks` or `shards` names a
         dimension or an array that is not there.
@@ -158,6 +160,7 @@ def copy(
     if skip_damaged is True:
         lost = skipped.append
     if isinstance(what, Array | np.ndarray):
+        _refuse_unfinished([what], lost)
         check_layout(options, [("", what)])
         jobs = [ArrayCopy.plan(what, target, node_path, layout_for(options, "", what))]
         groups: dict[str, GroupMeta] = {}
@@ -253,6 +256,7 @@ def _plan_group(
     jobs = []
     problems: list[Problem] = []
     members: list[tuple[str, Source | Group | dict[str, Any]]] = [("", source), *_members(source, lost)]
+    _refuse_unfinished([node for _, node in members], lost)
     check_layout(options, members[1:])
     known = {name: node.metadata for name, node in members if isinstance(node, Array | Group)}
     changes = ome_changes(known, form.name)
@@ -335,6 +339,26 @@ def _place_groups(record: Record, mark: str, groups: dict[str, GroupMeta], *, re
             place_node(store, path, metadata, overwrite=overwrite and outermost, before=before, copied=True)
         elif outermost:
             begin()
+
+
+def _refuse_unfinished(sources: Iterable[object], lost: Lost | None) -> None:
+    """Raise `ConflictError` if elements of a source are missing; with `lost`, call that with the error instead.
+
+    The copy would look complete.
+    """
+    nodes = [source for source in sources if isinstance(source, Array | Group)]
+    records = each(nodes[0].store, lambda node: unfinished(node.store, node.path), nodes) if nodes else ()
+    for node, record in zip(nodes, records, strict=True):
+        if record is not None:
+            error = ConflictError(
+                "an unfinished copy, in which elements are missing; unless it is still going on, the same copy with "
+                "resume=True finishes it; skip_damaged=True copies what is there",
+                array=node.name,
+                store=str(node.store),
+            )
+            if lost is None:
+                raise error
+            lost(error)
 
 
 def _refuse_overlap(source: Array | Group, store: Store, path: str) -> None:

@@ -17,7 +17,7 @@ from blizzarr.errors import (
     Problem,
     UnknownExtensionError,
 )
-from blizzarr.formats import detect, find_implied, format_named, is_complete, read_node
+from blizzarr.formats import find, find_implied, format_named, is_complete, read_node
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.keywords import exact_keywords
@@ -218,9 +218,10 @@ def _existing(store: Store, path: str, mode: Mode, zarr_format: ZarrFormat) -> A
         return None
     form = None if zarr_format is None else format_named(zarr_format)
     try:
-        metadata = detect(store, path, form)
+        found = find(store, path, form, reading=True)
     except UnknownExtensionError as error:
         return without_data(store, path, error)
+    metadata = None if found is None else found.meta
     implied = find_implied(store, path, form) if metadata is None else None
     if implied is not None and is_complete(implied.meta):
         # A new group of another format would hide everything in this one.

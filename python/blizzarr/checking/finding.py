@@ -69,6 +69,7 @@ KINDS: Final[dict[str, Kind]] = {
     "consolidated": Kind(
         _ERROR, "consolidated metadata that are wrong", "repair: they are rebuilt from the documents", True
     ),
+    "unfinished": Kind(_ERROR, "what is not finished", "unless it is still going on, finish it by the same command"),
     "two-formats": Kind(_WARNING, "nodes in two formats", "remove the documents that are out of date"),
     "document-warning": Kind(_WARNING, "documents to look at", "correct the document"),
     "not-supported": Kind(
@@ -105,7 +106,6 @@ KINDS: Final[dict[str, Kind]] = {
     "leftover": Kind(
         _WARNING, "leftovers of writers that died", "repair: they are removed, if their writers are dead", True
     ),
-    "unfinished": Kind(_WARNING, "what was interrupted", "finish it by the same command"),
     "standalone": Kind(
         _NOTE, "nodes that stand by themselves", "nothing; or create a group above them, to open them as one"
     ),

@@ -14,9 +14,7 @@ from typing import Final
 from blizzarr.checking.finding import Finding
 from blizzarr.checking.nodes import Nodes
 from blizzarr.checking.survey import Survey
-from blizzarr.copying.progress import Record
-from blizzarr.formats import array_keys, chunk_prefix, chunk_store
-from blizzarr.hierarchy.belongings import PROGRESS
+from blizzarr.formats import PROGRESS, array_keys, chunk_prefix, chunk_store, unfinished
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import innermost
@@ -34,7 +32,7 @@ _CHUNK: Final = re.compile(r"(?:(?P<place>.+?)/)?(?:c(?:[./]?[0-9]+(?:[./][0-9]+
 _BARE: Final = ("c", "0")
 """Names of chunks that prove nothing if they lie beside the document of a group."""
 _RECORDS: Final = {
-    PROGRESS: "a copy to this place was interrupted; the same copy goes on, with resume=True (--resume)",
+    PROGRESS: "a copy to this place was interrupted, or goes on; the same copy with resume=True (--resume) finishes it",
     REMOVAL: "a removal was interrupted; whatever replaces it (overwrite=True, --overwrite, mode='w') goes on with it",
     UPGRADE: "an upgrade was interrupted; the same upgrade goes on. Other findings may come from it",
 }
@@ -165,7 +163,7 @@ class _Array:
 def _is_finished(store: Store, key: str) -> bool:
     """True if this is the record of a copy that is complete."""
     path, _, name = key.rpartition("/")
-    return name == PROGRESS and Record(store, path).read() is None
+    return name == PROGRESS and unfinished(store, path) is None
 
 
 def _in_the_way(key: str, array: _Array, what: str) -> Finding:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from blizzarr.cli.failing import say
-
 if TYPE_CHECKING:
     from blizzarr.api.open import Mode
     from blizzarr.array import Array
@@ -177,11 +175,12 @@ KeepForeignOption: TypeAlias = Annotated[
 def open_node(place: Place, mode: Mode = "r") -> Array | Group:
     """Open the array or group at a place; say so if it is a copy that was interrupted."""
     from blizzarr import api
-    from blizzarr.copying.progress import Record
+    from blizzarr.formats import warn_if_unfinished
+    from blizzarr.stores.requests import is_remote
 
     node = api.open(place.target, path=place.path, mode=mode)
-    if Record(node.store, node.path).read() is not None:
-        say("yellow", f"{place.text} is an unfinished copy, in which elements are missing; copy --resume finishes it")
+    if is_remote(node.store):  # of others, opening warns
+        warn_if_unfinished(node.store, node.path)
     return node
 
 

@@ -1,6 +1,6 @@
 """Records of copies: how many regions are done, kept beside the destination until the copy is complete.
 
-While an array is being copied there is one more key under its prefix, `hierarchy.belongings.PROGRESS`: a JSON document
+While an array is being copied there is one more key under its prefix, `formats.PROGRESS`: a JSON document
 with a fingerprint of the copy (source, both layouts, the regions), one of the state of the source when the copy began
 (see `source_state`), and the number of regions that are done. Regions are written one after the other, each completely,
 and the number grows after each, so an interruption costs at most one region. Other Zarr readers ignore the key.
@@ -32,9 +32,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from blizzarr.errors import ConflictError, NodeExistsError
-from blizzarr.formats.document import load
-from blizzarr.hierarchy.belongings import PROGRESS
-from blizzarr.problems import Problems
+from blizzarr.formats import PROGRESS, unfinished
+from blizzarr.model.names import join
 from blizzarr.stores import Store
 
 
@@ -53,15 +52,11 @@ class Record:
     @property
     def key(self) -> str:
         """The key of the record."""
-        return f"{self.path}/{PROGRESS}" if self.path else PROGRESS
+        return join(self.path, PROGRESS)
 
     def read(self) -> dict[str, Any] | None:
         """Return the content of the record; None if there is none, or the copy is complete."""
-        raw = self.store.get(self.key)
-        if raw is None:
-            return None
-        record = load(bytes(raw), Problems()) or {}
-        return None if record.get("complete") is True else record
+        return unfinished(self.store, self.path)
 
     def refusal(self) -> NodeExistsError:
         """Make the error about an interrupted copy in the place of a new one."""

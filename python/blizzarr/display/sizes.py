@@ -10,8 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from blizzarr.errors import BlizzarrError, StoreError, UnsupportedOperationError
-from blizzarr.formats import FORMATS, node_of
-from blizzarr.hierarchy.belongings import PROGRESS
+from blizzarr.formats import FORMATS, PROGRESS, node_of
 from blizzarr.hierarchy.removal import REMOVAL
 from blizzarr.model import ChunkGrid
 from blizzarr.stores import LocalStore

@@ -8,6 +8,7 @@ functions here work for all formats, so that other packages need not ask which f
 from blizzarr.formats.array_format import ArrayFormat
 from blizzarr.formats.consolidation_mark import mark_of, marked, new_mark, unmarked
 from blizzarr.formats.finding import (
+    PROGRESS,
     below,
     detect,
     find,
@@ -20,6 +21,8 @@ from blizzarr.formats.finding import (
     is_doubtful,
     listed,
     read_node,
+    unfinished,
+    warn_if_unfinished,
 )
 from blizzarr.formats.format import Child, Format, StoredNode
 from blizzarr.formats.implicit import is_implicit

@@ -22,7 +22,7 @@ from blizzarr.errors import (
     StoreError,
 )
 from blizzarr.formats import draft, v2_separator
-from blizzarr.formats.document import MAX_BYTES, Stored
+from blizzarr.formats.document import MAX_BYTES, Stored, load
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.missing import what_is_there, what_was_sought
@@ -33,8 +33,12 @@ from blizzarr.formats.v3 import TAG, V3, V3_IMPLICIT
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
-from blizzarr.problems import Notice, warn, warn_of
+from blizzarr.problems import Notice, Problems, warn, warn_of
 from blizzarr.stores.requests import each, is_remote
+
+PROGRESS: Final = "blizzarr-copy.json"
+"""The key, beside the document of an array or group that is being copied, of the copy's progress; see
+`blizzarr.copying`."""
 
 _NO_VALUE: Final = (EISDIR, ENOTDIR)
 _FEW: Final = 8
@@ -202,18 +206,19 @@ def _decode(
     return None if meta is None else StoredNode(meta, documents, notices)
 
 
-def find(store: Store, path: str, form: Format | None = None) -> StoredNode | None:
+def find(store: Store, path: str, form: Format | None = None, *, reading: bool = False) -> StoredNode | None:
     """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
     With `form`, only a node of that format is looked for. Warns of what is doubtful about the documents, and of
-    documents of other formats.
+    documents of other formats. If its elements are going to be read, that is with `reading`, warns of a copy that is
+    not finished, unless that would be one more request.
 
     Raise `MetadataError` if the documents do not conform.
     """
     known: Mapping[str, bytes] | None = None
     try:
         if getattr(store, "native", None) is None:
-            node, known = _find_far(store, path, form)
+            node, known = _find_far(store, path, form, reading=reading)
         else:
             node = find_one(store, path, FORMATS.values() if form is None else (form,))
             if node is None and form is None:
@@ -223,7 +228,7 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
         error.store = error.store or str(store)
         raise
     if form is not None and node is None and form.entry_key is not None:
-        node = find(store, path)
+        node = find(store, path, reading=reading)
         return node if node is not None and format_of(node.meta) == form else None
     if node is None:
         return None
@@ -233,13 +238,16 @@ def find(store: Store, path: str, form: Format | None = None) -> StoredNode | No
     # An array has slashes in its keys only because its document says so, or because they were looked for.
     if meta.format == "v2" and type(meta) is ArrayMeta and meta.chunk_keys.separator == "/":
         v2_separator.warn_of_slashes(store, path, meta, stacklevel=3)
-    if form is None:
-        newest = FORMATS.get(meta.format) or format_of(meta)
-        keys = _older_keys(path, newest.zarr_format)
-        older = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
+    counts = FORMATS.get(meta.format) or format_of(meta)
+    keys = _keys_beside(path, counts.zarr_format if form is None else None)
+    beside = store.present(keys) if known is None else [key for key in keys if key in known]  # type: ignore[attr-defined]
+    if beside:
+        older = [key for key in beside if not key.endswith(PROGRESS)]
+        if reading and len(older) < len(beside):
+            warn_if_unfinished(store, path, stacklevel=3)
         if older:
             warn(
-                f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({newest.name}) counts, "
+                f"/{path} in {store} is there in two formats: {', '.join(node.documents)} ({counts.name}) counts, "
                 f"{', '.join(older)} is ignored; remove what is out of date",
                 stacklevel=3,
             )
@@ -289,11 +297,13 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
     return None
 
 
-def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
+def _find_far(
+    store: Store, path: str, form: Format | None, *, reading: bool = False
+) -> tuple[StoredNode | None, Mapping[str, bytes] | None]:
     """Return the node at a path, and the documents of all formats, which are requested at once."""
     forms = FORMATS.values() if form is None else (form,)
     try:
-        known = _documents_far_away(store, path, forms)
+        known = _documents_far_away(store, path, forms, reading=reading)
     except StoreError as error:
         # Some servers refuse what is missing. A node of the newest format needs no document but its own.
         if form is not None or error.errno != EACCES or (newest := find_one(store, path, (V3,))) is None:
@@ -305,11 +315,17 @@ def _find_far(store: Store, path: str, form: Format | None) -> tuple[StoredNode 
     return result, known
 
 
-def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> dict[str, bytes]:
-    """Return the documents that exist at a path, by key; of older formats not all if there is one of the newest."""
+def _documents_far_away(
+    store: Store, path: str, forms: Collection[Format], *, reading: bool = False
+) -> dict[str, bytes]:
+    """Return the documents that exist at a path, by key; of older formats not all if there is one of the newest.
+
+    With `reading`, the record of a copy is among them, if the store is near.
+    """
     wanted = [key for form in forms for key in form.document_keys(path)]
     if not is_remote(store) or len(forms) == 1:
-        return _documents(store, wanted)
+        progress = [join(path, PROGRESS)] if reading and not is_remote(store) else []
+        return _documents(store, [*wanted, *progress])
     newest = V3.document_keys(path)
     first = [*newest, V2.node_keys(path)[0]]
     known = _documents(store, first)
@@ -319,10 +335,10 @@ def _documents_far_away(store: Store, path: str, forms: Collection[Format]) -> d
 
 
 @lru_cache
-def _older_keys(path: str, number: int | None) -> tuple[str, ...]:
-    """Return the keys of documents that make a node in older formats of Zarr, in the directory of the node."""
+def _keys_beside(path: str, number: int | None) -> tuple[str, ...]:
+    """Return the keys of documents that make a node in older formats of Zarr, and of a copy's progress."""
     older = [form for form in FORMATS.values() if number and form.zarr_format and form.zarr_format < number]
-    return tuple(f"{path}/{name}" if path else name for form in older for name in form.node_keys(""))
+    return tuple(join(path, name) for name in (*(name for form in older for name in form.node_keys("")), PROGRESS))
 
 
 def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
@@ -332,7 +348,25 @@ def is_doubtful(store: Store, path: str, meta: ArrayMeta) -> bool:
     notices: list[Notice] = []
     (key,) = V3.document_keys(path)
     V3.decode(path, {key: meta.source.raw[key.rpartition("/")[2]]}, notices)
-    return bool(notices or store.present(_older_keys(path, V3.zarr_format)))  # type: ignore[attr-defined]
+    return bool(notices or store.present(_keys_beside(path, V3.zarr_format)))  # type: ignore[attr-defined]
+
+
+def unfinished(store: Store, path: str) -> dict[str, Any] | None:
+    """Return the record of the copy to a path that is going on or was interrupted; None if there is none."""
+    raw = _get(store, join(path, PROGRESS))
+    record = {"complete": True} if raw is None else load(bytes(raw), Problems()) or {}
+    return None if record.get("complete") is True else record
+
+
+def warn_if_unfinished(store: Store, path: str, stacklevel: int = 2) -> None:
+    """Warn of a node whose elements have not all been copied: those that are missing read as the fill value."""
+    if unfinished(store, path) is not None:
+        where = f"/{path} in {store}" if path else store
+        warn(
+            f"{where} is an unfinished copy, in which elements are missing, which read as the fill value; unless the "
+            "copy is still going on, the same copy with resume=True finishes it",
+            stacklevel + 1,
+        )
 
 
 def detect(store: Store, path: str, form: Format | None = None) -> Node | None:
@@ -347,7 +381,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     Raise `NodeNotFoundError` if there is none; the text says what was looked for and what is there. Raise
     `MetadataError` if its documents do not conform.
     """
-    node = find(store, path, form)
+    node = find(store, path, form, reading=True)
     if node is not None:
         return node.meta
     implied = find_implied(store, path, form)

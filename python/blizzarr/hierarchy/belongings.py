@@ -17,6 +17,7 @@ from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NodeExistsError
 from blizzarr.formats import (
     FORMATS,
+    PROGRESS,
     Format,
     StoredNode,
     chunk_prefix,
@@ -34,10 +35,6 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import innermost
 from blizzarr.stores import Store
-
-PROGRESS = "blizzarr-copy.json"
-"""The key, beside the document of an array or group that is being copied, of the copy's progress; see
-`blizzarr.copying`."""
 
 _ORPHAN = re.compile(rf"(?:[^/]+/)+c(?:/{INDEX})+")
 """Chunks in a group that are not of an array with a document: an interrupted removal has left them."""

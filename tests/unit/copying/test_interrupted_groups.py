@@ -53,6 +53,7 @@ def kinds(store: Any, path: str = "") -> Iterator[str]:
     ],
 )
 @pytest.mark.parametrize("overwrite", [False, True], ids=["new", "in place of another"])
+@pytest.mark.filterwarnings("ignore:.*unfinished copy")
 def test_every_state_is_reported_and_finished(zarr_format: Any, path: str, overwrite: bool) -> None:
     source = hierarchy(zarr_format)
     dest = Kept({})
