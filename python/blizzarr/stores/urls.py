@@ -133,12 +133,12 @@ def _meant(path: os.PathLike[str]) -> Any:
 
     Those of universal_pathlib are paths of pathlib, too, before release 0.3.
 
-    Raise `TypeError` for a path of cloudpathlib: it would lead to a temporary copy, which is not stored.
+    Raise `TypeError` for a path of cloudpathlib or s3path: it would lead to a temporary copy, or a local directory.
     """
-    if is_instance(path, "cloudpathlib:CloudPath"):
+    if is_instance(path, "cloudpathlib:CloudPath") or is_instance(path, "s3path:PureS3Path"):
         raise TypeError(
-            f"expected a path or URL, found {type(path).__name__} of cloudpathlib, which leads to a temporary copy: "
-            "pass its URL, str(path), or a store"
+            f"expected a path or URL, found {type(path).__name__}, which would lead to a directory of this machine: "
+            "pass its URL, path.as_uri(), or a store"
         )
     store = known_store(path) if is_instance(path, "upath:UPath") else None
     return path if store is None or isinstance(store, LocalStore) else store

@@ -59,22 +59,26 @@ def test_what_open_takes(tmp_path: Path) -> None:
 
 
 def test_paths_that_are_of_pathlib_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of universal_pathlib before 0.3, wherever they lead, and those of cloudpathlib: not what `str` makes."""
+    """Those of universal_pathlib before 0.3 lead where their file system is; those of others are refused."""
 
     class OfPathlib(type(tmp_path)):  # type: ignore[misc]
         fs = fsspec.filesystem("memory")
         path = "/of-pathlib"
 
-    for module, name in ("upath", "UPath"), ("cloudpathlib", "CloudPath"):
-        monkeypatch.setitem(sys.modules, module, ModuleType(module))
-        monkeypatch.setattr(sys.modules[module], name, OfPathlib, raising=False)
-        if name == "UPath":
-            blizzarr.save(OfPathlib(tmp_path / "a"), np.arange(3))
-            assert OfPathlib.fs.exists("/of-pathlib/zarr.json")
-            OfPathlib.fs = fsspec.filesystem("file")
-            assert type(resolve(OfPathlib(tmp_path / "a.zip"), "a")[0]) is ZipStore
-    with pytest.raises(TypeError, match="a temporary copy: pass its URL"):
-        resolve(OfPathlib(tmp_path))
+    def of(module: str, name: str, patch: pytest.MonkeyPatch = monkeypatch) -> None:
+        patch.setitem(sys.modules, module, ModuleType(module))
+        patch.setattr(sys.modules[module], name, OfPathlib, raising=False)
+
+    of("upath", "UPath")
+    blizzarr.save(OfPathlib(tmp_path / "a"), np.arange(3))
+    assert OfPathlib.fs.exists("/of-pathlib/zarr.json")
+    OfPathlib.fs = fsspec.filesystem("file")
+    assert type(resolve(OfPathlib(tmp_path / "a.zip"), "a")[0]) is ZipStore
+    for module, name in ("cloudpathlib", "CloudPath"), ("s3path", "PureS3Path"):
+        with monkeypatch.context() as patch:
+            of(module, name, patch)
+            with pytest.raises(TypeError, match="a directory of this machine: pass its URL"):
+                resolve(OfPathlib(tmp_path))
 
 
 def test_other_schemes_go_to_fsspec(tmp_path: Path) -> None:
