@@ -170,6 +170,7 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
                 Ok(true)
             }
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => fs::remove_file(&temporary).map(|()| false),
+            Err(cause) if lacks_links(&cause) => name_without_link(&temporary, path),
             Err(cause) => Err(cause),
         },
     });
@@ -178,6 +179,24 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
         let _ = fs::remove_file(&temporary);
     }
     outcome
+}
+
+/// Whether a link failed because the file system has none, as FAT and some in user space.
+fn lacks_links(cause: &io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::TooManyLinks)
+}
+
+/// Gives a file its name unless that is taken, without a link: an empty file takes the name first, which then nobody else
+/// can. Who dies in between leaves that empty file.
+pub(super) fn name_without_link(temporary: &Path, path: &Path) -> io::Result<bool> {
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_) => rename(temporary, path).map(|()| true).inspect_err(|_| {
+            // The first failure is the one to report.
+            let _ = fs::remove_file(path);
+        }),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => fs::remove_file(temporary).map(|()| false),
+        Err(cause) => Err(cause),
+    }
 }
 
 /// On Windows, programs that keep others from replacing what they have open (as Python's `open` does) are waited for.
@@ -276,7 +295,8 @@ pub(super) fn temporary_beside(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::is_document;
+    use super::*;
+    use crate::store::tests::Scratch;
 
     #[test]
     fn documents_are_known_by_their_names() {
@@ -285,6 +305,20 @@ mod tests {
         }
         for key in ["c/0/0", "a/0.0", "data/root/a/c0", "c", "meta/0.0", "a.json/0"] {
             assert!(!is_document(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn without_links_a_name_that_is_taken_is_kept() {
+        let scratch = Scratch::new();
+        fs::create_dir(&scratch.0).expect("a directory");
+        let path = scratch.0.join("a");
+        for (value, is_mine) in [(b"first", true), (b"other", false)] {
+            let temporary = temporary_beside(&path);
+            fs::write(&temporary, value).expect("written");
+            assert_eq!(name_without_link(&temporary, &path).expect("named"), is_mine);
+            assert!(!temporary.exists());
+            assert_eq!(fs::read(&path).expect("read"), b"first");
         }
     }
 }
