@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from blizzarr.array import Array, without_data
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, UnknownExtensionError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from blizzarr.group_tree import Tree
 
 D = TypeVar("D")
+_SHOWN: Final = 10
+"""The most members that an error names."""
 
 
 class GroupMembers(Node, ABC):
@@ -254,12 +257,30 @@ class GroupMembers(Node, ABC):
 
 
 def members_and_errors(
-    group: GroupMembers, max_depth: int | None = 0
+    group: GroupMembers, max_depth: int | None = 0, *, warns: bool = False
 ) -> tuple[list[tuple[str, Array | Group]], dict[str, BlizzarrError]]:
-    """Return the members that can be read, and why the others cannot, without warnings; see `GroupMembers.members`."""
+    """Return the members that can be read, and why the others cannot; see `GroupMembers.members`.
+
+    - `warns`: whether to warn of what is doubtful about the former.
+    """
     children = group._children(max_depth)
+    for child in children if warns else ():
+        warn_of(child.notices, stacklevel=3)
     nodes = [(child.name, group._node(child.name, child.meta)) for child in children if child.meta is not None]
     return nodes, {child.name: child.error for child in children if child.error is not None}
+
+
+def left_out(group: GroupMembers, errors: Mapping[str, BlizzarrError], what: str) -> BlizzarrError:
+    """Make one error about all members that cannot be read, of the nearest class that fits each.
+
+    - `what`: what has become of them and of the others, and what to do.
+    """
+    first, *others = errors.values()
+    fitting = (kind for kind in type(first).__mro__ if all(isinstance(other, kind) for other in others))
+    kind: type[BlizzarrError] = next(fitting)
+    shown = "; ".join(f"{name!r}: {error.line}" for name, error in islice(errors.items(), _SHOWN))
+    more = f"; and {len(errors) - _SHOWN} more" if len(errors) > _SHOWN else ""
+    return kind(f"{what}: {shown}{more}", array=group.name, store=str(group.store))
 
 
 def as_stored(group: Group) -> Group:

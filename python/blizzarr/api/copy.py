@@ -27,7 +27,7 @@ from blizzarr.formats import (
     unfinished,
 )
 from blizzarr.group import Group, node_of
-from blizzarr.group_members import as_stored, members_and_errors
+from blizzarr.group_members import as_stored, left_out, members_and_errors
 from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.place import format_above, place_node
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -107,7 +107,8 @@ def copy(
     ------
     MetadataError
         If the format of the copy cannot express something; `problems` lists everything, in every node. Nothing has been
-        stored then.
+        stored then. Of this class, or of another that fits, is also the error about members of a group that cannot be
+        read, without `skip_damaged`; everything else has been copied then.
     NodeNotFoundError
         If the source is not there.
     NodeExistsError
@@ -157,6 +158,7 @@ def copy(
     options["zarr_format"] = form.name
     lost: Lost | None = skip_damaged if callable(skip_damaged) else None
     skipped: list[BlizzarrError] = []
+    unreadable: dict[str, BlizzarrError] = {}
     if skip_damaged is True:
         lost = skipped.append
     if isinstance(what, Array | np.ndarray):
@@ -166,7 +168,7 @@ def copy(
         groups: dict[str, GroupMeta] = {}
         consolidated: list[str] = []
     else:
-        jobs, groups, consolidated = _plan_group(what, target, node_path, form, options, lost)
+        jobs, groups, consolidated = _plan_group(what, target, node_path, form, options, lost, unreadable)
         for job in jobs:
             # Members may be links to other places.
             if isinstance(job.source, Array):
@@ -196,6 +198,10 @@ def copy(
     publish(target)
     for error in skipped:
         warn(f"not copied: {error}")
+    if unreadable and lost is None:
+        assert isinstance(what, Group)
+        hint = "these members cannot be read, and were not copied; everything else was; skip_damaged=True only reports it"
+        raise left_out(what, unreadable, hint)
     metadata = detect(target, node_path, form)
     assert metadata is not None
     return node_of(target, node_path, metadata)
@@ -243,8 +249,11 @@ def _plan_group(
     form: Format,
     options: dict[str, Any],
     lost: Lost | None,
+    unreadable: dict[str, BlizzarrError],
 ) -> tuple[list[ArrayCopy], dict[str, GroupMeta], list[str]]:
     """Return the copies of all arrays, the metadata of all groups by path, and the groups to consolidate.
+
+    The errors of members that cannot be read are added to `unreadable`, and `lost` is called with each.
 
     Raise `MetadataError`: with all problems of all nodes.
     """
@@ -255,7 +264,7 @@ def _plan_group(
     consolidated: list[str] = []
     jobs = []
     problems: list[Problem] = []
-    members: list[tuple[str, Source | Group | dict[str, Any]]] = [("", source), *_members(source, lost)]
+    members: list[tuple[str, Source | Group | dict[str, Any]]] = [("", source), *_members(source, lost, unreadable)]
     _refuse_unfinished([node for _, node in members], lost)
     check_layout(options, members[1:])
     known = {name: node.metadata for name, node in members if isinstance(node, Array | Group)}
@@ -296,16 +305,16 @@ def _group_meta(group: Group | dict[str, Any], form: Format, change: OmeChange |
 
 
 def _members(
-    source: Group | dict[str, np.ndarray[Any, Any]], lost: Lost | None
+    source: Group | dict[str, np.ndarray[Any, Any]], lost: Lost | None, unreadable: dict[str, BlizzarrError]
 ) -> Iterator[tuple[str, Source | Group]]:
     if not isinstance(source, Group):
         yield from ((check_path(name), data) for name, data in source.items())
-    elif lost is None:
-        yield from as_stored(source).walk()
     else:
-        nodes, unreadable = members_and_errors(as_stored(source), None)
-        for error in unreadable.values():
-            lost(error)
+        nodes, errors = members_and_errors(as_stored(source), None, warns=True)
+        unreadable |= errors
+        if lost is not None:
+            for error in errors.values():
+                lost(error)
         yield from nodes
 
 

@@ -14,6 +14,7 @@ from blizzarr.array.objects import check_objects
 from blizzarr.creation.describe import ZarrFormat, describe_array, describe_group, lengths_of
 from blizzarr.creation.elements import as_data, type_of
 from blizzarr.creation.make import choose_format, make_array, refuse_to_lose
+from blizzarr.group_members import left_out, members_and_errors
 from blizzarr.hierarchy.place import place_node
 from blizzarr.keywords import exact_keywords
 from blizzarr.model.names import check_path, join
@@ -133,7 +134,7 @@ def load(
     NodeNotFoundError
         If there is nothing.
     MetadataError
-        If a document does not conform.
+        If a document does not conform, also that of a member of the group.
     CodecError
         If a chunk is damaged.
     LimitError
@@ -155,7 +156,11 @@ def load(
     try:
         if isinstance(node, Array):
             return np.asarray(node[...])
-        return {name: np.asarray(member[...]) for name, member in node.walk() if isinstance(member, Array)}
+        members, unreadable = members_and_errors(node, None, warns=True)
+        if unreadable:
+            hint = "these members cannot be read, so nothing was loaded; open the group to read the others"
+            raise left_out(node, unreadable, hint)
+        return {name: np.asarray(member[...]) for name, member in members if isinstance(member, Array)}
     finally:
         _finish(store, node.store)
 

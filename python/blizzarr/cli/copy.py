@@ -83,7 +83,6 @@ def run(
     if shards is not None:
         options["shards"] = parse_layout(shards, "--shards")
     from blizzarr import api
-    from blizzarr.array import Array
     from blizzarr.config import config
     from blizzarr.creation.chunking import parse_bytes
 
@@ -114,8 +113,6 @@ def run(
         typer.echo(f"\nInterrupted. What was copied is kept; this goes on:\n  {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     _tell(node, meter, target.text)
-    if not (skip_damaged or isinstance(what, str | Array)):
-        lost += what.unreadable(None).values()
     if _list(lost):
         raise typer.Exit(1)
 

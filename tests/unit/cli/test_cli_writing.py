@@ -126,8 +126,10 @@ def test_copy_names_what_it_cannot_read(run: Run, data: Path) -> None:
     Path(f"{data}/brain/bad/zarr.json").write_text('{"zarr_format": 3}')
     result = run("copy", data, "copy.zarr")
     assert result.code == 1
-    told = "Not copied, because blizzarr cannot read it (1):\n  brain/bad/zarr.json does not conform: node_type: "
+    assert "these members cannot be read, and were not copied; everything else was" in result.err
+    told = "'brain/bad': brain/bad/zarr.json does not conform: node_type: "
     assert result.err.endswith(f'{told}expected "array" or "group", found nothing\n')
+    assert result.err.count("brain/bad/zarr.json") == 1
     assert "brain/t1" in blizzarr.open_group("copy.zarr", mode="r")
 
 

@@ -12,7 +12,16 @@ import pytest
 from blizzarr import api
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.errors import ArchiveError, BlizzarrError, ChecksumError, CodecError, ConflictError, StoreError
+from blizzarr.errors import (
+    ArchiveError,
+    BlizzarrError,
+    ChecksumError,
+    CodecError,
+    ConflictError,
+    MetadataError,
+    StoreError,
+    UnknownExtensionError,
+)
 from blizzarr.group import Group
 
 DATA = np.arange(1, 1201, dtype="i4").reshape(30, 40)
@@ -220,3 +229,26 @@ def test_a_copy_that_skips_is_not_resumed_by_one_that_does_not() -> None:
     assert len(lost) == 1
     assert isinstance(lost[0], CodecError)
     np.testing.assert_array_equal(made[10:], DATA[10:])
+
+
+def test_members_that_cannot_be_read_are_an_error() -> None:
+    """The copy lacked them, and returned as if nothing were missing."""
+    values: dict[str, Any] = {}
+    group = api.create_group(values, zarr_format=2)
+    for name in ("a", "b", "c/d"):
+        group.create_array(name, data=DATA)
+    values["a/.zarray"] = bytes(values["a/.zarray"]).replace(b'"filters": null', b'"filters":[{"id":"nobody\'s"}]')
+    dest: dict[str, Any] = {}
+    with pytest.raises(UnknownExtensionError, match=r"were not copied; .*'a': a/\.zarray.*nobody"):
+        api.copy(values, dest)
+    assert sorted(name for name, _ in api.open_group(dest).walk()) == ["b", "c", "c/d"]
+    assert not [key for key in dest if "blizzarr" in key]
+    with pytest.raises(UnknownExtensionError, match=r"nothing was loaded.*'a': a/\.zarray"):
+        api.load(values)
+    with pytest.warns(UserWarning, match=r"not copied: a/\.zarray"):
+        assert np.array_equal(api.copy(values, {}, skip_damaged=True)["b"], DATA)
+    values["b/.zarray"] = b"{}"
+    with pytest.raises(MetadataError, match=r"'a': .*'b': ") as told:
+        api.copy(values, {})
+    assert type(told.value) is MetadataError
+    assert api.load(dest)["b"].tolist() == DATA.tolist()
