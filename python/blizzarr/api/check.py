@@ -74,8 +74,8 @@ def check(
     Returns
     -------
     The report, worst findings first: `findings`, each with `kind`, `severity`, `path`, `key`, `chunk`, `codec`,
-    `message` and `advice`; `ok` is True if nothing is damaged; `repairs` lists the repairs. Print it for a readable
-    version.
+    `message` and `advice`; `ok` is True if nothing is damaged, and everything could be checked; `repairs` lists the
+    repairs. Print it for a readable version.
 
     Raises
     ------

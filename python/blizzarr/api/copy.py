@@ -200,7 +200,7 @@ def copy(
         warn(f"not copied: {error}")
     if unreadable and lost is None:
         assert isinstance(what, Group)
-        hint = "these members cannot be read, and were not copied; everything else was; skip_damaged=True only reports it"
+        hint = "these members cannot be read, and were not copied; everything else was; skip_damaged=True reports them"
         raise left_out(what, unreadable, hint)
     metadata = detect(target, node_path, form)
     assert metadata is not None

@@ -73,7 +73,7 @@ KINDS: Final[dict[str, Kind]] = {
     "two-formats": Kind(_WARNING, "nodes in two formats", "remove the documents that are out of date"),
     "document-warning": Kind(_WARNING, "documents to look at", "correct the document"),
     "not-supported": Kind(
-        _WARNING, "what could not be checked", "check it with a release, or settings, that know the extension"
+        _WARNING, "what could not be checked", "do what the text says, or check it with a release that supports it"
     ),
     "unreachable": Kind(
         _WARNING, "nodes that no group leads to", "create the group, or move the node; blizzarr.upgrade can, too"

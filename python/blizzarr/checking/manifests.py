@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, Unpack
 
 from blizzarr.checking.check import Options, look
-from blizzarr.checking.finding import Finding
+from blizzarr.checking.finding import Finding, Severity
 from blizzarr.checking.quarantine import outermost
 from blizzarr.checking.report import Checksums, Report
 from blizzarr.distributing import Progress
@@ -41,7 +41,7 @@ def check_and_record(store: Store, path: str, file: str | os.PathLike[str], **op
     _refuse_inside(store, path, file)
 
     def recorded(report: Report, _: Arrays, second: Progress) -> Checksums:
-        if not report.ok:
+        if report.count(Severity.ERROR):
             return Checksums(file, "not recorded")
         manifest = record(store, path, second, options.get("workers"))
         write_manifest(file, manifest)

@@ -116,8 +116,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """True if there are no errors; there may be warnings and notes."""
-        return not self.count(Severity.ERROR)
+        """True if there are no errors, and everything could be checked; there may be other warnings, and notes."""
+        return not self.count(Severity.ERROR) and not self.of_kind("not-supported")
 
     @property
     def clean(self) -> bool:

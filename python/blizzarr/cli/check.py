@@ -75,8 +75,8 @@ def run(
     since, even where a flipped bit decodes to another value. With --fast, chunks are not decoded, but their checksums
     are still computed.
 
-    The exit status is 1 if something is damaged and was not repaired without loss, and 2 if nothing could be checked.
-    Warnings and notes count only with --strict.
+    The exit status is 1 if something is damaged and was not repaired without loss, and otherwise 2 if something could
+    not be checked. Other warnings, and notes, count only with --strict.
     """
     place = Place.whole(path)
     if (dry_run or quarantine is not None or quarantine_damaged) and not repair:
@@ -84,6 +84,7 @@ def run(
     if (record is not None) + (against is not None) + repair > 1:
         raise typer.BadParameter("expected one of --record, --against and --repair")
     from blizzarr import api
+    from blizzarr.checking import Severity
     from blizzarr.config import config
 
     with (
@@ -111,6 +112,8 @@ def run(
         from blizzarr.display.reports import report_lines
 
         print_lines(report_lines(report, limit))
-    damaged = not report.ok and not (report.repairs and report.repaired)
+    damaged = report.count(Severity.ERROR) and not (report.repairs and report.repaired)
     if damaged or (strict and report.findings):
         raise typer.Exit(DAMAGED)
+    if report.of_kind("not-supported"):
+        raise typer.Exit(UNCHECKED)

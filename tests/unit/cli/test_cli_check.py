@@ -85,6 +85,21 @@ def test_warnings_and_notes_fail_only_if_strict(run: Run, stored: Path) -> None:
     assert run("check", "--strict", stored)[0] == 1
 
 
+def test_what_could_not_be_checked_has_a_status_of_its_own(run: Run, stored: Path, tmp_path: Path) -> None:
+    """The status was 0, as if the array were intact; whoever records checksums needs no codec."""
+    document = stored / "s/zarr.json"
+    document.write_text(document.read_text().replace('"sharding_indexed"', '"acme"'))
+    code, out, _, _ = run("check", stored)
+    assert code == 2
+    assert "what could not be checked" in out
+    assert "do what the text says, or check it with a release that supports it" in out
+    assert run("check", stored, "--record", tmp_path / "sums")[0] == 2
+    assert run("check", stored, "--against", tmp_path / "sums")[0] == 2
+    assert run("check", "--strict", stored)[0] == 1
+    damage(stored)
+    assert run("check", stored)[0] == 1
+
+
 def test_json_is_the_report(run: Run, stored: Path) -> None:
     damage(stored)
     code, out, _, _ = run("check", "--json", stored / "s")
