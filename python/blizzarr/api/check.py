@@ -104,9 +104,10 @@ def check(
     (False, [('chunk', 't/c/1', (1,))])
     """
     from blizzarr import checking
-    from blizzarr.distributing import workers_of
+    from blizzarr.distributing import check_progress, workers_of
     from blizzarr.hierarchy.root_above import root_above
 
+    check_progress(progress)
     if dry_run and not repair:
         raise ValueError("expected dry_run with repair=True: a check changes nothing anyway")
     if (record is not None) + (against is not None) + repair > 1:

@@ -140,12 +140,17 @@ def copy(
     >>> source = create_array({}, shape=(365, 90, 180), dtype="f4", dimension_names=["time", "lat", "lon"])
     >>> copy(source, {}, chunks={"time": 31, "lat": 45, "lon": 90}, shards={"time": 186}).shards
     (186, 45, 90)
+    >>> _ = copy(target, {}, progress=lambda done, total: print(f"{done} of {total} bytes"))
+    0 of 800 bytes
+    0 of 800 bytes
+    800 of 800 bytes
     """
     from blizzarr.copying.array import ArrayCopy, size_of
     from blizzarr.copying.layout import check_layout, layout_for
     from blizzarr.copying.progress import Record
-    from blizzarr.distributing import Tally, workers_of
+    from blizzarr.distributing import Tally, check_progress, workers_of
 
+    check_progress(progress)
     check_option_names(options, "copy")
     if resume and overwrite:
         raise ValueError("expected resume= (keep what is there) or overwrite= (remove what is there), found both")
@@ -286,7 +291,8 @@ def _plan_group(
         except MetadataError as error:
             problems += [problem.of_node(path) for problem in error.problems]
     if problems:
-        raise MetadataError(problems=problems, store=str(store), wanted_format=form.name)
+        way_out = "Nothing was copied. To go on without them, copy the other members one by one, each to its own path."
+        raise MetadataError(way_out, problems=problems, store=str(store), wanted_format=form.name)
     if consolidated and not has_consolidated(form):
         warn(f"the copy has no consolidated metadata, as {form.name} has none")
         consolidated = []

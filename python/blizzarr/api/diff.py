@@ -82,8 +82,9 @@ def diff(
     """
     from blizzarr.comparing import Tolerance
     from blizzarr.comparing import diff as compare
-    from blizzarr.distributing import workers_of
+    from blizzarr.distributing import check_progress, workers_of
 
+    check_progress(progress)
     if rtol < 0 or atol < 0:
         raise ValueError(f"expected tolerances of zero or more, found rtol={rtol}, atol={atol}")
     one, other = _node(a, path_a), _node(b, path_b)

@@ -80,10 +80,11 @@ def upgrade(
     >>> upgrade(memory).done, sorted(memory)
     (True, ['t/0', 't/zarr.json', 'zarr.json'])
     """
-    from blizzarr.distributing import workers_of
+    from blizzarr.distributing import check_progress, workers_of
     from blizzarr.upgrading.plan import Upgrade, plan
     from blizzarr.upgrading.run import Record, run
 
+    check_progress(progress)
     resolved, path = resolve(store, "r" if dry_run else "r+")
     if path:
         raise PathError(

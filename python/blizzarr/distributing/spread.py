@@ -21,6 +21,12 @@ _TIMES: Final = 4
 """The number of times that a piece is given out, as by Dask: a piece that kills each of its workers ends the work."""
 
 
+def check_progress(progress: object) -> None:
+    """Raise `TypeError` at once for what could not be called later, like True."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"expected progress= to be a function, called as progress(done, total), found {progress!r}")
+
+
 class Tally:
     """Adds up what is done, and reports each sum: at once, and whenever it is called with what was done since.
 

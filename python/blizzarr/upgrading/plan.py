@@ -32,6 +32,8 @@ from blizzarr.transformers import stored_key
 _MOST_PATHS: Final = 4
 """The most nodes that are named in the text of a note which many have."""
 
+_WAY_OUT: Final = "To go on without such an array, copy it elsewhere, in its own format, and remove it here."
+
 
 @dataclass(frozen=True, slots=True)
 class NodeUpgrade:
@@ -89,7 +91,7 @@ class Upgrade:
     def raise_problems(self) -> None:
         """Raise `MetadataError` with one problem for each obstacle, if there are any."""
         if self.problems:
-            raise MetadataError(problems=self.problems, store=str(self.store), wanted_format=self.new.name)
+            raise MetadataError(_WAY_OUT, problems=self.problems, store=str(self.store), wanted_format=self.new.name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -130,7 +132,7 @@ class Upgrade:
         if self.problems:
             many = len(self.problems) > 1
             lines.append(f"{count_text(len(self.problems), 'problem')} {'stand' if many else 'stands'} against it:")
-            lines += [f"  {problem}" for problem in self.problems]
+            lines += [*(f"  {problem}" for problem in self.problems), _WAY_OUT]
         return "\n".join(map(printable, lines))
 
 

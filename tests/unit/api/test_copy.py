@@ -131,6 +131,19 @@ def test_the_same_layout_is_resumed_too() -> None:
     assert values.written <= 1200 - 512
 
 
+def test_progress_is_a_function() -> None:
+    """It was called at the end of all planning, and bool is not callable."""
+    place: dict[str, bytes] = {}
+    for call in (
+        lambda: api.copy("nowhere", place, progress=True),
+        lambda: api.check("nowhere", progress=True),
+        lambda: api.diff("nowhere", "nowhere", progress=True),
+        lambda: api.upgrade("nowhere", progress=True),
+    ):
+        with pytest.raises(TypeError, match=r"called as progress\(done, total\), found True"):
+            call()
+
+
 def test_resuming_something_else() -> None:
     """Another source or layout, or an array that is no copy, is refused and left as it is."""
     source = made(chunks=10)
