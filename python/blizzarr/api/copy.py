@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +187,8 @@ def copy(
             in_the_way = not (resume or overwrite) and detect(target, node_path) is not None
             if in_the_way and (record.read() is not None or any(job.interrupted for job in jobs)):
                 raise record.refusal()
-            _place_groups(record, _group_mark(what, groups, jobs), groups, resume=resume, overwrite=overwrite)
+            planned = groups | {job.path: job.metadata for job in jobs}
+            _place_groups(record, _group_mark(what, planned), groups, planned, resume=resume, overwrite=overwrite)
             overwrite = False
         if isinstance(what, Array | Group) and what.metadata.format != form.name:
             _warn_of_reserved(form, node_path, [*groups, *(job.path for job in jobs)])
@@ -324,18 +325,25 @@ def _members(
         yield from nodes
 
 
-def _group_mark(source: Any, groups: dict[str, GroupMeta], jobs: Sequence[ArrayCopy]) -> str:
+def _group_mark(source: Any, planned: Mapping[str, ArrayMeta | GroupMeta]) -> str:
     """Return what tells the copy of this group, with these documents, from any other."""
     from blizzarr.copying.progress import fingerprint
 
     origin = (lasting_place_of(source.store), source.path) if isinstance(source, Group) else None
-    planned = groups | {job.path: job.metadata for job in jobs}
     return fingerprint(
         origin, {path: [*map(bytes.decode, encode(meta, path).values())] for path, meta in planned.items()}
     )
 
 
-def _place_groups(record: Record, mark: str, groups: dict[str, GroupMeta], *, resume: bool, overwrite: bool) -> None:
+def _place_groups(
+    record: Record,
+    mark: str,
+    groups: dict[str, GroupMeta],
+    planned: Mapping[str, ArrayMeta | GroupMeta],
+    *,
+    resume: bool,
+    overwrite: bool,
+) -> None:
     """Store the record and the groups, outermost first; with `resume` those that are there stay as they are."""
     store = record.store
 
@@ -348,7 +356,7 @@ def _place_groups(record: Record, mark: str, groups: dict[str, GroupMeta], *, re
             raise NodeExistsError("expected an interrupted copy of a group, found an array", array=f"/{path}")
         outermost = path == record.path
         if outermost and here is not None:
-            record.done(mark, None, 0)
+            record.done(mark, None, 0, planned)
         if here is None or not here.documents:  # a group without a document of its own lacks the attributes
             before = begin if outermost else None
             place_node(store, path, metadata, overwrite=overwrite and outermost, before=before, copied=True)

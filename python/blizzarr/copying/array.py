@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr.array import Array
+from blizzarr.config import config
 from blizzarr.copying.elements import Lost, cells_for, copy_elements, regions_for
-from blizzarr.copying.progress import Record, fingerprint
+from blizzarr.copying.progress import ORIGIN, Record, fingerprint
 from blizzarr.copying.regions import Cell, Regions
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
 from blizzarr.creation.describe import describe_array
@@ -112,7 +113,12 @@ class ArrayCopy:
         `ConflictError` if the source has changed since the copy began, or the copy was begun with other options.
         """
         target = Array(self.store, self.path, self.metadata)
-        record = Record(self.store, self.path)
+        facts = {
+            ORIGIN: fingerprint(self._origin()),
+            "memory limit (config.copy_bytes, --memory)": config.copy_bytes,
+            "skip_damaged": lost is not None,
+        }
+        record = Record(self.store, self.path, facts)
         positions, regions, cells, mark = self._steps(target, skips=lost is not None)
         steps = cells if positions is None else positions
         done = 0
@@ -124,7 +130,8 @@ class ArrayCopy:
         # A copy that has come upon damage has other steps than one that skips it, which begins again.
         restarts = lost is not None and record.is_of(lambda: self._steps(target, skips=False)[3])
         if resume and not restarts and detect(self.store, self.path) is not None:
-            done = record.done(mark, state, regions.count if steps is None else len(steps))
+            count = regions.count if steps is None else len(steps)
+            done = record.done(mark, state, count, {self.path: self.metadata})
         if done == 0:
             self._begin(record, mark, state, resume=resume, overwrite=overwrite)
         if positions is not None:
@@ -196,13 +203,16 @@ class ArrayCopy:
             )
         return True
 
+    def _origin(self) -> tuple[str | None, str] | None:
+        # Some stores have no place that another process could recognise; it can still finish the copy.
+        one = self.source
+        return (lasting_place_of(one.store), one.path) if isinstance(one, Array) else None
+
     def _mark(self, positions: list[tuple[int, ...]] | None, steps: Any) -> str:
         source: Any = str(self.source.dtype), self.source.shape
         if isinstance(self.source, Array):
             meta = self.source.metadata
-            # Some stores have no place that another process could recognise; it can still finish the copy.
-            origin = lasting_place_of(self.source.store)
-            source = (*source, origin, self.source.path, meta.chunk_grid.spelling, meta.codecs.to_json())
+            source = (*source, *(self._origin() or ()), meta.chunk_grid.spelling, meta.codecs.to_json())
         documents = encode(self.metadata, "")
         target = [document.decode() for document in documents.values()]
         return fingerprint(source, target, steps if positions is None else positions)

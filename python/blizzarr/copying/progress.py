@@ -27,14 +27,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from blizzarr.errors import ConflictError, NodeExistsError
-from blizzarr.formats import PROGRESS, unfinished
+from blizzarr.formats import PROGRESS, encode, find_again, unfinished
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
+from blizzarr.problems import describe
 from blizzarr.stores import Store
+
+ORIGIN: Final = "origin"
+_SHOWN: Final = 4
+"""The most differences between two copies that an error names."""
+
+
+def _members(documents: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the members of the documents of a node."""
+    return {name: value for document in documents.values() for name, value in json.loads(document).items()}
 
 
 def fingerprint(*parts: Any) -> str:
@@ -48,6 +59,9 @@ class Record:
 
     store: Store
     path: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else the copy depends on, by name: if it is resumed as another one, the error says what differs. The source
+    is a fingerprint, as its place may have secrets."""
 
     @property
     def key(self) -> str:
@@ -68,8 +82,10 @@ class Record:
         record = self.read()
         return record is not None and record.get("copy") == mark()
 
-    def done(self, mark: str, state: str | None, count: int) -> int:
+    def done(self, mark: str, state: str | None, count: int, planned: Mapping[str, ArrayMeta | GroupMeta]) -> int:
         """Return the number of regions that are done, of the copy with this fingerprint and state of the source.
+
+        - `planned`: the metadata of its nodes, by path.
 
         Raise `ConflictError` if the record is that of another copy, or the source has changed.
         """
@@ -80,8 +96,8 @@ class Record:
         # A number beyond `count` would leave fill values in place of elements.
         if record.get("copy") != mark or type(done) is not int or not 0 <= done <= count:
             raise ConflictError(
-                "the interrupted copy that is here has another source, layout or memory limit, or skips what is "
-                "damaged; copy with the same arguments to finish it, or with overwrite=True to begin again",
+                f"the interrupted copy that is here is another one{self._differences(record, planned)}; copy with the "
+                "same arguments to finish it, or with overwrite=True to begin again",
                 key=self.key,
                 store=str(self.store),
             )
@@ -94,9 +110,22 @@ class Record:
             )
         return done
 
+    def _differences(self, record: Mapping[str, Any], planned: Mapping[str, ArrayMeta | GroupMeta]) -> str:
+        pairs = [(name, record.get(name), now) for name, now in self.facts.items()]
+        for path, meta in planned.items():
+            here = find_again(self.store, path)
+            old, new = (_members({} if one is None else encode(one, path)) for one in (here and here.meta, meta))
+            pairs += [(f"{name} of /{path}", old.get(name), new.get(name)) for name in ({**old, **new} if here else ())]
+        texts = [
+            f"{name} {describe(then)} then, {describe(now)} now" if name != ORIGIN else "another source"
+            for name, then, now in pairs
+            if then != now
+        ]
+        return ": " + "; ".join(texts[:_SHOWN]) if texts else ", of another source, or of one with another layout"
+
     def write(self, mark: str, state: str | None, done: int) -> None:
         """Store the number of regions that are done."""
-        self.store.set(self.key, json.dumps({"copy": mark, "source": state, "done": done}).encode())
+        self.store.set(self.key, json.dumps({**self.facts, "copy": mark, "source": state, "done": done}).encode())
 
     def finish(self) -> None:
         """Remove the record, or mark it as complete, as the copy is."""

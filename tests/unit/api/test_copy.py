@@ -152,8 +152,13 @@ def test_resuming_something_else() -> None:
         api.copy(source, values, chunks=5)
     values.left = 10_000
     before = dict(values)
-    with pytest.raises(ConflictError, match="another source, layout or memory limit"):
+    with pytest.raises(ConflictError, match=r"chunk_grid of / .*\[5, 5\].* then, .*\[6, 6\].* now; copy with the same"):
         api.copy(source, values, chunks=6, resume=True)
+    with (
+        config.set(copy_bytes=2000),
+        pytest.raises(ConflictError, match=r"memory limit .* 1 then, 2000 now; copy"),
+    ):
+        api.copy(source, values, chunks=5, resume=True)
     with pytest.raises(ConflictError):
         api.copy(made(chunks=10)[:, ::-1], values, chunks=5, resume=True)
     assert dict(values) == before
