@@ -111,6 +111,7 @@ def test_row_085_no_room_for_names(small: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the last attempt, at the end
+@pytest.mark.filterwarnings("ignore:.*unfinished copy")
 def test_row_085_a_new_zip_file_that_gets_no_room(small: Path) -> None:
     """Nothing of it is left; the copy can be made when there is room."""
     noise = np.concatenate([NOISE] * 4)
