@@ -112,7 +112,7 @@ class CastValueCodec(Codec):
         return len(problems.items) == before
 
     def after(self, chunk: Chunk) -> Chunk:
-        return chunk._replace(dtype=self.data_type)
+        return chunk._replace(dtype=self.data_type, is_big=False)
 
     def step(self, chunk: Chunk) -> Step:
         assert chunk.dtype is not None

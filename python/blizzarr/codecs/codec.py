@@ -69,6 +69,8 @@ class Chunk(NamedTuple):
     order_optional: bool = False
     """True if a document may leave out the byte order of elements of several bytes, because filters widened them:
     zarr-python looks at the elements of the array. The elements are little-endian then."""
+    is_big: bool = False
+    """True if a filter of numcodecs left the elements big-endian in memory, which the next one reads as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +249,7 @@ class Codec:
 
     def after(self, chunk: Chunk) -> Chunk:
         """Return the input of the next codec."""
-        return chunk
+        return chunk._replace(is_big=False)
 
     def step(self, chunk: Chunk) -> Step:
         """Return the codec as the engine takes it, for chunks of known shape and type; see `steps`."""

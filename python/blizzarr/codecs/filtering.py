@@ -33,10 +33,11 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
                 steps += _swapped(memory, chunk)
             steps.append(codec.engine_step(memory) or ("python", _Filter(codec, memory)))
             memory = codec.encoded_type(codec.decoded_type(memory))
-            continue
-        steps += _swapped(memory, chunk)
-        memory = None
-        steps += [_turned(codec, chunk)] if isinstance(codec, TransposeCodec) else codec.steps(chunk)
+        elif isinstance(codec, TransposeCodec):
+            steps.append(_turned(codec, chunk))
+        elif others := codec.steps(chunk):
+            steps += [*_swapped(memory, chunk), *others]
+            memory = None
     steps += _swapped(memory, last)
     for step in serializer.steps(last):
         if step[0] == "transpose":

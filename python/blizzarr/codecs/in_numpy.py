@@ -153,7 +153,7 @@ class ArrayArrayCodec(OwnCodec):
             expected = f"chunks that {self.name} takes"
             raise MetadataError(problems=[Problem("codecs", expected, repr(error))]) from error
         dtype = chunk.dtype if made is None or (chunk.dtype and made == chunk.dtype.numpy) else DataType.parse(made)
-        return chunk._replace(dtype=dtype, shape=shape)
+        return chunk._replace(dtype=dtype, shape=shape, is_big=False)
 
     def step(self, chunk: Chunk) -> Step:
         return ("python", _Filter(self.name, self, Layout.of(chunk), Layout.of(self.after(chunk))))

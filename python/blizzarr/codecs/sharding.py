@@ -77,7 +77,7 @@ class ShardingCodec(Codec):
         values = cls.read_options(own, path, problems)
         inner = lengths(configuration.get("chunk_shape", MISSING), f"{inside}.chunk_shape", problems, 1)
         grid = None if inner is None else _grid(inner, chunk, f"{inside}.chunk_shape", problems)
-        part = Chunk(chunk.dtype, inner, chunk.depth + 1)
+        part = Chunk(chunk.dtype, inner, chunk.depth + 1, is_big=chunk.is_big)
         codecs = chains.decode(configuration.get("codecs", MISSING), f"{inside}.codecs", problems, part)
         entries = Chunk(_INDEX_TYPE, None if grid is None else (*grid, 2), chunk.depth + 1)
         where = f"{inside}.index_codecs"
@@ -96,7 +96,7 @@ class ShardingCodec(Codec):
 
     def resolve(self, chunk: Chunk) -> Self:
         shape = tuple(map(index, self.chunk_shape))
-        codecs = chains.resolve(self.codecs, Chunk(chunk.dtype, shape))
+        codecs = chains.resolve(self.codecs, Chunk(chunk.dtype, shape, is_big=chunk.is_big))
         listed = (BytesCodec(), Crc32cCodec()) if self.index_codecs is None else self.index_codecs
         index_codecs = chains.resolve(listed, Chunk(_INDEX_TYPE, None))
         return replace(self, chunk_shape=shape, codecs=codecs, index_codecs=index_codecs)

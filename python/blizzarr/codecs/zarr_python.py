@@ -74,7 +74,8 @@ class ZarrPythonCodec(Codec):
             return chunk
         codec, spec = self._with_spec(chunk)
         made = codec.resolve_metadata(spec)
-        return chunk._replace(dtype=DataType.parse(made.dtype.to_json(zarr_format=3)), shape=tuple(made.shape))
+        dtype = DataType.parse(made.dtype.to_json(zarr_format=3))
+        return chunk._replace(dtype=dtype, shape=tuple(made.shape), is_big=False)
 
     def steps(self, chunk: Chunk) -> list[Step]:
         codec, spec = self._with_spec(chunk)

@@ -91,6 +91,34 @@ def test_axes_turned_behind_a_filter() -> None:
     both_ways(REALS, filters=[turned, theirs.BitRound(keepbits=9)])
 
 
+@pytest.mark.parametrize("turned", [[], [{"name": "transpose", "configuration": {"order": [1, 0]}}]])
+@pytest.mark.parametrize(
+    ("name", "options", "shards"),
+    [
+        ("quantize", {"digits": 2}, None),
+        ("quantize", {"digits": 2}, (4, 6)),
+        ("delta", {}, None),
+        ("fixedscaleoffset", {"offset": 1, "scale": 50, "astype": "<i2"}, None),
+    ],
+)
+def test_filters_behind_one_that_makes_big_endian_elements(
+    name: str, options: dict[str, Any], shards: Any, turned: list[Any]
+) -> None:
+    """Types that are left out are those of the memory that the filter gets."""
+    data = np.round(REALS)
+    ours: dict[str, bytes] = {}
+    filters = [{"name": "numcodecs.astype", "configuration": {"encode_dtype": ">f4"}}, *turned]
+    # zarr-python reads stored elements as the filter makes them, in whatever order they are stored.
+    stored = {"name": "bytes", "configuration": {"endian": "little" if "scale" in options else "big"}}
+    given: dict[str, Any] = {"chunks": (2, 3), "shards": shards, "serializer": stored, "compressors": None}
+    filters.append({"name": f"numcodecs.{name}", "configuration": options})
+    array = blizzarr.create_array(ours, data=data, filters=filters, **given)
+    np.testing.assert_array_equal(array[...], data)
+    buffer = default_buffer_prototype().buffer
+    store = zarr.storage.MemoryStore({key: buffer.from_bytes(bytes(value)) for key, value in ours.items()})
+    np.testing.assert_array_equal(zarr.open_array(store, mode="r")[...], data)
+
+
 @pytest.mark.parametrize(("name", "package"), [("PCodec", "pcodec"), ("ZFPY", "zfpy")])
 def test_serializers(name: str, package: str) -> None:
     """Those that make bytes of arrays need packages of their own."""

@@ -26,10 +26,10 @@ from blizzarr.errors import MetadataError
 from blizzarr.problems import Problems
 
 
-def memory_type(dtype: DataType) -> np.dtype[Any]:
-    """Return the type of an array's elements in memory, as its first filter reads them."""
+def memory_type(dtype: DataType, is_big: bool = False) -> np.dtype[Any]:
+    """Return the type of elements in memory, as a filter reads them; those of an array are little-endian."""
     # Elements with fields of both byte orders are in memory as they are stored.
-    return in_order(dtype.numpy, "little") if dtype.swap else dtype.numpy
+    return in_order(dtype.numpy, "big" if is_big else "little") if dtype.swap else dtype.numpy
 
 
 class ArrayFilter(NumcodecsCodec):
@@ -92,7 +92,7 @@ class ArrayFilter(NumcodecsCodec):
         if chunk.dtype is None or not self.type_options:
             return self
         # Spelled as in numcodecs, with the byte order: "float32" is "<f4".
-        taken = self.decoded_type(memory_type(chunk.dtype))
+        taken = self.decoded_type(memory_type(chunk.dtype, chunk.is_big))
         types = taken.str, self.encoded_type(taken).str
         return replace(self, **dict(zip(self.type_options, types, strict=True)))  # type: ignore[type-var]
 
@@ -117,7 +117,7 @@ class ArrayFilter(NumcodecsCodec):
     def fits(self, chunk: Chunk, path: str, problems: Problems) -> bool:
         if chunk.dtype is None:
             return True
-        given = memory_type(chunk.dtype)
+        given = memory_type(chunk.dtype, chunk.is_big)
         taken = self.decoded_type(given)
         size = given.itemsize * (1 if chunk.shape is None or self.elementwise else prod(chunk.shape))
         if chunk.shape is not None and (size % taken.itemsize or (self.elementwise and size != taken.itemsize)):
@@ -132,14 +132,15 @@ class ArrayFilter(NumcodecsCodec):
     def after(self, chunk: Chunk) -> Chunk:
         if chunk.dtype is None:
             return chunk
-        given = memory_type(chunk.dtype)
+        given = memory_type(chunk.dtype, chunk.is_big)
         taken = self.decoded_type(given)
         made = self.encoded_type(taken)
         dtype = chunk.dtype if made == given else _parsed(made)
         shape = chunk.shape
         if shape is not None and not self.elementwise:
             shape = (self.encoded_count(prod(shape) * given.itemsize // taken.itemsize),)
-        return chunk._replace(dtype=dtype, shape=shape, order_optional=not chunk.dtype.swap)
+        optional, is_big = not chunk.dtype.swap, order_of(made) == ">"
+        return chunk._replace(dtype=dtype, shape=shape, order_optional=optional, is_big=is_big)
 
     def engine_step(self, given: np.dtype[Any]) -> Step | None:
         """Return the step of the engine for elements of a type in memory; None if it has none."""
