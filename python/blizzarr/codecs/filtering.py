@@ -31,7 +31,7 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
             if memory is None:
                 memory = memory_type(chunk.dtype)
                 steps += _swapped(memory, chunk)
-            steps.append(codec.engine_step(memory) or ("python", _Filter(codec, memory)))
+            steps += _filter_steps(codec, memory)
             memory = codec.encoded_type(codec.decoded_type(memory))
         elif isinstance(codec, TransposeCodec):
             steps.append(_turned(codec, chunk))
@@ -51,6 +51,18 @@ def filtered_steps(filters: Sequence[tuple[Codec, Chunk]], serializer: Codec, la
         elif step[1]:
             steps.append(("swap", step[1]))
     return steps
+
+
+def _filter_steps(codec: ArrayFilter, memory: np.dtype[Any]) -> list[Step]:
+    step = codec.engine_step(memory)
+    if step is None:
+        return [("python", _Filter(codec, memory))]
+    taken = codec.decoded_type(memory)
+    # The engine knows elements in the machine's byte order only.
+    before, after = (
+        [] if dtype.isnative else [("swap", dtype.itemsize)] for dtype in (taken, codec.encoded_type(taken))
+    )
+    return [*before, step, *after]
 
 
 def _swapped(memory: np.dtype[Any] | None, chunk: Chunk) -> list[Step]:

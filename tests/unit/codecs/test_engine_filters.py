@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.codecs.numcodecs import AsTypeCodec, BitRoundCodec, FixedScaleOffsetCodec
 
 INTEGERS = ("<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8")
 FLOATS = ("<f4", "<f8")
@@ -102,6 +103,18 @@ def test_bitround(dtype: Any, keepbits: int) -> None:
     )
     assert np.isnan(array[0])
     assert array[1:].tolist() == [np.inf, 1]
+
+
+def test_behind_big_endian_elements() -> None:
+    """What the engine promises holds for either byte order: NaN stays NaN, and numbers that do not fit are refused."""
+    data = np.array([1.0, np.nan, np.inf])
+    big = AsTypeCodec(">f4", "<f8")
+    for keepbits in (0, 3):
+        array = blizzarr.create_array({}, data=data, filters=[big, BitRoundCodec(keepbits)])
+        np.testing.assert_array_equal(array[...], data)
+    for made in ("<i2", ">i2"):
+        with pytest.raises(blizzarr.errors.CodecError, match="fixedscaleoffset: expected"):
+            blizzarr.create_array({}, data=data, filters=[big, FixedScaleOffsetCodec(0, 1, ">f4", made)])
 
 
 def test_others_run_in_numcodecs() -> None:

@@ -80,13 +80,20 @@ def test_the_same_as_numcodecs(kind: type) -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS[::2])
 def test_bitround_of_any_byte_order(dtype: str) -> None:
-    """Infinities, NaN and the greatest numbers wrap around as in numcodecs, which does not know big-endian ones."""
-    memory = np.frombuffer(np.random.default_rng(3).bytes(800), dtype)
+    """As in numcodecs, which does not know big-endian ones; but NaN stays NaN."""
+    memory = np.frombuffer(np.random.default_rng(3).bytes(800) + b"\x7f\xff\xff\xff" * 4, dtype)
     for keepbits in range({2: 10, 4: 23, 8: 52}[memory.itemsize] + 1):
         codec = BitRoundCodec(keepbits)
-        compare(codec, numcodecs.BitRound(keepbits), memory)
-        made = codec.encode(memory.astype(memory.dtype.newbyteorder()))
-        assert made.astype(dtype).tobytes() == codec.encode(memory).tobytes()
+        compare(codec, numcodecs.BitRound(keepbits), memory[~np.isnan(memory)])
+        made = codec.encode(memory).view(dtype)
+        assert made[np.isnan(memory)].tobytes() == memory[np.isnan(memory)].tobytes()
+        assert codec.encode(memory.astype(memory.dtype.newbyteorder())).byteswap().tobytes() == made.tobytes()
+
+
+def test_packbits_of_wide_elements() -> None:
+    """As a codec of a user may make them."""
+    with pytest.raises(CodecError, match="found 300 as element 1"):
+        PackBitsCodec().encode(np.array([1, 300], "<i4"))
 
 
 WITHOUT = """

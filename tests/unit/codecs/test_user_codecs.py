@@ -89,6 +89,16 @@ def test_others_around_it() -> None:
     assert np.array_equal(decoded(chain, encoded(chain, NUMBERS), "int16", (2, 3)), NUMBERS)
 
 
+def test_it_gets_integers_of_bitround() -> None:
+    """As of numcodecs; these are floating point again when they are decoded."""
+    numbers = np.array([[1.1, np.nan], [3, -4]], "f4")
+    chain = CodecChain.from_user([numcodecs.BitRound(3), Rows()], compressors=None, dtype="f4", chunk_shape=(2, 2))
+    stored = encoded(chain, numbers)
+    assert bytes(stored).startswith(b'["<i4", [2, 2], ')
+    rounded = decoded(chain, stored, "float32", (2, 2))
+    np.testing.assert_array_equal(rounded, np.array([[1.125, np.nan], [3, -4]], "f4"))
+
+
 def test_written_again() -> None:
     """Its options are kept as they are, of whatever kind."""
     filters = [{"id": "test_rows", "secret": {"deep": [1, None]}}]

@@ -143,10 +143,10 @@ class ArrayFilter(NumcodecsCodec):
         return chunk._replace(dtype=dtype, shape=shape, order_optional=optional, is_big=is_big)
 
     def engine_step(self, given: np.dtype[Any]) -> Step | None:
-        """Return the step of the engine for elements of a type in memory; None if it has none."""
+        """Return the step of the engine for elements of a type in either byte order; None if it has none."""
         taken = self.decoded_type(given)
         types = taken, self.encoded_type(taken)
-        if any(dtype.kind not in "iuf" or not dtype.isnative for dtype in types):
+        if any(dtype.kind not in "iuf" for dtype in types):
             return None
         return self.native(*(dtype.name for dtype in types))
 

@@ -63,14 +63,18 @@ class BitRoundCodec(ArrayFilter):
 
     def encoded(self, given: Elements, made: np.dtype[Any]) -> Elements:
         lost = _MANTISSA[given.dtype.name] - self.keepbits
+        if not lost:
+            return given
         bits = given.copy().view(given.dtype.str.replace("f", "i"))
-        if lost:
-            bits += (bits >> lost & 1) + ((1 << (lost - 1)) - 1)
-            bits &= -1 << lost
-        return bits.view(made)
+        bits += (bits >> lost & 1) + ((1 << (lost - 1)) - 1)
+        bits &= -1 << lost
+        # numcodecs makes zeros of some.
+        np.copyto(bits, given.view(bits.dtype), where=np.isnan(given))
+        # A codec that a user registered gets integers from numcodecs, too.
+        return bits
 
     def decoded(self, stored: Elements, taken: np.dtype[Any]) -> Elements:
-        return stored
+        return stored.view(stored.dtype.str.replace("i", "f"))
 
     def native(self, taken: str, made: str) -> Step | None:
         return ("bitround", np.dtype(taken).itemsize, _MANTISSA[taken], self.keepbits)
@@ -255,7 +259,7 @@ class PackBitsCodec(ArrayFilter):
         memory = self._memory(given)
         wrong = np.flatnonzero(memory.view(np.uint8) > 1)
         if memory.dtype != bool and wrong.size:
-            first = int(wrong[0])
+            first = int(wrong[0]) // memory.itemsize
             expected = "0 or 1, which is all that numcodecs.packbits keeps of an element"
             advice = "write booleans, or choose another codec"
             raise CodecError(f"expected {expected}, found {memory[first]} as element {first}; {advice}")
