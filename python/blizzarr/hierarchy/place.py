@@ -130,8 +130,10 @@ def place_node(
         # Another writer may have removed a group above, which was there, and missed the node that is now in it.
         after += find_many(store, above)
         wanted = form.groups_above(path)
-        for group, there in zip(above, after, strict=True):
+        for group, there in zip(above, [*after], strict=True):
             if there is None and group in wanted:
+                # This is a change, too: whoever consolidates without the group has to be found afterwards.
+                after.clear()
                 _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
     return stored
 

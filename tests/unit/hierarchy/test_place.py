@@ -24,6 +24,7 @@ from blizzarr.errors import (
     StoreError,
 )
 from blizzarr.formats import read_node
+from blizzarr.hierarchy.consolidate import consolidate
 from blizzarr.hierarchy.documents import revise
 from blizzarr.hierarchy.place import place_node
 from blizzarr.model import GroupMeta
@@ -158,6 +159,25 @@ def test_consolidated_metadata_go_when_they_would_be_stale() -> None:
             assert isinstance(meta, GroupMeta)
             assert meta.consolidated is None
             assert meta.attributes == {"kept": 1}
+
+
+def test_consolidated_metadata_go_that_lack_a_group_made_again() -> None:
+    """Somebody removes the group above, and somebody consolidates what is left, before the group is made again."""
+
+    class Meanwhile(MappingStore):
+        def replace(self, key: str, *values: Any) -> Any:
+            if key == "g/zarr.json":
+                consolidate(self, "", GroupMeta())
+            return super().replace(key, *values)
+
+    values: dict[str, bytes] = {}
+    place_node(MappingStore(values), "g", GROUP)
+    store = Meanwhile(values)
+    place_node(store, "g/x", GROUP, before=lambda: store.delete("g/zarr.json"))
+    assert read_node(store, "g") == GroupMeta()
+    root = read_node(store, "")
+    assert isinstance(root, GroupMeta)
+    assert root.consolidated is None
 
 
 def test_of_two_who_make_one_node_one_is_told() -> None:
