@@ -11,7 +11,9 @@ try:
 except ImportError as error:
     raise ImportError("blizzarr.xarray needs xarray: pip install 'blizzarr[xarray]'") from error
 
-if tuple(map(int, _xarray.__version__.split(".")[:2])) < (2026, 2):
+from blizzarr.xarray.release import release_of as _release_of
+
+if _release_of(_xarray.__version__) < (2026, 2):
     raise ImportError(
         "blizzarr.xarray needs xarray 2026.2 or newer, as older releases ask for no elements where an axis is read "
         f"backwards to its start; found {_xarray.__version__}: pip install --upgrade xarray"

@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import numpy as np
-import xarray
 from xarray import Variable
 from xarray.backends import BackendArray
 from xarray.coding.strings import create_vlen_dtype
@@ -16,6 +15,7 @@ from blizzarr.array import Array
 from blizzarr.codecs.numcodecs.library import as_object
 from blizzarr.formats import MASKED, format_of, masked_attribute, masks_fill
 from blizzarr.formats.codec_documents import codec_documents
+from blizzarr.xarray.release import RELEASE
 
 _NAMES = "_ARRAY_DIMENSIONS"
 
@@ -90,8 +90,7 @@ def variable_of(array: Array, mask_fill: bool | None = None, by_itself: bool = F
 
 def _text_type() -> Any:
     """Return the data type in which xarray's own engine reads text: NumPy's own, where xarray keeps it."""
-    keeps_it = tuple(map(int, xarray.__version__.split(".")[:2])) >= (2026, 9)
-    return np.dtypes.StringDType() if keeps_it else create_vlen_dtype(str)
+    return np.dtypes.StringDType() if RELEASE >= (2026, 9) else create_vlen_dtype(str)
 
 
 def dimensions_of(array: Array, by_itself: bool = False) -> tuple[str | None, ...]:
