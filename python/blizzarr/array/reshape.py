@@ -27,7 +27,7 @@ from blizzarr.array.exclusive import exclusive
 from blizzarr.dtypes.elements import as_elements
 from blizzarr.equality import differing
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
-from blizzarr.formats import StoredNode, encode_resized, lock_key, stored_document
+from blizzarr.formats import StoredNode, encode, encode_resized, lock_key, stored_document
 from blizzarr.hierarchy.changing import changing
 from blizzarr.hierarchy.documents import revise
 from blizzarr.indexing.selection import Axes
@@ -182,6 +182,8 @@ def append(
                     # Another program has appended or resized: then at the end that the array has now.
                     continue
                 adopt(published, longer)
+                # What was just stored need not be decoded when the engine finds it there.
+                longer.learn(encode(published, path).get(key), new)
                 write(longer, (added.shape, region, False), added)
                 return published
             write(longer.beyond(), (added.shape, region, False), added)
