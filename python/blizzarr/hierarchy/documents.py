@@ -9,8 +9,10 @@ from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, Unk
 from blizzarr.formats import StoredNode, encode, find_again, find_implied, find_many, unmarked
 from blizzarr.hierarchy.changing import changing
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.stores import Replaced, Store, check_writable
 from blizzarr.stores.conditional import try_discard, try_replace
+from blizzarr.stores.requests import is_remote
 
 Node: TypeAlias = ArrayMeta | GroupMeta
 N = TypeVar("N", ArrayMeta, GroupMeta)
@@ -52,7 +54,12 @@ def revise(
     """
     check_writable(store, path)
     doubtful: tuple[dict[str, bytes], N] | None = None
-    with changing(store, path):
+    above = None
+    if known is None and is_remote(store):
+        # Far away, the node is read together with the groups above it.
+        here, *above = find_many(store, [path, *ancestors(path)])
+        known = here if isinstance(here, StoredNode) else None
+    with changing(store, path, above):
         for _ in range(_ATTEMPTS):
             node, known = known or find_again(store, path) or find_implied(store, path), None
             if node is None:

@@ -35,6 +35,21 @@ def test_the_group_above_is_read_once_before_and_once_after_a_new_node(zarr_form
     assert store.read[document] == 2
 
 
+def test_a_node_that_changes_is_read_together_with_the_groups_above_it() -> None:
+    batches: list[list[str]] = []
+
+    class Batches(Far):
+        def get_many(self, keys: list[str]) -> list[Any]:
+            batches.append(keys)
+            return [self.get(key) for key in keys]
+
+    array = blizzarr.create_group(Batches()).create_array("a", data=np.arange(4))
+    batches.clear()
+    array.attrs["x"] = 1
+    assert batches == [["a/zarr.json", "zarr.json"]]
+    assert blizzarr.open_array(array.store, path="a").attrs == {"x": 1}
+
+
 def test_many_nodes_of_v2_are_not_asked_for_documents_of_older_formats() -> None:
     store = Far()
     group = blizzarr.create_group(store, zarr_format=2)
