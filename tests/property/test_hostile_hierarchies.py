@@ -89,7 +89,10 @@ def check_good(case: Planted) -> None:
     if errors:
         assert BAD in text
         assert any(BAD in str(finding) for finding in report.findings)
-        copied = blizzarr.copy(store, {})
+        with pytest.raises(BlizzarrError) as refused:
+            blizzarr.copy(store, {})
+        assert BAD in str(refused.value)
+        copied = blizzarr.copy(store, {}, skip_damaged=True)
         assert isinstance(copied, blizzarr.Group)
         assert {name for name, _ in copied.members(max_depth=None)} == set(GOOD)
         if group.metadata.consolidated is None:

@@ -249,7 +249,7 @@ class Codec:
 
     def after(self, chunk: Chunk) -> Chunk:
         """Return the input of the next codec."""
-        return chunk._replace(is_big=False)
+        return chunk._replace(is_big=False) if chunk.is_big else chunk
 
     def step(self, chunk: Chunk) -> Step:
         """Return the codec as the engine takes it, for chunks of known shape and type; see `steps`."""
