@@ -107,8 +107,10 @@ def copy(
     ------
     MetadataError
         If the format of the copy cannot express something; `problems` lists everything, in every node. Nothing has been
-        stored then. Of this class, or of another that fits, is also the error about members of a group that cannot be
-        read, without `skip_damaged`; everything else has been copied then.
+        stored then.
+    BlizzarrError
+        If members of a group cannot be read, and not `skip_damaged`; its class is one that fits the error of each
+        member. Everything else has been copied then.
     NodeNotFoundError
         If the source is not there.
     NodeExistsError

@@ -209,9 +209,9 @@ def _decode(
 def find(store: Store, path: str, form: Format | None = None, *, reading: bool = False) -> StoredNode | None:
     """Return the node at a path, of the newest format if there are several; `None` if there is none.
 
-    With `form`, only a node of that format is looked for. Warns of what is doubtful about the documents, and of
-    documents of other formats. If its elements are going to be read, that is with `reading`, warns of a copy that is
-    not finished, unless that would be one more request.
+    With `form`, only a node of that format is looked for. Warnings are issued of what is doubtful about the documents,
+    and of documents of other formats; with `reading`, because the elements will be read, also of a copy that is not
+    finished, unless asking for the record of the copy would be one more request.
 
     Raise `MetadataError` if the documents do not conform.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import StoredNode, encode, find_many, mark_of, unmarked
@@ -16,16 +17,16 @@ from blizzarr.stores.conditional import try_discard, try_replace
 _ATTEMPTS = 100
 
 
-Stated = list[StoredNode | BlizzarrError | None]
+NodesAbove: TypeAlias = list[StoredNode | BlizzarrError | None]
 """The nodes at all paths above one, outermost first, as `find_many` returns them."""
 
 
 @contextmanager
-def changing(store: Store, path: str, above: Stated | None = None) -> Iterator[Stated]:
+def changing(store: Store, path: str, above: NodesAbove | None = None) -> Iterator[NodesAbove]:
     """Change the node at a path within the block, so that no group above it ever lists it as it was.
 
-    `above` are the nodes above the path, if they have just been read; the list that is yielded takes those that the
-    block reads after its change. Each saves a request for each group.
+    `above` are the nodes above the path, if they have just been read. The block may put the nodes that it reads after
+    its change into the list that is yielded. In each case, one request less is made for each group.
 
     Consolidated metadata is removed before the change: who dies in between leaves none. Consolidation that began before
     the block finds its mark gone, and begins again; in local directories none begins within the block. Elsewhere one
@@ -34,7 +35,7 @@ def changing(store: Store, path: str, above: Stated | None = None) -> Iterator[S
     Raise `ConflictError` if others made consolidated metadata anew at every attempt to remove it. Raise `StoreError` if
     the store fails. The node has not been changed then, or the error comes from after the change.
     """
-    after: Stated = []
+    after: NodesAbove = []
     behind = directory_behind(store)
     if behind is None:
         _withdraw_above(store, path, above)
@@ -56,12 +57,12 @@ def changing(store: Store, path: str, above: Stated | None = None) -> Iterator[S
                 _withdraw_above(reaching, node)
 
 
-def _withdraw_above(store: Store, path: str, nodes: Stated | None = None) -> None:
+def _withdraw_above(store: Store, path: str, nodes: NodesAbove | None = None) -> None:
     if path:
         withdraw(store, ancestors(path), nodes)
 
 
-def withdraw(store: Store, groups: list[str], nodes: Stated | None = None) -> None:
+def withdraw(store: Store, groups: list[str], nodes: NodesAbove | None = None) -> None:
     """Remove the consolidated metadata of groups, and the marks by which others would make it.
 
     `nodes` are the nodes at the paths of these groups, if they have just been read.
@@ -70,9 +71,9 @@ def withdraw(store: Store, groups: list[str], nodes: Stated | None = None) -> No
     """
     for _ in range(_ATTEMPTS):
         # Groups that cannot be read have no consolidated metadata that could be used.
-        stated = zip(groups, nodes or find_many(store, groups), strict=True)
+        pairs = zip(groups, nodes or find_many(store, groups), strict=True)
         nodes = None
-        left = [(group, one) for group, one in stated if isinstance(one, StoredNode) and _is_consolidated(one)]
+        left = [(group, one) for group, one in pairs if isinstance(one, StoredNode) and _is_consolidated(one)]
         if not left:
             return
         for group, node in left:

@@ -128,13 +128,14 @@ def place_node(
             put(store, {}, {key: value})
         _store(store, path, new, overwrite=overwrite)
         # Another writer may have removed a group above, which was there, and missed the node that is now in it.
-        after += find_many(store, above)
-        wanted = form.groups_above(path)
-        for group, there in zip(above, [*after], strict=True):
-            if there is None and group in wanted:
-                # This is a change, too: whoever consolidates without the group has to be found afterwards.
-                after.clear()
+        if wanted := form.groups_above(path):
+            now = find_many(store, above)
+            gone = [group for group, there in zip(above, now, strict=True) if there is None and group in wanted]
+            for group in gone:
                 _store(store, path, {group: encode(GroupMeta(format=meta.format), group)}, overwrite=False)
+            if not gone:
+                # Otherwise the groups above are read anew: one may have been consolidated before another was made.
+                after += now
     return stored
 
 

@@ -27,8 +27,8 @@ class MappingStore(BaseStore):
 
     A `KeyError` of the mapping means that the value is missing; any other exception becomes a `StoreError`. Keys that a
     store may not have are ignored. The mapping must allow calls from several threads at the same time, as a dict does;
-    a shelf, `dbm.dumb`, and an `SQLiteStore` of zarr-python 2, get one call at a time. The database that a shelf has by
-    default since Python 3.13 refuses other threads than its own: ``dict(shelf)`` can be read, and ``dbm.gnu`` be used.
+    a shelf, a `dbm.dumb` and an `SQLiteStore` of zarr-python 2 get one call at a time. The database that a shelf has by
+    default since Python 3.13 refuses other threads than its own: read ``dict(shelf)``, or make the shelf on `dbm.gnu`.
 
     Pickling includes the mapping: a dict is copied, and the unpickled store is read-only.
 

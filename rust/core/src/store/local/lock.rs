@@ -157,7 +157,7 @@ fn failed(lock_key: &str, cause: &io::Error) -> Error {
         Error::io(lock_key, "lock the metadata document (writes lock it, so that none undoes another)", cause);
     let advice = match cause.kind() {
         io::ErrorKind::PermissionDenied => {
-            format!("you may not write it, and so perhaps nothing here: open with mode='r' to read. {SAY_SO}")
+            format!("you may not write this document, and so perhaps nothing beside it: to read, open with mode='r'. {SAY_SO}")
         }
         io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there".to_owned(),
         _ => return error,
