@@ -250,8 +250,7 @@ class GroupMembers(Node, ABC):
             shown = "; ".join(broken[:3])
             more = f"; and {len(broken) - 3} more" if len(broken) > 3 else ""
             warn(
-                f"{len(broken)} of {len(children)} members of /{self._path} cannot be read: {shown}{more}",
-                stacklevel=3,
+                f"{len(broken)} of {len(children)} members of /{self._path} cannot be read: {shown}{more}", stacklevel=3
             )
         return ((child.name, child.meta) for child in children if child.meta is not None)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from blizzarr.caching.pool import CachePool
 from blizzarr.stores import Replaced, Store, Value
-from blizzarr.stores.cache_invalidation import changed
+from blizzarr.stores.failures import changed
 from blizzarr.stores.wrapper import StoreHandle
 
 

@@ -13,7 +13,7 @@ from blizzarr.formats.consolidated import Consolidated
 from blizzarr.hierarchy.documents import Node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
-from blizzarr.stores.listing import list_sorted
+from blizzarr.stores.keys import list_sorted
 
 _NAMED = 3
 """The number of nodes that a finding names; the others are counted."""

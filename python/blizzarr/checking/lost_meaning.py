@@ -20,10 +20,7 @@ from blizzarr.stores import Store
 
 N = TypeVar("N", ArrayMeta, GroupMeta)
 
-REPAIRED = {
-    "masked-value": "xarray masks the fill value again",
-    "ome-zarr": "it has the metadata of OME-Zarr 0.5",
-}
+REPAIRED = {"masked-value": "xarray masks the fill value again", "ome-zarr": "it has the metadata of OME-Zarr 0.5"}
 """The kinds of findings, with what a repair says."""
 
 

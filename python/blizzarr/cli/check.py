@@ -50,8 +50,7 @@ def run(
         ),
     ] = False,
     record: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="If nothing is damaged, write checksums of everything to FILE."),
+        str | None, typer.Option(metavar="FILE", help="If nothing is damaged, write checksums of everything to FILE.")
     ] = None,
     against: Annotated[
         str | None, typer.Option(metavar="FILE", help="Also compare everything with the checksums in FILE.")

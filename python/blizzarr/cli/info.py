@@ -15,10 +15,7 @@ from blizzarr.size_text import count_text
 if TYPE_CHECKING:
     from blizzarr.model import ArrayMeta, GroupMeta
 
-EXAMPLES = (
-    "blizzarr info data.zarr/brain/t1",
-    "blizzarr info --json data.zarr",
-)
+EXAMPLES = ("blizzarr info data.zarr/brain/t1", "blizzarr info --json data.zarr")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 

@@ -11,10 +11,7 @@ import typer
 from blizzarr.cli.info import JsonOption
 from blizzarr.cli.place import PathArgument, Place, open_node
 
-EXAMPLES = (
-    "blizzarr ls data.zarr",
-    "blizzarr ls -l data.zarr/brain",
-)
+EXAMPLES = ("blizzarr ls data.zarr", "blizzarr ls -l data.zarr/brain")
 
 
 def run(

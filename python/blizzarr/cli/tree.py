@@ -14,11 +14,7 @@ from blizzarr.cli.terminal import columns
 if TYPE_CHECKING:
     from blizzarr.group import Group
 
-EXAMPLES = (
-    "blizzarr tree data.zarr",
-    "blizzarr tree --depth 1 data.zarr",
-    "blizzarr tree --json data.zarr",
-)
+EXAMPLES = ("blizzarr tree data.zarr", "blizzarr tree --depth 1 data.zarr", "blizzarr tree --json data.zarr")
 
 
 def run(

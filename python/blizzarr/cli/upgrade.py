@@ -14,10 +14,7 @@ from blizzarr.cli.place import PathArgument, Place
 from blizzarr.cli.progress import Meter, duration_text
 from blizzarr.interrupts import INTERRUPTED
 
-EXAMPLES = (
-    "blizzarr upgrade old.zarr --dry-run",
-    "blizzarr upgrade old.zarr",
-)
+EXAMPLES = ("blizzarr upgrade old.zarr --dry-run", "blizzarr upgrade old.zarr")
 
 
 def run(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from blizzarr.codecs.in_numpy import ArrayBytesCodec as ArrayBytesCodec
     from blizzarr.codecs.in_numpy import BytesBytesCodec as BytesBytesCodec
     from blizzarr.codecs.n5 import N5Codec as N5Codec
-    from blizzarr.codecs.n5_default import N5DefaultCodec as N5DefaultCodec
+    from blizzarr.codecs.n5 import N5DefaultCodec as N5DefaultCodec
     from blizzarr.codecs.numcodecs.compressors import ZlibCodec as ZlibCodec
     from blizzarr.codecs.objects import VlenBytesCodec as VlenBytesCodec
     from blizzarr.codecs.objects import VlenUtf8Codec as VlenUtf8Codec
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from blizzarr.codecs.optional import OptionalCodec as OptionalCodec
     from blizzarr.codecs.packbits import PackbitsCodec as PackbitsCodec
     from blizzarr.codecs.reshape import ReshapeCodec as ReshapeCodec
+    from blizzarr.codecs.reshape import SqueezeCodec as SqueezeCodec
     from blizzarr.codecs.scale_offset import ScaleOffsetCodec as ScaleOffsetCodec
     from blizzarr.codecs.sharding import MAX_INDEX_BYTES as MAX_INDEX_BYTES
     from blizzarr.codecs.sharding import ShardingCodec as ShardingCodec
-    from blizzarr.codecs.squeeze import SqueezeCodec as SqueezeCodec
     from blizzarr.codecs.transpose import TransposeCodec as TransposeCodec
     from blizzarr.codecs.zfp import ZfpCodec as ZfpCodec
     from blizzarr.codecs.zstd import ZstdCodec as ZstdCodec
@@ -54,7 +54,7 @@ CATALOGUE: Final = OpenTable[type[Codec]](
         # The name of `bytes` before the specification was final; written as `bytes`.
         "endian": "blizzarr.codecs.bytes:BytesCodec",
         "gzip": "blizzarr.codecs.gzip:GzipCodec",
-        "n5_default": "blizzarr.codecs.n5_default:N5DefaultCodec",
+        "n5_default": "blizzarr.codecs.n5:N5DefaultCodec",
         "packbits": "blizzarr.codecs.packbits:PackbitsCodec",
         "reshape": "blizzarr.codecs.reshape:ReshapeCodec",
         "scale_offset": "blizzarr.codecs.scale_offset:ScaleOffsetCodec",
@@ -62,7 +62,7 @@ CATALOGUE: Final = OpenTable[type[Codec]](
         "transpose": "blizzarr.codecs.transpose:TransposeCodec",
         "zarrs.gdeflate": "blizzarr.codecs.gdeflate:GdeflateCodec",
         "zarrs.optional": "blizzarr.codecs.optional:OptionalCodec",
-        "zarrs.squeeze": "blizzarr.codecs.squeeze:SqueezeCodec",
+        "zarrs.squeeze": "blizzarr.codecs.reshape:SqueezeCodec",
         "zfp": "blizzarr.codecs.zfp:ZfpCodec",
         "zstd": "blizzarr.codecs.zstd:ZstdCodec",
         **ROWS.places,

@@ -52,10 +52,7 @@ class OptionalCodec(Codec):
 
     name: ClassVar[str] = "zarrs.optional"
     stage: ClassVar[Stage] = Stage.SERIALIZER
-    options: ClassVar[tuple[Option, ...]] = (
-        codecs_option("mask_codecs"),
-        codecs_option("data_codecs"),
-    )
+    options: ClassVar[tuple[Option, ...]] = (codecs_option("mask_codecs"), codecs_option("data_codecs"))
 
     mask_codecs: Any = ("packbits",)
     data_codecs: Any = None

@@ -44,12 +44,7 @@ def encode(pixels: NDArray[np.uint8]) -> bytes:
     filtered[1:, 1:] -= rows[:-1]
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[samples], 0, 0, 0)
     return b"".join(
-        (
-            _SIGNATURE,
-            _chunk(b"IHDR", header),
-            _chunk(b"IDAT", zlib.compress(filtered.data, 6)),
-            _chunk(b"IEND", b""),
-        )
+        (_SIGNATURE, _chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(filtered.data, 6)), _chunk(b"IEND", b""))
     )
 
 

@@ -174,11 +174,7 @@ class DataType:
         return self.name
 
     def fill_from_json(
-        self,
-        value: Any,
-        path: str = "fill_value",
-        problems: Problems | None = None,
-        endian: str | None = "little",
+        self, value: Any, path: str = "fill_value", problems: Problems | None = None, endian: str | None = "little"
     ) -> Any:
         """Return the scalar for the fill value of a v3 document, exact to the bit; `None` if a problem was added.
 

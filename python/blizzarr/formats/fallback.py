@@ -17,12 +17,7 @@ T = TypeVar("T")
 
 
 def use_fallback(
-    name: str,
-    shown: str,
-    path: str,
-    fallback: Any,
-    decode: Callable[[Any, Problems], T | None],
-    problems: Problems,
+    name: str, shown: str, path: str, fallback: Any, decode: Callable[[Any, Problems], T | None], problems: Problems
 ) -> T | None:
     """Decode the first known data type of a fallback; `None` when none is known, or the setting forbids its use.
 

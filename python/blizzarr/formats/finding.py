@@ -397,12 +397,7 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     # Those of all formats would hide what is there; the error has them as a field.
     hint = f"; looked for {sought[0]}" if len(sought) == 1 else ""
     there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
-    raise NodeNotFoundError(
-        f"no array or group here: {there}{hint}",
-        array=f"/{path}",
-        store=str(store),
-        sought=sought,
-    )
+    raise NodeNotFoundError(f"no array or group here: {there}{hint}", array=f"/{path}", store=str(store), sought=sought)
 
 
 def _of_another_format(store: Store, path: str) -> str | None:

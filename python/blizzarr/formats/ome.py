@@ -22,16 +22,7 @@ from blizzarr.model.names import join
 _OLD: Final = "0.4"
 _NEW: Final = "0.5"
 _NAMESPACE: Final = "ome"
-_PARTS: Final = (
-    "multiscales",
-    "omero",
-    "plate",
-    "well",
-    "labels",
-    "image-label",
-    "bioformats2raw.layout",
-    "series",
-)
+_PARTS: Final = ("multiscales", "omero", "plate", "well", "labels", "image-label", "bioformats2raw.layout", "series")
 _VERSIONED: Final = ("multiscales", "omero", "plate", "well", "image-label")
 """The parts that name their version in 0.4."""
 _VERSIONED_STILL: Final = ("plate", "image-label")

@@ -21,17 +21,7 @@ from blizzarr.model.shapes import array_shape, chunk_shape
 from blizzarr.problems import MISSING, Problems
 
 _MEMBERS: Final = frozenset(
-    (
-        "zarr_format",
-        "shape",
-        "chunks",
-        "dtype",
-        "compressor",
-        "fill_value",
-        "order",
-        "filters",
-        "dimension_separator",
-    )
+    ("zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator")
 )
 _SEPARATORS: Final = {".": ChunkKeys.v2("."), "/": ChunkKeys.v2("/")}
 

@@ -253,10 +253,7 @@ def _respelled(document: dict[str, Any], original: ArrayMeta, meta: ArrayMeta) -
     }
     same["storage_transformers"] = original.storage_transformers == meta.storage_transformers
     return respelled(
-        document,
-        meta.source,
-        same,
-        lambda name, value: name in ("attributes", "storage_transformers") and not value,
+        document, meta.source, same, lambda name, value: name in ("attributes", "storage_transformers") and not value
     )
 
 

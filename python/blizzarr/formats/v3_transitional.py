@@ -85,10 +85,7 @@ def _read_separator(made: dict[str, Any], notes: list[str]) -> None:
     notes.append("the separator of chunk keys in chunk_grid")
     rest = {name: value for name, value in configuration.items() if name != "separator"}
     made["chunk_grid"] = {**grid, "configuration": rest}
-    made["chunk_key_encoding"] = {
-        "name": "default",
-        "configuration": {"separator": configuration["separator"]},
-    }
+    made["chunk_key_encoding"] = {"name": "default", "configuration": {"separator": configuration["separator"]}}
 
 
 def _read_data_type(made: dict[str, Any], notes: list[str], problems: Problems) -> DataType | None:

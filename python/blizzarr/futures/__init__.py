@@ -1,7 +1,17 @@
 """Futures: results that are awaited, waited for, or passed to a callback."""
 
 from blizzarr.futures.batch import Batch, add_work, shared_state
-from blizzarr.futures.future import Future, FutureLike, fail, failed, finish, keep_alive, pending, resolved, run
+from blizzarr.futures.future import (
+    Future,
+    FutureLike,
+    Promise,
+    fail,
+    failed,
+    finish,
+    keep_alive,
+    pending,
+    resolved,
+    run,
+)
 from blizzarr.futures.pool import Pace, at_once, do_all, nothing_left, submit
-from blizzarr.futures.promise import Promise
 from blizzarr.futures.write_futures import WriteFutures, write_futures

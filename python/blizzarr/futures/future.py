@@ -1,4 +1,4 @@
-"""A result that is still to come.
+"""A result that is still to come, and the promise of it: the side that gives the result.
 
 No lock is held anywhere: a future may be finished by the garbage collector, in whatever thread and at whatever moment.
 What must happen once is taken from a list, which only one thread can: the right to finish, the work, each callback.
@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from blizzarr.errors import FutureError
 
 if TYPE_CHECKING:
     import asyncio
@@ -277,6 +279,65 @@ class Future(Generic[T]):
 
     def __reduce__(self) -> Any:
         raise TypeError("a future cannot be pickled; wait for its result")
+
+
+class Promise(Generic[T]):
+    """The side of a future that sets its result.
+
+    Made by `Promise.new`. If a promise is dropped without a result, its future fails.
+
+    Examples
+    --------
+    >>> promise, future = Promise.new()
+    >>> promise.set_result(5)
+    >>> future.result()
+    5
+    """
+
+    __slots__ = ("__weakref__", "_future")
+
+    _future: Future[T]
+
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(types.GenericAlias)
+
+    def __new__(cls) -> Promise[T]:
+        raise TypeError("expected Promise.new(), which makes a promise and its future")
+
+    @staticmethod
+    def new() -> tuple[Promise[Any], Future[Any]]:
+        """Return a new promise and its future."""
+        promise: Promise[Any] = object.__new__(Promise)
+        future: Future[Any] = pending()
+        promise._future = future
+        return promise, future
+
+    def set_result(self, result: T) -> None:
+        """Set the result; no effect if there is one already, or if the future was cancelled."""
+        finish(self._future, result)
+
+    def set_exception(self, exception: BaseException) -> None:
+        """Fail the future; no effect if it has a result already, or was cancelled.
+
+        Examples
+        --------
+        >>> promise, future = Promise.new()
+        >>> promise.set_exception(KeyError("a"))
+        >>> future.exception()
+        KeyError('a')
+        """
+        if not isinstance(exception, BaseException):
+            raise TypeError(f"expected an exception, found {exception!r}")
+        fail(self._future, exception)
+
+    def __del__(self) -> None:
+        fail(self._future, FutureError("UNKNOWN: the promise was dropped without a result"))
+
+    def __repr__(self) -> str:
+        return f"<tensorstore.Promise object at {id(self):#x}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a promise cannot be pickled")
 
 
 def pending(work: Callable[[], T] | None = None, kind: type[Future[T]] = Future) -> Future[T]:

@@ -13,8 +13,7 @@ from blizzarr.model import GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.keys import check_prefix
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import check_prefix, list_sorted_dir
 from blizzarr.stores.protocol import Listing, Store
 from blizzarr.stores.wrapper import StoreWrapper
 

@@ -25,12 +25,7 @@ def array_shape(value: Any, path: str, problems: Problems) -> tuple[int, ...] | 
 
 
 def chunk_shape(
-    value: Any,
-    path: str,
-    array: Sequence[int] | None,
-    dtype: DataType | None,
-    problems: Problems,
-    zeros: bool = True,
+    value: Any, path: str, array: Sequence[int] | None, dtype: DataType | None, problems: Problems, zeros: bool = True
 ) -> tuple[int, ...] | None:
     """Return the shape of the chunks of an array; `None` if a problem was added.
 

@@ -42,11 +42,7 @@ def codec_of_scale(scale: Scale) -> CodecSpec:
 
 
 def choose(
-    volume: Volume,
-    number: int | None,
-    multiscale: MultiscaleConstraints,
-    wanted: ScaleConstraints,
-    schema: Schema,
+    volume: Volume, number: int | None, multiscale: MultiscaleConstraints, wanted: ScaleConstraints, schema: Schema
 ) -> Choice:
     """Return the selected scale: by its number, or the first with this key and resolution."""
     check_multiscale(volume, multiscale)

@@ -135,12 +135,7 @@ def _three(values: Sequence[T]) -> tuple[T, T, T]:
 
 
 def _check_new(
-    stored: Volume | None,
-    number: int | None,
-    key: str,
-    is_chosen: bool,
-    resolution: tuple[float, ...],
-    assumed: bool,
+    stored: Volume | None, number: int | None, key: str, is_chosen: bool, resolution: tuple[float, ...], assumed: bool
 ) -> int:
     """Return the number of a new scale; raise if it exists already."""
     if stored is None:

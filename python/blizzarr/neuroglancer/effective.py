@@ -49,11 +49,7 @@ def domain_of(scale: ScaleConstraints, channels: int | None, schema: Schema) -> 
         return merged_domain(schema.domain, domain)
 
 
-def layout_with(
-    layout: ChunkLayout,
-    domain: IndexDomain | None,
-    scale: ScaleConstraints,
-) -> ChunkLayout:
+def layout_with(layout: ChunkLayout, domain: IndexDomain | None, scale: ScaleConstraints) -> ChunkLayout:
     """Merge the constraints on the layout with those that follow from the scale and the domain."""
     merged = copy(layout)
     origin: list[int | None] = [None, None, None, 0]

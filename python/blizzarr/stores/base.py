@@ -9,8 +9,7 @@ from typing import Self
 
 from blizzarr.errors import ReadOnlyError
 from blizzarr.stores.conditional import replace_value
-from blizzarr.stores.keys import check_prefix
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import check_prefix, list_sorted_dir
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Store, Value
 from blizzarr.stores.ranges import slice_ranges
 from blizzarr.stores.requests import abandon, each, is_remote

@@ -18,11 +18,7 @@ from blizzarr.stores.wrapper import unwrapped
 
 OUT = "a link that leads out of the root"
 
-_KINDS = {
-    "out": OUT,
-    None: "a link that leads nowhere",
-    "other": "a device, FIFO or socket",
-}
+_KINDS = {"out": OUT, None: "a link that leads nowhere", "other": "a device, FIFO or socket"}
 
 
 class Entry(NamedTuple):

@@ -1,4 +1,7 @@
-"""Turning exceptions of other libraries into `StoreError`, with the place."""
+"""What is around calls of stores of other libraries: exceptions become `StoreError`, and caches hear of changes.
+
+The stores of the engine tell caches themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from blizzarr import _native
 from blizzarr.errors import BlizzarrError, StoreError
 from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
+from blizzarr.stores.protocol import Store
 
 _MARK: Final = "_blizzarr_of_signal"
 """The attribute of an exception by which the engine knows it, too."""
@@ -46,6 +51,31 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         fields = {"key": key or None, "store": str(store), "direction": direction}
         reason = without_secrets(reason, known)
         raise_from(error, StoreError(reason, errno=number, **fields), known)
+
+
+@contextmanager
+def changes(direction: str, key: str, store: Store, *, is_prefix: bool = False) -> Iterator[None]:
+    """Do what `failures` does, around a change of a value or of all below a prefix; tell caches, also if it failed."""
+    try:
+        with failures(direction, key, store):
+            yield
+    finally:
+        changed(store, key, is_prefix=is_prefix)
+
+
+def changed(store: Store, name: str, *, is_prefix: bool = False) -> None:
+    """Tell caches that a value, or all below a prefix, may have changed; call it afterwards, also if that failed."""
+    if not _native.cache_exists():
+        return
+    locks = getattr(store, "locks", None)
+    if isinstance(locks, _native.NativeStore):
+        locks.changed(name, is_prefix)
+        return
+    # Places are told apart by the classes of stores, which import this module.
+    from blizzarr.stores.place import place_of
+
+    tell = _native.cache_prefix_changed if is_prefix else _native.cache_value_changed
+    tell(place_of(store), name)
 
 
 def mark_as_of_signal(raised: BaseException) -> None:

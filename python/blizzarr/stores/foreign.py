@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from blizzarr.errors import UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.credentials import without_secrets
-from blizzarr.stores.failures import failures
+from blizzarr.stores.failures import changes, failures
 from blizzarr.stores.keys import check_key, check_keys, check_prefix, is_key, keys_and_others
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.requests import is_remote
@@ -100,37 +99,31 @@ class ForeignStore(BaseStore):
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
-        with failures("write", key, self):
+        with changes("write", key, self):
             self.target.set(key, value)
-        changed(self, key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected`; excludes whom the object underneath excludes."""
         if not self._has("replace"):
             return super().replace(key, expected, value)
         self._check_writable(check_key(key))
-        with failures("write", key, self):
-            replaced = try_replace(self.target, key, expected, value)
-        changed(self, key)
-        return replaced
+        with changes("write", key, self):
+            return try_replace(self.target, key, expected, value)
 
     def discard(self, key: str, expected: Value) -> bool:
         if not self._has("discard"):
             return super().discard(key, expected)
         self._check_writable(check_key(key))
-        with failures("delete", key, self):
-            discarded = bool(self.target.discard(key, expected))
-        changed(self, key)
-        return discarded
+        with changes("delete", key, self):
+            return bool(self.target.discard(key, expected))
 
     def delete(self, key: str) -> object:
         self._check_writable(check_key(key))
         if not self._has("delete"):
             raise self._lacks("delete", key)
-        with failures("delete", key, self):
+        with changes("delete", key, self):
             deleted: object = self.target.delete(key)
-        changed(self, key)
-        return deleted
+            return deleted
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = check_prefix(prefix)
@@ -138,9 +131,8 @@ class ForeignStore(BaseStore):
             super().delete_prefix(prefix)
             return
         self._check_writable(prefix)
-        with failures("delete", prefix, self):
+        with changes("delete", prefix, self, is_prefix=True):
             self.target.delete_prefix(prefix)
-        changed(self, prefix, is_prefix=True)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         return self.list_all(prefix)[0]
@@ -199,11 +191,8 @@ class ForeignStore(BaseStore):
             with failures("read", key, self):
                 return method(key, *arguments)
         self._check_writable(key)
-        try:
-            with failures("write", key, self):
-                return bool(method(key, *arguments))
-        finally:
-            changed(self, key)
+        with changes("write", key, self):
+            return bool(method(key, *arguments))
 
     def _has(self, method: str) -> bool:
         return callable(getattr(self.target, method, None))

@@ -6,15 +6,14 @@ import builtins
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnsupportedOperationError
 from blizzarr.lazy_imports import is_instance
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.credentials import credentials_in, raise_from, without_secrets
-from blizzarr.stores.failures import failures
+from blizzarr.stores.failures import changed, changes, failures
 from blizzarr.stores.impossible_keys import is_impossible
 from blizzarr.stores.keys import check_key, check_prefix, is_key, keys_and_others
 from blizzarr.stores.locks import KeyLocks
@@ -150,26 +149,18 @@ class FsspecStore(BaseStore):
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
         path = self._path(key)
-        with failures("write", key, self):
+        with changes("write", key, self):
             try:
                 self.fs.pipe_file(path, bytes(value))
             except FileNotFoundError:
                 # Where directories have to be made first.
                 self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
                 self.fs.pipe_file(path, bytes(value))
-            finally:
-                # Also where the answer was lost.
-                changed(self, key)
 
     def delete(self, key: str) -> None:
         self._check_writable(check_key(key))
-        with failures("delete", key, self):
-            try:
-                self.fs.rm_file(self._path(key))
-            except (*_NO_DIRECTORY, IsADirectoryError):
-                return
-            finally:
-                changed(self, key)
+        with changes("delete", key, self), suppress(*_NO_DIRECTORY, IsADirectoryError):
+            self.fs.rm_file(self._path(key))
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = check_prefix(prefix)

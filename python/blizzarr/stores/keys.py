@@ -1,16 +1,20 @@
-"""The rules for keys and prefixes."""
+"""The rules for keys and prefixes, and listings made from a sorted list of all keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 
 from blizzarr.errors import PathError
+from blizzarr.stores.protocol import Listing
 
 # An empty, "." or ".." segment (a slash at either end makes an empty one), NUL, backslash, half of a surrogate pair.
 UNUSABLE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\0\\\ud800-\udfff]")
 """What no key may contain; `check_key` raises the error."""
 _CONTROL = re.compile(r"[\0-\x1f\x7f]")
+# Follows "/" in the order of characters: prefix[:-1] + _AFTER_SLASH sorts right after all keys under the prefix.
+_AFTER_SLASH = chr(ord("/") + 1)
 
 
 def check_key(key: str) -> str:
@@ -77,6 +81,31 @@ def keys_and_others(
         else:
             others.append(str(name))
     return sorted(keys), sorted(others)
+
+
+def list_sorted(keys: Sequence[str], prefix: str) -> Sequence[str]:
+    """Return those of the sorted keys that are under the prefix, which is empty or ends with a slash."""
+    if not prefix:
+        return keys
+    return keys[bisect_left(keys, prefix) : bisect_left(keys, prefix[:-1] + _AFTER_SLASH)]
+
+
+def list_sorted_dir(keys: Sequence[str], prefix: str) -> Listing:
+    """Return the keys and prefixes directly under the prefix; keys below those are skipped by bisection."""
+    keys_here: list[str] = []
+    prefixes: list[str] = []
+    at = bisect_left(keys, prefix)
+    end = bisect_left(keys, prefix[:-1] + _AFTER_SLASH) if prefix else len(keys)
+    while at < end:
+        key = keys[at]
+        slash = key.find("/", len(prefix))
+        if slash < 0:
+            keys_here.append(key)
+            at += 1
+        else:
+            prefixes.append(key[: slash + 1])
+            at = bisect_left(keys, key[:slash] + _AFTER_SLASH, at, end)
+    return Listing(tuple(keys_here), tuple(prefixes))
 
 
 def _fault(key: str) -> str:

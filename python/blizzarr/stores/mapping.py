@@ -9,10 +9,8 @@ from typing import Any, Final
 
 from blizzarr.fork import ForkedLock
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import changed
-from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key, check_prefix, keys_and_others
-from blizzarr.stores.listing import list_sorted
+from blizzarr.stores.failures import changes, failures
+from blizzarr.stores.keys import check_key, check_prefix, keys_and_others, list_sorted
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import Value
 
@@ -89,9 +87,8 @@ class MappingStore(BaseStore):
 
     def set(self, key: str, value: Value) -> None:
         self._check_writable(check_key(key))
-        with failures("write", key, self), self._called():
+        with changes("write", key, self), self._called():
             self.mapping[key] = self._put(bytes(value))
-        changed(self, key)
 
     def _called(self) -> AbstractContextManager[object]:
         """Return the context in which the mapping is called."""
@@ -107,7 +104,7 @@ class MappingStore(BaseStore):
 
     def delete(self, key: str) -> bool:
         self._check_writable(check_key(key))
-        with failures("delete", key, self), self._called():
+        with changes("delete", key, self), self._called():
             try:
                 del self.mapping[key]
             except KeyError:
@@ -115,7 +112,6 @@ class MappingStore(BaseStore):
                     # A ChainMap, for example, deletes nothing that is below its first mapping.
                     raise
                 return False
-        changed(self, key)
         return True
 
     def list(self, prefix: str = "") -> builtins.list[str]:

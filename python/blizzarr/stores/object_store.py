@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from blizzarr.errors import StoreError, UnknownOutcomeError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
-from blizzarr.stores.cache_invalidation import changed
 from blizzarr.stores.credentials import without_secrets
+from blizzarr.stores.failures import changed
 from blizzarr.stores.keys import check_object_key, check_prefix, is_object_key, keys_and_others
 from blizzarr.stores.object_settings import ObjectSettings, settings_of_url
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value

@@ -15,7 +15,7 @@ from blizzarr.stores.event_loops import all_of, result_of
 from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
 from blizzarr.stores.impossible_keys import innermost, is_impossible, is_of, lists_nodes_only, refuses_key
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import ByteRange, Listing, Value

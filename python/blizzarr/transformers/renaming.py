@@ -9,8 +9,7 @@ from typing import Any
 
 from blizzarr import _native
 from blizzarr.stores import ByteRange, Listing, Replaced, Store, StoreWrapper, Value
-from blizzarr.stores.keys import check_key, check_prefix
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import check_key, check_prefix, list_sorted_dir
 from blizzarr.stores.requests import each
 from blizzarr.transformers.array_keys import ArrayKeys
 

@@ -28,8 +28,7 @@ from typing import Any, ClassVar, Final
 from blizzarr.errors import ConflictError, UnsupportedOperationError
 from blizzarr.problems import MISSING, Problems, lengths
 from blizzarr.stores import ByteRange, Listing, Replaced, Store, StoreWrapper, Value
-from blizzarr.stores.keys import check_prefix
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import check_prefix, list_sorted_dir
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.place import place_of
 from blizzarr.transformers.array_keys import ArrayKeys

@@ -36,7 +36,7 @@ from blizzarr.stores import keys as store_keys
 from blizzarr.stores.conditional import try_replace
 from blizzarr.stores.failures import failures
 from blizzarr.stores.foreign import ForeignStore
-from blizzarr.stores.listing import list_sorted_dir
+from blizzarr.stores.keys import list_sorted_dir
 from blizzarr.stores.ranges import slice_ranges
 
 KeyRange: TypeAlias = tuple[str, ByteRange]

@@ -264,11 +264,7 @@ class GroupStore(ZarrStore):
         with config.set(reserved_names=True) if name in _OF_XARRAY else nullcontext():
             try:
                 array: Array = self.zarr_group.create_array(
-                    name,
-                    shape=shape,
-                    dtype=_stored_type(dtype, given),
-                    attributes=_checked(attrs),
-                    **given,
+                    name, shape=shape, dtype=_stored_type(dtype, given), attributes=_checked(attrs), **given
                 )
             except MetadataError as error:
                 if error.array is None and error.key is None:

@@ -24,13 +24,7 @@ from blizzarr.zarr.arguments import (
     warn_ignored,
 )
 from blizzarr.zarr.array import Array
-from blizzarr.zarr.errors import (
-    ArrayNotFoundError,
-    GroupNotFoundError,
-    ZarrUserWarning,
-    deprecated,
-    translated,
-)
+from blizzarr.zarr.errors import ArrayNotFoundError, GroupNotFoundError, ZarrUserWarning, deprecated, translated
 from blizzarr.zarr.group import Group, node_of
 from blizzarr.zarr.likes import chunks_of, like_options
 from blizzarr.zarr.metadata import GroupMetadata
@@ -237,12 +231,7 @@ def create_array(store: Any = None, **options: Any) -> Array:
 
 
 def _created(
-    store: Any = None,
-    *,
-    name: str | None = None,
-    write_data: bool = True,
-    stores_order: bool = False,
-    **options: Any,
+    store: Any = None, *, name: str | None = None, write_data: bool = True, stores_order: bool = False, **options: Any
 ) -> Array:
     data = options.get("data")
     if data is not None and not write_data:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blizzarr.stores.listing import list_sorted, list_sorted_dir
+from blizzarr.stores.keys import list_sorted, list_sorted_dir
 
 _segment = st.text(alphabet="ab-/.0\u00ff", min_size=1, max_size=3).map(lambda text: text.replace("/", "_"))
 _keys = st.lists(st.lists(_segment, min_size=1, max_size=4).map("/".join), max_size=20, unique=True).map(sorted)

@@ -206,11 +206,7 @@ def _of_objects(
 
 
 def _arranged(
-    turned: tuple[TransposeCodec, ...],
-    first: Chunk,
-    codecs: Sequence[NumcodecsCodec],
-    endian: str | None,
-    order: str,
+    turned: tuple[TransposeCodec, ...], first: Chunk, codecs: Sequence[NumcodecsCodec], endian: str | None, order: str
 ) -> CodecChain:
     """Return a chain with the same effect; as few codecs as possible go into a `NumcodecsRun`."""
     assert first.dtype is not None

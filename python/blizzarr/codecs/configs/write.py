@@ -31,12 +31,7 @@ class Configs(NamedTuple):
 
 
 def chain_to_configs(
-    chain: CodecChain,
-    *,
-    dtype: DataType,
-    chunk_shape: tuple[int, ...],
-    path: str = "codecs",
-    problems: Problems,
+    chain: CodecChain, *, dtype: DataType, chunk_shape: tuple[int, ...], path: str = "codecs", problems: Problems
 ) -> Configs | None:
     """Return the members of a document for a chain; None if a problem was added, for each codec in the way.
 

@@ -18,8 +18,7 @@ from blizzarr.fork import in_child
 from blizzarr.problems import warn
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import failures
-from blizzarr.stores.keys import check_key, check_prefix
-from blizzarr.stores.listing import list_sorted, list_sorted_dir
+from blizzarr.stores.keys import check_key, check_prefix, list_sorted, list_sorted_dir
 from blizzarr.stores.locks import SoleLock
 from blizzarr.stores.protocol import ByteRange, Listing, Value
 from blizzarr.stores.zip.archive import Archive
