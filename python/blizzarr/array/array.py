@@ -332,7 +332,7 @@ class Array(AsNumpy):
         """
         shape = (new_shape, *more) if more else new_shape
         adopt = partial(self._adopt_shape, self._adoptions)
-        resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape, adopt=adopt)
+        resize(self._store, self._path, self._metadata, self._binding or self._bind(), shape, adopt)
 
     def append(self, data: npt.ArrayLike, axis: int = 0, *, at: int | None = None) -> tuple[int, ...]:
         """Append elements at the end of an axis, and return the new shape.

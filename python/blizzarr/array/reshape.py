@@ -59,13 +59,10 @@ def resize(
     metadata: ArrayMeta,
     binding: Binding,
     shape: Any,
-    *,
-    adopt: Adopt | None = None,
-    metadata_only: bool = False,
+    adopt: Adopt,
 ) -> ArrayMeta:
     """Change the shape, and return the new metadata. New elements read as the fill value; others are erased.
 
-    With `metadata_only`, nothing is erased: elements that are cut off, now or earlier, come back when the array grows.
     `adopt` is as for `reshape`.
 
     Raise `ConflictError` if the stored shape changed since `metadata` was read.
@@ -78,7 +75,7 @@ def resize(
         return _with_shape(stored, old, new, store, path).shape
 
     look = partial(_stored, store, path, metadata)
-    return reshape(store, path, metadata, binding, look, decide, adopt=adopt, metadata_only=metadata_only)
+    return reshape(store, path, metadata, binding, look, decide, adopt=adopt)
 
 
 def reshape(
@@ -96,7 +93,8 @@ def reshape(
 
     `look` reads the document. If it or `decide` raises an error, nothing changes. `adopt` is called with the new
     metadata as soon as it is stored, before anybody else can change the shape; called later, it could undo what another
-    thread has adopted.
+    thread has adopted. With `metadata_only`, nothing is erased: elements that are cut off, now or earlier, come back
+    when the array grows.
     """
     adopt = adopt or _nobody
     with exclusive(store, path, lock_key(path, metadata)):

@@ -165,21 +165,14 @@ def _listed(given: np.dtype[Any]) -> list[list[Any]]:
     return listed
 
 
-def to_typestr(dtype: DataType, endian: str | None, path: str = "dtype", problems: Problems | None = None) -> Any:
-    """Return the typestr of a data type; `None` if it has none, and then a problem is added.
+def to_typestr(dtype: DataType, endian: str | None) -> Any:
+    """Return the typestr of a data type; `None` if it has none.
 
     >>> to_typestr(DataType.parse("int16"), "big"), to_typestr(DataType.parse("bool"), None)
     ('>i2', '|b1')
     >>> to_typestr(DataType.parse([("a", "i4"), ("b", "S2")]), "little")
     [['a', '<i4'], ['b', '|S2']]
     """
-    spelled = _spelled(dtype, endian)
-    if spelled is None and problems is not None:
-        problems.add(path, "a data type that NumPy has", dtype.to_json())
-    return spelled
-
-
-def _spelled(dtype: DataType, endian: str | None) -> Any:
     if dtype.kind is Kind.OBJECT:
         return "|O"
     if dtype.fields:
@@ -202,7 +195,7 @@ def _fields(dtype: DataType, endian: str | None) -> list[list[Any]] | None:
         endian = None
     listed = []
     for field in dtype.fields:
-        inner = _spelled(field.dtype, endian)
+        inner = to_typestr(field.dtype, endian)
         if inner is None:
             return None
         listed.append([field.name, inner, list(field.shape)] if field.shape else [field.name, inner])
