@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from importlib import import_module
 from math import prod
@@ -95,11 +94,6 @@ class AsNumpy(ArrayFacts):
         whole = self.to_arrow()
         return import_module("pyarrow").chunked_array([whole]).__arrow_c_stream__(requested_schema)
 
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("expected an array with an axis, found one without any, which has no len()")
-        return self._shape[0]
-
     def __iter__(self) -> Iterator[Any]:
         if not self._shape:
             raise TypeError("expected an array with an axis to iterate over, found one without any; use array[()]")
@@ -115,30 +109,3 @@ class AsNumpy(ArrayFacts):
             step = max(1, config.copy_bytes // row)
         for start in range(0, self._shape[0], step):
             yield from self[start : start + step]
-
-    def __contains__(self, value: object) -> bool:
-        return value in np.asarray(self)
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ValueError(f"expected one element, found {self.size}: use array[...].any() or array[...].all()")
-        return bool(self._item())
-
-    def __int__(self) -> int:
-        return int(self._item())
-
-    def __float__(self) -> float:
-        return float(self._item())
-
-    def __complex__(self) -> complex:
-        return complex(self._item())
-
-    def __index__(self) -> int:
-        if self._shape:
-            raise TypeError(f"expected an array without axes to use as an index, found one of shape {self._shape}")
-        return operator.index(self[()])
-
-    def _item(self) -> Any:
-        if self.size != 1:
-            raise TypeError(f"expected one element to convert, found {self.size}")
-        return self[...].item()

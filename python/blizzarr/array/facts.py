@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,11 +17,76 @@ from blizzarr.stores import LocalStore, Store
 from blizzarr.transfer import Binding
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from blizzarr.array.info import ArrayInfo
     from blizzarr.transformers import StorageTransformer
 
 
-class ArrayFacts(Node):
+class LikeNumpy:
+    """What arrays and views of them have as NumPy's arrays do; it follows from shape, data type and elements."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+
+        @property
+        def dtype(self) -> np.dtype[Any]: ...
+
+        def __array__(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements in memory, in bytes."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("expected an array with an axis, found one without any, which has no len()")
+        return self.shape[0]
+
+    def __contains__(self, value: object) -> bool:
+        return value in np.asarray(self)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(f"expected one element, found {self.size}: use array[...].any() or array[...].all()")
+        return bool(self._item())
+
+    def __int__(self) -> int:
+        return int(self._item())
+
+    def __float__(self) -> float:
+        return float(self._item())
+
+    def __complex__(self) -> complex:
+        return complex(self._item())
+
+    def __index__(self) -> int:
+        if self.shape:
+            raise TypeError(f"expected an array without axes to use as an index, found one of shape {self.shape}")
+        return operator.index(self._item())
+
+    def _item(self) -> Any:
+        if self.size != 1:
+            raise TypeError(f"expected one element to convert, found {self.size}")
+        return np.asarray(self).item()
+
+
+class ArrayFacts(LikeNumpy, Node):
     """An array in a store, without access to its elements."""
 
     __slots__ = ("__weakref__", "_binding", "_metadata", "_shape")
@@ -62,24 +128,9 @@ class ArrayFacts(Node):
         return self._metadata.dtype.numpy
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return prod(self._shape)
-
-    @property
     def itemsize(self) -> int:
         """The size of an element in memory, in bytes."""
         return self._metadata.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """The size of all elements in memory, in bytes."""
-        return self.size * self.itemsize
 
     @property
     def fill_value(self) -> np.generic | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from blizzarr.array.facts import binding_of
+from blizzarr.array.facts import LikeNumpy, binding_of
 from blizzarr.errors import OutOfBoundsError, SelectionError, ViewOutOfBoundsError
 from blizzarr.indexing import ArrayMap, Dialect, Form, Lowered, lower_form, selection_of
 from blizzarr.indexing.layout import permute
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from blizzarr.array.array import Array
 
 
-class LazyArray:
+class LazyArray(LikeNumpy):
     """A view of an array in a store, like NumPy's views of arrays in memory: indexing it returns another view.
 
     Made by `Array.lazy`. Each step takes every key that NumPy allows for the shape of the view. Views of views are
@@ -66,21 +65,6 @@ class LazyArray:
         return self._array.dtype
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return self._selection.rank
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return prod(self._selection.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """The size of all elements in memory, in bytes."""
-        return self.size * self.dtype.itemsize
-
-    @property
     def chunks(self) -> tuple[int, ...]:
         """The lengths in which the view is best read, derived from the chunks of the array.
 
@@ -98,11 +82,6 @@ class LazyArray:
                 dim, _, stride = map_
                 lengths[dim] = min(lengths[dim], max(1, length // abs(stride)))
         return tuple(max(1, length) for length in lengths)
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("expected a view with an axis, found one without any, which has no len()")
-        return self.shape[0]
 
     def __repr__(self) -> str:
         return f"<LazyArray of {self._array!r} shape={self.shape} dtype={self.dtype}>"
@@ -164,9 +143,6 @@ class LazyArray:
     def __iter__(self) -> Iterator[LazyArray]:
         for index in range(len(self)):
             yield self[index]
-
-    def __contains__(self, value: object) -> bool:
-        return value in self.read()
 
     # Elements
 
@@ -236,15 +212,6 @@ class LazyArray:
                 "become shorter since this view was made"
             )
             raise OutOfBoundsError(reason, index=error.index, axis=error.axis, size=error.size) from None
-
-    def __bool__(self) -> bool:
-        return bool(self.read().item()) if self.size == 1 else bool(self.read())
-
-    def __float__(self) -> float:
-        return float(self.read().item())
-
-    def __int__(self) -> int:
-        return int(self.read().item())
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
         maps = tuple(

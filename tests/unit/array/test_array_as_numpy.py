@@ -71,21 +71,21 @@ def test_len_and_iteration_need_an_axis() -> None:
 
 def test_one_element_converts() -> None:
     for data in (np.array(3), np.array([3]), np.array([[3]])):
-        z = make(data)
-        assert (int(z), float(z), complex(z), bool(z)) == (3, 3.0, 3 + 0j, True)
+        for z in (array := make(data), array.lazy):
+            assert (int(z), float(z), complex(z), bool(z)) == (3, 3.0, 3 + 0j, True)
     assert not make(np.zeros((1, 1)))
 
 
 def test_more_elements_do_not_convert() -> None:
-    z = make(DATA)
-    with pytest.raises(TypeError, match="expected one element to convert, found 60"):
-        int(z)
-    with pytest.raises(ValueError, match=r"found 60: use array\[\.\.\.\]\.any\(\) or"):
-        bool(z)
+    for z in (array := make(DATA), array.lazy):
+        with pytest.raises(TypeError, match="expected one element to convert, found 60"):
+            int(z)
+        with pytest.raises(ValueError, match=r"found 60: use array\[\.\.\.\]\.any\(\) or"):
+            bool(z)
 
 
 def test_only_integers_without_axes_are_indices() -> None:
-    assert list(range(10))[make(np.array(4))] == 4
+    assert list(range(10))[make(np.array(4))] == list(range(10))[make(np.array(4)).lazy] == 4
     with pytest.raises(TypeError, match=r"as an index, found one of shape \(1,\)"):
         range(10)[make(np.array([4]))]
     with pytest.raises(TypeError):
