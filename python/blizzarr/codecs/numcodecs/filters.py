@@ -20,6 +20,8 @@ from blizzarr.problems import Problems
 
 Elements = npt.NDArray[Any]
 
+_TYPES: Final = (type_option("dtype", required=False), type_option("astype", required=False))
+
 
 @dataclass(frozen=True, slots=True)
 class AsTypeCodec(ArrayFilter):
@@ -105,11 +107,7 @@ class CategorizeCodec(ArrayFilter):
     """
 
     name: ClassVar[str] = "numcodecs.categorize"
-    options: ClassVar[tuple[Option, ...]] = (
-        texts("labels"),
-        type_option("dtype", required=False),
-        type_option("astype", required=False),
-    )
+    options: ClassVar[tuple[Option, ...]] = (texts("labels"), *_TYPES)
     type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
 
     labels: tuple[str, ...]
@@ -155,10 +153,7 @@ class DeltaCodec(ArrayFilter):
     """
 
     name: ClassVar[str] = "numcodecs.delta"
-    options: ClassVar[tuple[Option, ...]] = (
-        type_option("dtype", required=False),
-        type_option("astype", required=False),
-    )
+    options: ClassVar[tuple[Option, ...]] = _TYPES
     type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
 
     dtype: str | None = None
@@ -202,8 +197,7 @@ class FixedScaleOffsetCodec(ArrayFilter):
     options: ClassVar[tuple[Option, ...]] = (
         Option("offset", "a finite number", _is_number),
         Option("scale", "a finite number other than zero", lambda value: _is_number(value) and value != 0),
-        type_option("dtype", required=False),
-        type_option("astype", required=False),
+        *_TYPES,
     )
     type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
 
@@ -283,11 +277,7 @@ class QuantizeCodec(ArrayFilter):
     """
 
     name: ClassVar[str] = "numcodecs.quantize"
-    options: ClassVar[tuple[Option, ...]] = (
-        integer("digits", -308, 308),
-        type_option("dtype", required=False),
-        type_option("astype", required=False),
-    )
+    options: ClassVar[tuple[Option, ...]] = (integer("digits", -308, 308), *_TYPES)
     type_options: ClassVar[tuple[str, ...]] = ("dtype", "astype")
     elementwise: ClassVar[bool] = True
 
