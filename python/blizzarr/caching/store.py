@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -107,49 +108,40 @@ class CachedStore(StoreHandle):
         return type(self), (self.store, self.pool, self.recheck)
 
     def set(self, key: str, value: Value) -> None:
-        try:
+        with self._changing(key):
             self.store.set(key, value)
-        finally:
-            self._changed(key)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
-        try:
+        with self._changing(key):
             return super().replace(key, expected, value)
-        finally:
-            self._changed(key)
 
     def discard(self, key: str, expected: Value) -> bool:
-        try:
+        with self._changing(key):
             return super().discard(key, expected)
-        finally:
-            self._changed(key)
 
     @property
     def set_if_version(self) -> Callable[[str, Value, str | None], bool]:
         method: Callable[[str, Value, str | None], bool] = self.store.set_if_version  # type: ignore[attr-defined]
 
         def set_if_version(key: str, value: Value, version: str | None) -> bool:
-            try:
+            with self._changing(key):
                 return method(key, value, version)
-            finally:
-                self._changed(key)
 
         return set_if_version
 
     def delete(self, key: str) -> object:
-        try:
+        with self._changing(key):
             return self.store.delete(key)
-        finally:
-            self._changed(key)
 
     def delete_prefix(self, prefix: str) -> None:
-        try:
+        with self._changing(prefix, is_prefix=True):
             super().delete_prefix(prefix)
-        finally:
-            if getattr(self.store, "native", None) is None:
-                changed(self, prefix, is_prefix=True)
 
-    def _changed(self, key: str) -> None:
-        # Stores of the engine tell by themselves.
-        if getattr(self.store, "native", None) is None:
-            changed(self, key)
+    @contextmanager
+    def _changing(self, name: str, *, is_prefix: bool = False) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            # Stores of the engine tell by themselves.
+            if getattr(self.store, "native", None) is None:
+                changed(self, name, is_prefix=is_prefix)

@@ -30,8 +30,7 @@ class Bounds(NamedTuple):
     upper: int
 
     def __str__(self) -> str:
-        lower = "(-inf" if self.lower == -INF else f"[{self.lower}"
-        return f"{lower}, {'+inf' if self.upper == INF + 1 else self.upper})"
+        return str(Interval(*self))
 
     def contains(self, index: int) -> bool:
         """Return whether a finite index lies within."""
@@ -134,21 +133,13 @@ class Interval(NamedTuple):
 
     def tighten(self, other: Interval) -> Interval:
         """Return the intersection of both, in which explicit bounds take precedence over implicit ones."""
-        first, second = self, other
-        if first.implicit_lower != second.implicit_lower:
-            lower = max(first.effective.lower, second.effective.lower)
-        else:
-            lower = max(first.lower, second.lower)
-        if first.implicit_upper != second.implicit_upper:
-            upper = min(first.effective.upper, second.effective.upper)
-        else:
-            upper = min(first.upper, second.upper)
-        return Interval(
-            lower,
-            max(lower, upper),
-            first.implicit_lower and second.implicit_lower,
-            first.implicit_upper and second.implicit_upper,
-        )
+        implicit_lower = self.implicit_lower and other.implicit_lower
+        implicit_upper = self.implicit_upper and other.implicit_upper
+        # Where both bounds are implicit they count as they are.
+        pair = self, other
+        lower = max(one.lower if implicit_lower else one.effective.lower for one in pair)
+        upper = min(one.upper if implicit_upper else one.effective.upper for one in pair)
+        return Interval(lower, max(lower, upper), implicit_lower, implicit_upper)
 
 
 def _merged(mine: tuple[int, bool], its: tuple[int, bool], unknown: tuple[int, bool], side: str) -> tuple[int, bool]:

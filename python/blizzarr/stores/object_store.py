@@ -245,11 +245,8 @@ class ObjectStore(BaseStore):
             If it cannot be written.
         """
         self._check_writable(check_object_key(key))
-        try:
-            with self._placed("write"):
-                return self._client.put(key, value)
-        finally:
-            changed(self, key)
+        with self._placed("write", key):
+            return self._client.put(key, value)
 
     def replace(self, key: str, expected: Value | None, value: Value) -> Replaced:
         """Set the value only if it is still `expected` (None: only if there is none); return whether it was.
@@ -279,12 +276,8 @@ class ObjectStore(BaseStore):
             self._check_writable(check_object_key(key))
         if not keys:
             return
-        try:
-            with self._placed("delete"):
-                self._client.delete([*keys])
-        finally:
-            for key in keys:
-                changed(self, key)
+        with self._placed("delete", *keys):
+            self._client.delete([*keys])
 
     def delete_prefix(self, prefix: str) -> None:
         prefix = check_prefix(prefix)
@@ -329,11 +322,8 @@ class ObjectStore(BaseStore):
 
     def _put_if(self, key: str, value: Value, version: str | None) -> tuple[str, str | None]:
         self._check_writable(check_object_key(key))
-        try:
-            with self._placed("write"):
-                return self._client.put_if(key, value, version)
-        finally:
-            changed(self, key)
+        with self._placed("write", key):
+            return self._client.put_if(key, value, version)
 
     def _check_conditional(self, method: str) -> None:
         if not self._is_conditional:
@@ -353,11 +343,14 @@ class ObjectStore(BaseStore):
             return self._client.list(prefix, direct=direct)
 
     @contextmanager
-    def _placed(self, direction: str) -> Iterator[None]:
-        """Complete errors of the engine, which knows only the key."""
+    def _placed(self, direction: str, *keys: str) -> Iterator[None]:
+        """Complete errors of the engine, which knows only the key; tell caches that what is under `keys` changes."""
         try:
             yield
         except StoreError as error:
             error.store, error.key = error.store or str(self), error.key or None
             error.direction = error.direction or direction
             raise
+        finally:
+            for key in keys:
+                changed(self, key)
