@@ -53,7 +53,7 @@ def decode(
     if kind is Kind.INTEGER:
         low, high = dtype.limits or (0, 0)
         if type(value) is int and low <= value <= high:
-            return _scalar(dtype.numpy, value)
+            return dtype.numpy.type(value)
         problems.add(path, f"an integer in [{low}, {high}]", value)
         return None
     if kind is Kind.BOOL:
@@ -82,24 +82,20 @@ def time_scalar(dtype: DataType, count: int) -> np.generic:
     return np.int64(count).view(dtype.numpy)
 
 
-def _scalar(dtype: np.dtype[Any], value: Any) -> np.generic:
-    return dtype.type(value)
-
-
 def decode_real(dtype: DataType, numpy: np.dtype[Any], value: Any, path: str, problems: Problems) -> np.generic | None:
     """Return a floating-point scalar of NumPy dtype `numpy`, which is `dtype` or the type of its halves (complex)."""
     kind = type(value)
     if kind is float or kind is int:
         low, high = dtype.limits or (0.0, 0.0)
         if low <= value <= high:
-            return _scalar(numpy, float(value))
+            return numpy.type(float(value))
         if numpy.kind == "f" and (rounded := _rounded(numpy, value)) is not None:
             return rounded
         problems.add(path, f'a finite number in [{low}, {high}], "NaN", "Infinity", "-Infinity" or "0x..."', value)
         return None
     if kind is str:
         if value in _NAMED:
-            named = _scalar(numpy, _NAMED[value])
+            named = numpy.type(_NAMED[value])
             # The narrowest types have no infinity, some no NaN either: casting gives another value.
             if str(float(named)) == str(_NAMED[value]):
                 return named if value != "NaN" else _canonical_nan(numpy, named)
@@ -117,7 +113,7 @@ def _rounded(numpy: np.dtype[Any], value: float) -> np.generic | None:
     """Return the greatest value of the type for numbers that exceed it by less than half a unit in the last place."""
     try:
         with np.errstate(over="ignore"):
-            scalar = _scalar(numpy, float(value))
+            scalar = numpy.type(float(value))
     except OverflowError:
         return None
     return scalar if np.isfinite(scalar) else None
@@ -309,6 +305,6 @@ def _encode_real(value: np.generic) -> float | str:
         return float(str(value)) if isinstance(value, np.floating) else number
     if math.isinf(number):
         return "Infinity" if number > 0 else "-Infinity"
-    if value.tobytes() == _canonical_nan(value.dtype, _scalar(value.dtype, math.nan)).tobytes():
+    if value.tobytes() == _canonical_nan(value.dtype, value.dtype.type(math.nan)).tobytes():
         return "NaN"
     return "0x" + value.tobytes()[:: -1 if np.little_endian else 1].hex()

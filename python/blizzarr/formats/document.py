@@ -71,14 +71,20 @@ def load(raw: bytes, problems: Problems, *, attributes: bool = False, marked: bo
         problems.items.append(Problem("", JSON_OBJECT, f"byte 0x{raw[error.start]:02x} at {error.start:,}"))
         return None
     try:
-        value = _parse(text, _STRICT, problems)
-    except _DuplicateError:
-        value = _parse(text, _LENIENT, problems)
-        if value is not MISSING:
+        try:
+            value = _STRICT.decode(text)
+        except _DuplicateError:
+            value = _LENIENT.decode(text)
             _report_duplicates(text, problems, attributes)
-    if type(value) is dict:
-        return value
-    if value is not MISSING:
+    except json.JSONDecodeError as error:
+        problems.items.append(Problem("", JSON_OBJECT, _syntax(text, error)))
+    except ValueError:
+        problems.items.append(Problem("", "integers of at most 4,300 digits", "a longer one"))
+    except RecursionError:
+        problems.items.append(Problem("", _TOO_DEEP, "deeper ones"))
+    else:
+        if type(value) is dict:
+            return value
         problems.add("", "an object", value)
     return None
 
@@ -96,19 +102,6 @@ def _holds_more(raw: bytes, most: int) -> bool:
         if count > most:
             return True
     return count + raw.count(b"{", at) + raw.count(b"[", at) > most
-
-
-def _parse(text: str, decoder: json.JSONDecoder, problems: Problems) -> Any:
-    """Parse a JSON text; `MISSING` if a problem was added."""
-    try:
-        return decoder.decode(text)
-    except json.JSONDecodeError as error:
-        problems.items.append(Problem("", JSON_OBJECT, _syntax(text, error)))
-    except ValueError:
-        problems.items.append(Problem("", "integers of at most 4,300 digits", "a longer one"))
-    except RecursionError:
-        problems.items.append(Problem("", _TOO_DEEP, "deeper ones"))
-    return MISSING
 
 
 def _syntax(text: str, error: json.JSONDecodeError) -> str:

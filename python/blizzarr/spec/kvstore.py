@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
-from blizzarr.errors import NodeNotFoundError, SpecError, TransactionError, UnsupportedOperationError
+from blizzarr.errors import NodeNotFoundError, SpecError, UnsupportedOperationError
 from blizzarr.futures import Future, at_once, failed, submit
 from blizzarr.json_values import plain
 from blizzarr.spec import kvstore_access as values
@@ -20,7 +20,7 @@ from blizzarr.spec.open_kvstore import open_kvstore
 from blizzarr.spec.pretty import Pretty
 from blizzarr.spec.spec_node import KvNode
 from blizzarr.stores.generation import UNKNOWN
-from blizzarr.transactions import Transaction, delaying, is_committed
+from blizzarr.transactions import Transaction, check_rebinding, delaying
 
 P = TypeVar("P", bound="KvPath | NodeSpec")
 T = TypeVar("T")
@@ -65,8 +65,7 @@ class KvPath(Pretty):
     def __truediv__(self, component: str | bytes) -> Self:
         return self._with_node(self._node.below(text_of(component)))
 
-    def __copy__(self) -> Self:
-        return self.copy()
+    __copy__ = copy
 
 
 class NodeSpec(Pretty):
@@ -261,8 +260,7 @@ class KvStore(KvPath):
         TransactionError
             When it has a transaction that is not committed.
         """
-        if self._transaction is not None and not is_committed(self._transaction):
-            raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
+        check_rebinding(self._transaction)
         return bound_kvstore(self._node, transaction)
 
     def spec(self, *, retain_context: bool | None = None, unbind_context: bool | None = None) -> KvStoreSpec:

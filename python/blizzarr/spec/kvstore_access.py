@@ -75,11 +75,8 @@ class KeyRange(Record):
     """
 
     _converters: ClassVar = {"inclusive_min": bytes_of, "exclusive_max": bytes_of}
-    inclusive_min: bytes
-    exclusive_max: bytes
-
-    def __init__(self, inclusive_min: str | bytes = b"", exclusive_max: str | bytes = b"") -> None:
-        self.inclusive_min, self.exclusive_max = bytes_of(inclusive_min), bytes_of(exclusive_max)
+    inclusive_min: bytes = b""
+    exclusive_max: bytes = b""
 
     @property
     def empty(self) -> bool:

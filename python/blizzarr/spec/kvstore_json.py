@@ -170,16 +170,13 @@ _MEMORY = KvDriver(
 def _file_url(url: Url) -> KvNode:
     if url.authority not in ("", "localhost"):
         raise SpecError(f"file: URIs do not support authority: {quote(url.authority)}")
-    path = decoded(url.path)
+    return KvNode("file", _absolute(decoded(url.path)))
+
+
+def _absolute(path: str) -> str:
     if not path.startswith("/"):
         raise SpecError(f"file: URIs do not support relative paths: {quote(path)}")
-    return KvNode("file", path)
-
-
-def _to_file_url(node: KvNode) -> str:
-    if not node.path.startswith("/"):
-        raise SpecError(f"file: URIs do not support relative paths: {quote(node.path)}")
-    return f"file://{encoded(node.path)}"
+    return path
 
 
 def _file_path(node: KvNode) -> KvNode:
@@ -196,7 +193,7 @@ _FILE = KvDriver(
     "file",
     ("file",),
     _file_url,
-    _to_file_url,
+    lambda node: f"file://{encoded(_absolute(node.path))}",
     {},
     ("file_io_concurrency", "file_io_locking", "file_io_mode", "file_io_retries", "file_io_sync"),
     normalize=_file_path,
@@ -290,11 +287,6 @@ def _base_url(value: Any) -> str:
     return as_text(value)
 
 
-def _http_from_url(url: Url) -> KvNode:
-    url.refuse_fragment()
-    return KvNode("http", decoded(url.path), {"base_url": url.at("")})
-
-
 def _http_path(node: KvNode) -> KvNode:
     """Move the path of the base URL into the path."""
     url = split_url(node.options["base_url"])
@@ -316,7 +308,7 @@ def _to_http_url(node: KvNode) -> str:
 _HTTP = KvDriver(
     "http",
     ("http", "https"),
-    _http_from_url,
+    lambda url: KvNode("http", decoded(url.path), {"base_url": url.at("")}),
     _to_http_url,
     {"base_url": Option(_base_url), "headers": Option(lambda value: list(as_list(as_text)(value)), [])},
     ("data_copy_concurrency", "http_request_concurrency", "http_request_retries"),
@@ -336,8 +328,7 @@ def kvstore_of(value: Any) -> KvNode:
     """Parse a key-value store from JSON in plain types, or a URL."""
     if isinstance(value, str):
         # A store, followed by ``|`` and a store on top of it, any number of times.
-        node: KvNode = with_parts(value, url_part)
-        return node
+        return with_parts(value, url_part)
     members = Members(value)
     given = members.left
     driver = given.get("driver")
@@ -393,7 +384,9 @@ def url_part(part: str, base: KvNode | None) -> KvNode:
         raise unsupported_scheme(part, base)
     with prefixed(f"Invalid kvstore URL component {quote(part)}"):
         url = split_url(part)
-        if not kind.takes_query:
+        if kind.takes_query:
+            url.refuse_fragment()
+        else:
             url.check_slashes(not kind.is_adapter)
             url.refuse_query()
         node = kind.from_url(url)

@@ -54,23 +54,20 @@ _archives: dict[str, ZipStore] = {}
 _locks = NamedLocks()
 
 
-def _archive(path: str) -> ZipStore:
-    """Return the store of this zip file as it is now."""
+def _zip(node: KvNode) -> ZipStore:
+    """Return the store of a zip file as it is now."""
     from blizzarr.stores.zip import ZipStore
 
+    base = node.base
+    if base is None or base.driver != "file":
+        where = "nowhere" if base is None else f"in a store of the driver {quote(base.driver)}"
+        raise UnsupportedOperationError(f"this release opens zip files in directories, found one {where}")
+    path = os.path.abspath(base.path)
     with _locks[path]:
         store = _archives.get(path)
         if store is None or not store.is_current:
             store = _archives[path] = ZipStore(path, "a")
         return store
-
-
-def _zip(node: KvNode) -> ZipStore:
-    base = node.base
-    if base is None or base.driver != "file":
-        where = "nowhere" if base is None else f"in a store of the driver {quote(base.driver)}"
-        raise UnsupportedOperationError(f"this release opens zip files in directories, found one {where}")
-    return _archive(os.path.abspath(base.path))
 
 
 # Buckets, and servers behind HTTP.
@@ -103,12 +100,8 @@ def _s3(node: KvNode) -> tuple[str, dict[str, Any]]:
     if kind not in _CREDENTIALS:
         raise _unsupported(node, f"aws_credentials of the type {quote(kind)}")
     options = {**_CREDENTIALS[kind], **_retries(node, "s3_request_retries")}
-    if given.get("aws_region"):
-        options["region"] = given["aws_region"]
-    if given.get("endpoint"):
-        options["endpoint"] = given["endpoint"]
-    if given.get("requester_pays"):
-        options["request_payer"] = True
+    names = {"region": "aws_region", "endpoint": "endpoint", "request_payer": "requester_pays"}
+    options |= {name: given[theirs] for name, theirs in names.items() if given.get(theirs)}
     return f"s3://{given['bucket']}", options
 
 

@@ -113,8 +113,7 @@ since 1970."""
 
 def recheck_from_json(value: Any) -> Recheck:
     if isinstance(value, bool) or value == "open":
-        bound: Recheck = value
-        return bound
+        return value
     if isinstance(value, int | float):
         return float(value)
     raise expected(value, 'boolean, number, or "open"')
@@ -129,10 +128,6 @@ def recheck_argument(value: Any) -> Recheck:
 
 def bound_at_open(bound: Recheck, now: float) -> float:
     """Return the moment since which something must have been checked to be used without another check."""
-    if bound is True:
-        return math.inf
-    if bound is False:
-        return -math.inf
-    if bound == "open":
-        return now
-    return float(bound)
+    if isinstance(bound, bool):
+        return math.inf if bound else -math.inf
+    return now if bound == "open" else float(bound)

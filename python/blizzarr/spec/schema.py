@@ -342,14 +342,12 @@ def merge_schema(schema: Schema, other: Schema) -> None:
     schema._set_units(other._units)
 
 
-def _parsed_domain(value: Any) -> IndexDomain:
-    return domain_of(parse_domain(as_object(value)))
-
-
 SCHEMA_ARGUMENTS: Final[dict[str, Argument]] = {
     "rank": Argument(to_index, set_rank, as_integer(0, MAX_RANK)),
     "dtype": Argument(as_dtype, set_dtype, dtype_json),
-    "domain": Argument(instance_of(IndexDomain), Schema._set_domain, _parsed_domain),
+    "domain": Argument(
+        instance_of(IndexDomain), Schema._set_domain, lambda value: domain_of(parse_domain(as_object(value)))
+    ),
     "shape": Argument(lambda sizes: tuple(map(to_index, sizes)), Schema._set_shape),
     "chunk_layout": Argument(instance_of(ChunkLayout), Schema._set_layout, layout_from_json),
     "codec": Argument(instance_of(CodecSpec), Schema._set_codec, codec_from_json),

@@ -317,8 +317,7 @@ class Spec(NodeSpec, Indexed):
     @property
     def codec(self) -> CodecSpec | None:
         """The codec that turns elements into bytes, as far as it is known."""
-        codec: CodecSpec | None = self._driver.fact(self._node, "codec")
-        return codec
+        return self._driver.fact(self._node, "codec")
 
     @property
     def fill_value(self) -> np.ndarray[Any, Any] | None:
@@ -357,15 +356,8 @@ class Spec(NodeSpec, Indexed):
     @property
     def schema(self) -> Schema:
         """The schema: everything that is known of the array."""
-        return Schema(
-            dtype=self.dtype,
-            rank=self.rank,
-            domain=self.domain,
-            chunk_layout=self.chunk_layout,
-            codec=self.codec,
-            dimension_units=self.dimension_units,
-            fill_value=self.fill_value,
-        )
+        names = ("dtype", "rank", "domain", "chunk_layout", "codec", "dimension_units", "fill_value")
+        return Schema(**{name: getattr(self, name) for name in names})
 
     @property
     def url(self) -> str:
@@ -458,5 +450,4 @@ def changed(node: SpecNode, change: Change, default: Context | None = None) -> S
     node = DRIVERS[node.driver].changed(node, change)
     if had_none:
         node = derived(node)
-    made: SpecNode = changed_context(node, False, False, default if change.context is None else change.context)
-    return made
+    return changed_context(node, False, False, default if change.context is None else change.context)

@@ -28,7 +28,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
+from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared, put_into
 from blizzarr.transactions import Transaction
 from blizzarr.views import IndexDomain
 from blizzarr.views.compose import compose, cut
@@ -447,11 +447,7 @@ class CastDriver(Driver):
         return self.original, form
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
-        elements = convert(self.original.read(form, None, batch), self.original.dtype, self.dtype)
-        if out is None:
-            return elements
-        out[...] = elements
-        return out
+        return put_into(out, convert(self.original.read(form, None, batch), self.original.dtype, self.dtype))
 
     def decoded(self, form: Form) -> set[Chunk]:
         return self.original.decoded(form)

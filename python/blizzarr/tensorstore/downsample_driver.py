@@ -25,7 +25,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
-from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, resolved_view
+from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, put_into, resolved_view
 from blizzarr.tensorstore.picking import indices_of, picked
 from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
@@ -125,10 +125,9 @@ class DownsampleDriver(Driver):
             return reduce_blocks(elements, edges, self._method, self.dtype, out)
         reduced = reduce_blocks(elements, edges, self._method, self.dtype)
         selected = picked(reduced, (form.shape, axes, False))
-        if out is None:
-            return selected if selected.flags.c_contiguous else np.ascontiguousarray(selected).reshape(form.shape)
-        out[...] = selected
-        return out
+        if out is None and not selected.flags.c_contiguous:
+            selected = np.ascontiguousarray(selected).reshape(form.shape)
+        return put_into(out, selected)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
         part = self._part(form) if prod(form.shape) * prod(self._factors) <= _QUICK else None

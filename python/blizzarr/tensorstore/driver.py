@@ -15,7 +15,6 @@ from blizzarr.errors import (
     OutOfBoundsError,
     SelectionError,
     SpecError,
-    TransactionError,
     UnsupportedOperationError,
     ViewOutOfBoundsError,
 )
@@ -27,7 +26,7 @@ from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.transactions import Transaction, is_committed
+from blizzarr.transactions import Transaction, check_rebinding
 from blizzarr.views import IndexDomain, form_of
 from blizzarr.views.compose import compose
 
@@ -186,6 +185,14 @@ class Driver(ABC):
         return {name: value for name, value in self.__dict__.items() if name != "reads"}
 
 
+def put_into(out: Elements | None, elements: Elements) -> Elements:
+    """Return elements, in `out` if that is given."""
+    if out is None:
+        return elements
+    out[...] = elements
+    return out
+
+
 def with_bounds_of(driver: Driver, form: Form) -> Form:
     """Return the form with the driver's bounds in place of its implicit ones."""
     try:
@@ -216,9 +223,7 @@ def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
 
     Raise `TransactionError` if the driver already has a transaction that is not committed.
     """
-    own = driver.transaction
-    if own is not None and not is_committed(own):
-        raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
+    check_rebinding(driver.transaction)
     return driver.with_transaction(transaction)
 
 

@@ -379,12 +379,6 @@ def _open_array(node: SpecNode, request: Request) -> TensorStore:
     return store_of(MemoryArray(node.options["array"].copy(), dtype, resource, True, units))
 
 
-def _open_json(node: SpecNode, request: Request) -> TensorStore:
-    if node.kvstore is None:
-        raise SpecError('"kvstore" must be specified')
-    return store_of(JsonDriver(node, request.transaction))
-
-
 def _open_cast(node: SpecNode, request: Request) -> TensorStore:
     if node.schema.dtype is None:
         raise SpecError("dtype must be specified")
@@ -400,7 +394,7 @@ OPENERS: Final[dict[str, Callable[[SpecNode, Request], TensorStore]]] = {
     "array": _open_array,
     "cast": _open_cast,
     "downsample": _open_downsampled,
-    "json": _open_json,
+    "json": lambda node, request: store_of(JsonDriver(node, request.transaction)),
     **dict.fromkeys((driver.name for driver in SOUGHT), open_stored),
 }
 """The functions that open arrays, by the name of the driver, but for drivers of other packages."""

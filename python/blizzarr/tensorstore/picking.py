@@ -291,8 +291,7 @@ class Part(NamedTuple):
             return elements.transpose(where.order)[where.indices]
         # The ellipsis keeps a single element an array.
         key: Any = (*where, ...)
-        box: npt.NDArray[Any] = elements[key]
-        return box
+        return elements[key]
 
     def put(self, elements: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
         """Replace the elements of the whole view that belong to the part."""

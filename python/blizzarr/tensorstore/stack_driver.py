@@ -134,8 +134,7 @@ class StackPartition:
             self._bounds = np.array(self._boxes, np.int64).reshape(len(self._boxes), len(extent), 2)
         first, last = np.array(extent, np.int64).reshape(-1, 2).T
         near = ((self._bounds[..., 0] <= last) & (self._bounds[..., 1] > first)).all(1)
-        result: list[int] = np.flatnonzero(near).tolist()
-        return result
+        return np.flatnonzero(near).tolist()
 
 
 def _row_of(boxes: Sequence[Box], domain: Box) -> int | None:

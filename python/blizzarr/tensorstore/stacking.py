@@ -282,8 +282,7 @@ def _made(
     function: Callable[..., TensorStore], layers: list[Layer], request: Request, constraints: dict[str, Any]
 ) -> TensorStore:
     schema = Schema()
-    if constraints:
-        apply_arguments(function, schema, SCHEMA_ARGUMENTS, constraints)
+    apply_arguments(function, schema, SCHEMA_ARGUMENTS, constraints)
     return stacked(layers, schema, request)
 
 
@@ -330,12 +329,10 @@ def _transaction_of(layers: Sequence[Layer], transaction: Transaction | None) ->
 
 
 def _open_stack(node: SpecNode, request: Request) -> TensorStore:
-    layers: list[Layer] = []
     for number, base in enumerate(node.bases):
         if base.transform is None:
             raise SpecError(f"Layer {number}: domain must be specified")
-        layers.append(spec_of(base))
-    return stacked(layers, node.schema, replace(request, context=None))
+    return stacked(list(map(spec_of, node.bases)), node.schema, replace(request, context=None))
 
 
 OPENERS["stack"] = _open_stack

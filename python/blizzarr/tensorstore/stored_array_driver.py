@@ -30,7 +30,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared
+from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared, put_into
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
 from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape, stored_of
@@ -110,8 +110,7 @@ class StoredArrayDriver(Driver):
         meta, known = self._array.metadata, self._kept.get(what)
         if known is None or known[0] is not meta:
             known = self._kept[what] = meta, make()
-        made: T = known[1]
-        return made
+        return known[1]
 
     @property
     def schema(self) -> Schema:
@@ -352,10 +351,7 @@ class PartDriver(StoredArrayDriver):
 
     def _read(self, lowered: Lowered, out: Elements | None, batch: Shared | None) -> Any:
         elements = self._part.decode(super()._read(of_bytes(lowered, self._part), None, batch)).reshape(lowered[0])
-        if out is None:
-            return elements
-        out[...] = elements
-        return out
+        return put_into(out, elements)
 
     def _write(self, lowered: Lowered, source: Elements) -> None:
         selected = of_bytes(lowered, self._part)

@@ -49,8 +49,7 @@ class StoredPlace(NamedTuple):
 
     @property
     def constraints(self) -> MetadataConstraints:
-        constraints: MetadataConstraints = self.node.options["metadata"]
-        return constraints
+        return self.node.options["metadata"]
 
     @property
     def shares_document(self) -> bool:

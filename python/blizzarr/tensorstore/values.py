@@ -34,7 +34,7 @@ from blizzarr.stores.generation import set_value
 from blizzarr.stores.requests import publish
 from blizzarr.stores.wrapper import unwrapped
 from blizzarr.tensorstore.conversion import as_elements
-from blizzarr.tensorstore.driver import Driver, Elements, Shared
+from blizzarr.tensorstore.driver import Driver, Elements, Shared, put_into
 from blizzarr.tensorstore.picking import picked, put
 from blizzarr.tensorstore.stored_place import shown
 from blizzarr.transactions import Operation, Transaction, changes_in, check_open
@@ -130,11 +130,10 @@ class MemoryArray(Driver):
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         self._check_transaction()
         elements = picked(self._array, lower_form(form, self._array.shape))
-        if out is None:
-            is_own = elements.flags.owndata and elements.flags.c_contiguous and elements is not self._array
-            return elements if is_own else elements.copy("C")
-        out[...] = elements
-        return out
+        if out is not None:
+            return put_into(out, elements)
+        is_own = elements.flags.owndata and elements.flags.c_contiguous and elements is not self._array
+        return elements if is_own else elements.copy("C")
 
     def write(self, form: Form, source: Elements) -> None:
         self._check_transaction()
@@ -165,7 +164,8 @@ class JsonDriver(Driver):
     dtype: DType = as_dtype("json")
 
     def __init__(self, node: SpecNode, transaction: Transaction | None = None) -> None:
-        assert node.kvstore is not None, "checked when it was opened"
+        if node.kvstore is None:
+            raise SpecError('"kvstore" must be specified')
         self._node, self._kvstore = node, node.kvstore
         self.transaction = transaction
         self._pointer: str = node.options["json_pointer"]
@@ -196,10 +196,7 @@ class JsonDriver(Driver):
         with prefixed(f"Error reading {self._shown}"):
             element[()] = found_at(_parsed(result.value), self._pointer)
         values = picked(element, lower_form(form, ()))
-        if out is None:
-            return values.copy("C")
-        out[...] = values
-        return out
+        return put_into(out, values.copy("C") if out is None else values)
 
     def write(self, form: Form, source: Elements) -> None:
         """Replace the value in the document as it is stored at that time."""

@@ -253,8 +253,7 @@ class VirtualDriver(Driver):
         """Return the elements of a chunk that are in the domain."""
         # The ellipsis keeps a single element an array, which functions fill.
         key: Any = (*[slice(*ends) for ends in self._within(position)], ...)
-        inside: Elements = chunk[key]
-        return inside
+        return chunk[key]
 
     def _chunk_domain(self, position: Position) -> IndexDomain:
         box = list(zip(self._start(position), self._within(position), strict=True))

@@ -156,8 +156,7 @@ class ChunkBuffer:
     def take(self, where: Key) -> npt.NDArray[Any]:
         """Return some elements; those that were not written are undefined."""
         assert self.data is not None, "something was written"
-        elements: npt.NDArray[Any] = self.data[where]
-        return elements
+        return self.data[where]
 
     def fill(self, where: Key, values: npt.NDArray[Any]) -> None:
         """Put elements where they belong, also those that were written, and released since."""

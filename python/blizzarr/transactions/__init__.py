@@ -5,8 +5,8 @@ from blizzarr.transactions.transaction import (
     Outcome,
     Transaction,
     check_open,
+    check_rebinding,
     delaying,
-    is_committed,
     participant,
     require_one_step,
 )

@@ -315,9 +315,10 @@ class Transaction:
 # For participants, which the interface of a transaction does not show
 
 
-def is_committed(transaction: Transaction) -> bool:
-    done = transaction._done
-    return done.done() and done.exception() is None
+def check_rebinding(transaction: Transaction | None) -> None:
+    """Raise `TransactionError` if a store has this transaction, not committed, and is to get another."""
+    if transaction is not None and not (transaction._done.done() and transaction._done.exception() is None):
+        raise TransactionError("Cannot rebind transaction when existing transaction is uncommitted")
 
 
 def check_open(transaction: Transaction) -> None:

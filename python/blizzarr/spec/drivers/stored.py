@@ -157,8 +157,7 @@ class StoredDriver(Driver):
 
     def open_mode(self, node: SpecNode) -> OpenMode:
         """Return the open mode that was given; the default is to open."""
-        mode: OpenMode = copy(node.options["mode"])
-        return mode
+        return copy(node.options["mode"])
 
     def fact(self, node: SpecNode, name: str) -> Any:
         """Return what follows from metadata and schema."""

@@ -390,8 +390,13 @@ class Constraints(MetadataConstraints):
             raise SpecError("domain must be specified")
         rank = domain.rank - len(field.shape)
         bounds = [form_of(domain).interval(dim).bounds for dim in range(domain.rank)]
+
+        def arranged() -> list[Any]:
+            layout = self.chunk_layout(schema, options)
+            return all_of(lambda: self.order(layout, rank), lambda: self.choose_chunks(layout, bounds, rank))
+
         (order, (write, read)), fill, units, codec = all_of(
-            lambda: self._arranged(self.chunk_layout(schema, options), bounds, rank),
+            arranged,
             lambda: self._fill_of(schema, elements, field),
             lambda: self.dimension_units(schema, options) or (),
             lambda: self.codec(schema, options),
@@ -404,10 +409,6 @@ class Constraints(MetadataConstraints):
         )
         self.of(meta).check_schema(schema, options)
         return meta
-
-    def _arranged(self, layout: ChunkLayout, bounds: Any, rank: int) -> list[Any]:
-        """Return the order of dimensions in new chunks, and the shapes of what is written and of what is read."""
-        return all_of(lambda: self.order(layout, rank), lambda: self.choose_chunks(layout, bounds, rank))
 
     def _fill_of(self, schema: Schema, elements: Elements, field: Field) -> Element | None:
         """Return the fill value of a schema, if the metadata have none."""

@@ -56,8 +56,7 @@ class Field:
         """
         raw = np.ascontiguousarray(raw)
         if self.dtype.name == "bool":
-            truth: npt.NDArray[Any] = raw != 0
-            return truth
+            return raw != 0
         return self._swapped(raw).view(element_dtype(self.dtype))
 
     def encode(self, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

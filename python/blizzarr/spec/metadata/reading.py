@@ -138,8 +138,7 @@ def mismatch(name: str, wanted: Any, actual: Any) -> SpecError:
 
 
 def encoded(meta: ArrayMeta) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])
-    return document
+    return json.loads(formats.encode(meta, "")[formats.lock_key("", meta)])
 
 
 def array_of(format_name: str, document: Mapping[str, Any]) -> ArrayMeta:

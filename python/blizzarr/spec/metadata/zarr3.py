@@ -306,8 +306,7 @@ class Zarr3Constraints(Constraints):
 
     @property
     def units(self) -> DimensionUnits:
-        units: DimensionUnits = self.given.get("dimension_units", ())
-        return units
+        return self.given.get("dimension_units", ())
 
     # New arrays.
 
