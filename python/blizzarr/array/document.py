@@ -10,9 +10,12 @@ from blizzarr import _native
 from blizzarr.errors import BlizzarrError, ConflictError
 from blizzarr.formats import StoredNode, find_again, find_many, forms_again, stored_document
 from blizzarr.formats.document import Stored
+from blizzarr.hierarchy.changing import NodesAbove
 from blizzarr.model import ArrayMeta, GroupMeta
+from blizzarr.model.names import ancestors
 from blizzarr.stores import Store, StoreWrapper
 from blizzarr.stores.place import place_of
+from blizzarr.stores.requests import is_remote
 
 
 def watched(store: Store, path: str, metadata: ArrayMeta, key: str) -> _native.Document | None:
@@ -63,15 +66,23 @@ class _Decode:
         return False
 
 
-def find_same(store: Store, path: str, metadata: ArrayMeta) -> StoredNode:
+def find_same(store: Store, path: str, metadata: ArrayMeta, above: NodesAbove | None = None) -> StoredNode:
     """Read the documents of an array that was opened with this metadata; its shape and attributes may have changed.
+
+    In a store that is far away, the nodes above the array are read in the same round of requests, and put into `above`.
 
     Raise `ConflictError` if it was removed, or replaced by a group or by an array with other chunks, codecs or another
     data type.
     """
     forms = forms_again(metadata)
     # Of documents in several formats the newest counts, as for whoever opens the array.
-    known = find_again(store, path) if forms is None else find_many(store, [path], forms)[0]
+    if forms is not None:
+        known = find_many(store, [path], forms)[0]
+    elif above is not None and is_remote(store):
+        known, *nodes = find_many(store, [path, *ancestors(path)])
+        above += nodes
+    else:
+        known = find_again(store, path)
     if isinstance(known, BlizzarrError):
         raise known
     check_same(store, path, metadata, None if known is None else known.meta)

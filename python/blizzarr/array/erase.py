@@ -140,6 +140,8 @@ def _fill_outside(
         shape = tuple(map(int, np.subtract(stop, start)))
         if prod(shape) and not _is_fill(whole.without_pool(), element, start, shape):
             _, axes, _ = box(start, shape)
+            # Beyond the shape, the engine compares the document only where the lock of a chunk tells of it.
+            whole.compare()
             whole.handle.write(np.broadcast_to(element, shape), axes, write_empty)
 
 

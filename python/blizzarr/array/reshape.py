@@ -28,7 +28,7 @@ from blizzarr.dtypes.elements import as_elements
 from blizzarr.equality import differing
 from blizzarr.errors import ConflictError, NodeTypeError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, encode, encode_resized, lock_key, stored_document
-from blizzarr.hierarchy.changing import changing
+from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.hierarchy.documents import revise
 from blizzarr.indexing.selection import Axes
 from blizzarr.model import ArrayMeta
@@ -155,7 +155,8 @@ def append(
             if published is not None:
                 return published
         while True:
-            stored, node = _stored(store, path, metadata)
+            above: NodesAbove = []
+            stored, node = _stored(store, path, metadata, above)
             old = stored.shape
             binding.learn(node.documents.get(key), old)
             _check_added(added.shape, old, axis)
@@ -172,7 +173,7 @@ def append(
             longer = binding.resized(new, stored.with_shape(new).chunk_grid)
             if grows_first:
                 try:
-                    published = _publish(store, path, metadata, old, new, node, appends=True)
+                    published = _publish(store, path, metadata, old, new, node, above, appends=True)
                 except UnknownOutcomeError:
                     # If it was made longer, to do so again would leave a gap.
                     raise
@@ -180,9 +181,9 @@ def append(
                     # Another program has appended or resized: then at the end that the array has now.
                     continue
                 adopt(published, longer)
-                # What was just stored need not be decoded when the engine finds it there.
                 longer.learn(encode(published, path).get(key), new)
-                write(longer, (added.shape, region, False), added)
+                # The engine need not compare the document that was just replaced.
+                write(longer.beyond(), (added.shape, region, False), added)
                 return published
             write(longer.beyond(), (added.shape, region, False), added)
             published = _publish(store, path, metadata, old, new, node, appends=True)
@@ -294,9 +295,14 @@ def _check_appended(
         )
 
 
-def _stored(store: Store, path: str, metadata: ArrayMeta) -> tuple[ArrayMeta, StoredNode]:
-    """Read the metadata as it is stored now; chunks must have the same layout as in the known metadata."""
-    node = find_same(store, path, metadata)
+def _stored(
+    store: Store, path: str, metadata: ArrayMeta, above: NodesAbove | None = None
+) -> tuple[ArrayMeta, StoredNode]:
+    """Read the metadata as it is stored now; chunks must have the same layout as in the known metadata.
+
+    `above` is as for `find_same`.
+    """
+    node = find_same(store, path, metadata, above)
     return as_array_meta(node.meta, path), node
 
 
@@ -307,6 +313,7 @@ def _publish(
     old: tuple[int, ...],
     new: tuple[int, ...],
     known: StoredNode,
+    above: NodesAbove | None = None,
     *,
     appends: bool = False,
 ) -> ArrayMeta:
@@ -316,7 +323,7 @@ def _publish(
         return _with_shape(as_array_meta(current, path), old, new, store, path)
 
     # Two that append as much make the array as long as each other.
-    return revise(store, path, change, known, repeatable=not appends)
+    return revise(store, path, change, known, above or None, repeatable=not appends)
 
 
 def _with_shape(current: ArrayMeta, old: tuple[int, ...], new: tuple[int, ...], store: Store, path: str) -> ArrayMeta:

@@ -34,6 +34,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn, warn_of
+from blizzarr.stores.conditional import as_bytes
 from blizzarr.stores.requests import each, is_remote
 
 PROGRESS: Final = "blizzarr-copy.json"
@@ -91,6 +92,7 @@ def find_many(
     *,
     known: Mapping[str, bytes] | None = None,
     entry: bytes | None = None,
+    absent: bool = False,
 ) -> list[StoredNode | BlizzarrError | None]:
     """Return for each path the node that its documents make, `None` if there is none, or why it cannot be read.
 
@@ -100,6 +102,7 @@ def find_many(
     - `forms`: the formats that the nodes may have, newest first; by default all.
     - `known`: the documents by key, if the caller has read them; the store is then not asked for any.
     - `entry`: used in place of the document of the hierarchy as a whole, in formats that have one.
+    - `absent`: a node is probably missing, so that the documents of all formats will be needed.
     """
     searched = forms is None and entry is None
     forms = tuple(FORMATS.values() if forms is None else forms)
@@ -108,7 +111,8 @@ def find_many(
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     values = known or {}
     damaged: dict[str, ArchiveError] = {}
-    if known is not None:
+    at_once = absent and len(paths) <= _FEW and is_remote(store)
+    if known is not None or at_once:
         batches = [forms]
     elif is_remote(store):
         # Most nodes have the newest format. Where one has not, the documents of all others are asked for at once; for
@@ -137,6 +141,8 @@ def find_many(
     if (
         searched
         and open_
+        # The entry document of a draft has the key of a document of the root.
+        and not (at_once and "" in paths and values.keys().isdisjoint(V3.document_keys("")))
         # Where the format of a node has no entry document, the nodes around it have none either.
         and not any(isinstance(one, StoredNode) and format_of(one.meta).entry_key is None for one in results)
     ):
@@ -159,7 +165,7 @@ def _complete_separators(store: Store, paths: Sequence[str], results: list[Store
 def _documents(store: Store, keys: Iterable[str]) -> dict[str, bytes]:
     wanted = list(dict.fromkeys(keys))
     pairs = zip(wanted, get_many(store, wanted), strict=True)
-    return {key: value if type(value) is bytes else bytes(value) for key, value in pairs if value is not None}
+    return {key: as_bytes(value) for key, value in pairs if value is not None}
 
 
 def _documents_or_errors(store: Store, keys: Sequence[str]) -> tuple[dict[str, bytes], dict[str, ArchiveError]]:
@@ -285,7 +291,7 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
         documents = {}
         for key, value in zip(keys, get_many(store, keys), strict=True):
             if value is not None:
-                documents[key] = value if type(value) is bytes else bytes(value)
+                documents[key] = as_bytes(value)
         if not documents:
             continue
         given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents

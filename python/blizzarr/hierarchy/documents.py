@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from blizzarr.errors import BlizzarrError, ConflictError, NodeNotFoundError, UnknownOutcomeError
 from blizzarr.formats import StoredNode, encode, find_again, find_implied, find_many, unmarked
-from blizzarr.hierarchy.changing import changing
+from blizzarr.hierarchy.changing import NodesAbove, changing
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import ancestors
 from blizzarr.stores import Replaced, Store, check_writable
@@ -32,7 +32,13 @@ def read_many(store: Store, paths: Sequence[str]) -> list[Node | BlizzarrError |
 
 
 def revise(
-    store: Store, path: str, change: Callable[[N], N], known: StoredNode | None = None, *, repeatable: bool = True
+    store: Store,
+    path: str,
+    change: Callable[[N], N],
+    known: StoredNode | None = None,
+    above: NodesAbove | None = None,
+    *,
+    repeatable: bool = True,
 ) -> N:
     """Change a node's metadata as it is stored now, not as it was when the node was opened.
 
@@ -46,7 +52,8 @@ def revise(
     - `store`, `path`: the store, and the path of the node in it.
     - `change`: returns the new metadata for the stored one. It may be called more than once; if it raises an error,
       nothing changes.
-    - `known`: the node as it was just read, to save reading it if it has not changed since.
+    - `known`, `above`: the node, and the nodes above it, as they were just read, to save reading them if they have not
+      changed since.
     - `repeatable`: whether the change may be taken for made if the documents that it leads to are stored, whoever
       stored them.
 
@@ -54,7 +61,6 @@ def revise(
     """
     check_writable(store, path)
     doubtful: tuple[dict[str, bytes], N] | None = None
-    above = None
     if known is None and is_remote(store):
         # Far away, the node is read together with the groups above it.
         here, *above = find_many(store, [path, *ancestors(path)])

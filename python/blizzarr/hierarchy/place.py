@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NodeExistsError, NodeTypeError, PathError, UnsupportedOperationError
@@ -32,7 +33,8 @@ from blizzarr.hierarchy.remove import remove_left_over, remove_node
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
-from blizzarr.stores import Store, check_writable
+from blizzarr.stores import Listing, Store, check_writable
+from blizzarr.stores.requests import each, is_remote
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -98,10 +100,14 @@ def place_node(
     form = format_of(meta)
     path = check_path(path, form.name_problem)
     above = ancestors(path)
-    here, *nodes_above = find_many(store, [path, *above])
+    requests: list[Callable[[], Any]] = [partial(find_many, store, [path, *above], absent=True)]
+    if is_remote(store) and not (isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"):
+        # If something is there after all, this is asked for in vain, which takes long where all chunks are beside it.
+        requests.append(partial(_list_place, store, path, form))
+    (here, *nodes_above), *listings = each(store, lambda request: request(), requests)
     for group, there in zip(above, nodes_above, strict=True):
         _check_above(store, group, there, path, form)
-    taken = _taken(store, path, meta, here)
+    taken = _taken(store, path, meta, here, *listings)
     if taken is not None and not overwrite:
         raise NodeExistsError(
             f"something is here already ({taken}); overwrite=True replaces it",
@@ -176,17 +182,32 @@ def _check_above(store: Store, group: str, there: StoredNode | BlizzarrError | N
         )
 
 
-def _taken(store: Store, path: str, meta: Node, here: StoredNode | BlizzarrError | None) -> str | None:
-    """Return a key or prefix by which the place is not free, perhaps with a remark; None if it is free."""
+def _list_place(store: Store, path: str, form: Format) -> dict[str, Listing] | None:
+    """Return what is directly under each prefix of a new node; None if the store cannot list."""
+    try:
+        return {prefix: store.list_dir(prefix) for prefix in {path + "/" if path else "", form.chunk_prefix(path)}}
+    except UnsupportedOperationError:
+        return None
+
+
+def _taken(
+    store: Store,
+    path: str,
+    meta: Node,
+    here: StoredNode | BlizzarrError | None,
+    listings: dict[str, Listing] | None = None,
+) -> str | None:
+    """Return a key or prefix by which the place is not free, perhaps with a remark; None if it is free.
+
+    `listings` are those of `_list_place`, if they have been made.
+    """
     if isinstance(here, StoredNode):
         return next(iter(here.documents)) if here.documents else _taken_by_implicit(store, path, meta, here)
     if here is not None:
         return here.key or f"/{path}"
     form = format_of(meta)
-    prefixes = dict.fromkeys((path + "/" if path else "", form.chunk_prefix(path)))
-    try:
-        listings = {prefix: store.list_dir(prefix) for prefix in prefixes}
-    except UnsupportedOperationError:
+    listings = listings or _list_place(store, path, form)
+    if listings is None:
         return None
     for keys, _ in listings.values():
         for key in keys:

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from blizzarr.stores.locks import NamedLocks
 from blizzarr.stores.protocol import Replaced, Store, Value
 
 # By key alone, since two stores may be handles of one place.
 _locks = NamedLocks("changing this value")
+
+
+class Versioned(bytes):
+    """A value with its version, so that whoever replaces it on the condition that it is unchanged need not read it."""
+
+    place: str
+    key: str
+    version: str
+
+    def __new__(cls, value: Value, place: str, key: str, version: str) -> Self:
+        self = super().__new__(cls, value)
+        self.place, self.key, self.version = place, key, version
+        return self
+
+    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
+        return bytes, (bytes(self),)
+
+
+def as_bytes(value: Value) -> bytes:
+    """Return a value as bytes, which keep their version if they have one."""
+    return value if type(value) is bytes or type(value) is Versioned else bytes(value)
 
 
 def replace_value(store: Store, key: str, expected: Value | None, value: Value | None) -> bool:

@@ -6,16 +6,20 @@ import builtins
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from blizzarr.errors import StoreError, UnknownOutcomeError, UnsupportedOperationError
 from blizzarr.stores.base import BaseStore
+from blizzarr.stores.conditional import Versioned
 from blizzarr.stores.credentials import without_secrets
 from blizzarr.stores.failures import changed
 from blizzarr.stores.keys import check_object_key, check_prefix, is_object_key, keys_and_others
 from blizzarr.stores.object_settings import ObjectSettings, settings_of_url
 from blizzarr.stores.protocol import ByteRange, Listing, Replaced, Value
 from blizzarr.stores.ranges import check_lengths
+
+_VERSIONED: Final = 1 << 20
+"""The most bytes of a value that is returned with its version: documents are shorter, and others would be copied."""
 
 
 class ObjectStore(BaseStore):
@@ -144,8 +148,7 @@ class ObjectStore(BaseStore):
         return self._place
 
     def get(self, key: str) -> Value | None:
-        answer = self._get_with_version(key)
-        return None if answer is None else answer[0]
+        return self._read(key, self._get_with_version(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """Return the values under many keys, None for each that is missing; all are requested at once."""
@@ -153,7 +156,8 @@ class ObjectStore(BaseStore):
             # Its `get` may do something else.
             return super().get_many(keys)
         with self._placed("read"):
-            return [*self._client.get_many([check_object_key(key) for key in keys])]
+            answers = self._client.get_many([check_object_key(key) for key in keys])
+        return [*map(self._read, keys, answers)]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         answer = self.get_ranges_of_version(key, ranges, None)
@@ -256,7 +260,9 @@ class ObjectStore(BaseStore):
         if not self._is_conditional:
             return super().replace(key, expected, value)
         version = None
-        if expected is not None:
+        if isinstance(expected, Versioned) and (expected.place, expected.key) == (self._place, key):
+            version = expected.version
+        elif expected is not None:
             answer = self._get_with_version(key)
             if answer is None or bytes(answer[0]) != bytes(expected):
                 self._check_writable(key)
@@ -300,6 +306,12 @@ class ObjectStore(BaseStore):
         objects, prefixes = self._listed(prefix, direct=True)
         inside = (name for name in sorted(prefixes) if is_object_key(name.removesuffix("/")))
         return Listing(tuple(filter(is_object_key, sorted(name for name, _ in objects))), tuple(inside))
+
+    def _read(self, key: str, answer: tuple[Value, str] | None) -> Value | None:
+        if answer is None:
+            return None
+        value, version = answer
+        return Versioned(value, self._place, key, version) if len(value) <= _VERSIONED else value
 
     def _get_with_version(self, key: str) -> tuple[Value, str] | None:
         with self._placed("read"):

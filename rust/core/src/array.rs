@@ -144,7 +144,8 @@ pub struct Array {
     pub cache: Option<Cached>,
     /// What tells whether it is still what is stored at its path; `None` if that does not matter.
     pub document: Option<Arc<Document>>,
-    /// Elements may be written beyond the shape that is stored: they will be shown, or are erased.
+    /// Elements may be written beyond the shape that is stored: they will be shown, or are erased. Where locks tell nothing
+    /// of the document, whoever writes there has just compared or replaced it.
     pub beyond: bool,
 }
 

@@ -266,7 +266,9 @@ impl<'a> Comparing<'a> {
     /// Compares before any chunk is locked, in stores whose locks tell nothing of the document.
     pub fn before(&self, locker: &dyn Locker) -> Result<()> {
         match &self.array.document {
-            Some(document) if !locker.tells_document() => document.compare(self.array, self.regions, None),
+            Some(document) if !locker.tells_document() && !self.array.beyond => {
+                document.compare(self.array, self.regions, None)
+            }
             _ => Ok(()),
         }
     }

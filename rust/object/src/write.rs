@@ -118,7 +118,8 @@ impl Connected {
         let is_unknown = self.server.as_ref().is_some_and(|server| !heeding(|known| known.contains(server)));
         let is_there = match version {
             Some(_) => is_unknown && !self.heeds(key, version).await?,
-            None => is_unknown && self.head(key).await?.is_some(),
+            // An answer to HEAD would not say whether it is the bucket that is missing.
+            None => is_unknown && self.look(key).await?.is_some(),
         };
         if is_there {
             return Ok(Written::Refused);

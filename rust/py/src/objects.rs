@@ -10,7 +10,7 @@ use blizzarr_core::interrupt::{ending, Interrupt};
 use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{Conditional, Locker, Reader, Store};
 use blizzarr_core::{fork, pool};
-use blizzarr_object::client::Client;
+use blizzarr_object::client::{Answer, Client};
 use blizzarr_object::reader::ObjectReader;
 use blizzarr_object::settings::{Provided, Provider, Settings};
 use blizzarr_object::spans::Wanted;
@@ -88,15 +88,15 @@ impl ObjectClient {
         )
     }
 
-    /// Many values, requested at once; `None` for each that there is not.
+    /// Many values and their versions, requested at once; `None` for each that there is not.
     fn get_many<'py>(&self, py: Python<'py>, keys: Vec<String>) -> PyResult<Bound<'py, PyList>> {
         let found = self.run(
             py,
             false,
             |go_on| self.client.get_many(keys, go_on).map(Some),
             |py, answers| {
-                let values =
-                    answers.iter().map(|answer| answer.as_ref().map(|answer| handed(py, &answer.body)).transpose());
+                let one = |answer: &Answer| Ok((handed(py, &answer.body)?, answer.version.to_string()));
+                let values = answers.iter().map(|answer| answer.as_ref().map(one).transpose());
                 PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
             },
         )?;
