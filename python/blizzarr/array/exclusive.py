@@ -102,11 +102,11 @@ def _identity(store: LocalStore, prefix: str) -> tuple[int, int] | str:
     """Return device and inode of a directory, which are the same for all paths to it."""
     try:
         if store.links == "follow":
-            return _named(os.stat(f"{store}/{prefix}"))
+            return _named(os.stat(store.path_of(prefix)))
         with opened(store, prefix) as descriptor:
             return _named(os.fstat(descriptor))
     except OSError:
-        return f"{store}/{prefix}"  # to lock it, or to read the document in it, will fail
+        return store.path_of(prefix)  # to lock it, or to read the document in it, will fail
 
 
 def _named(directory: os.stat_result) -> tuple[int, int]:
@@ -149,7 +149,7 @@ def _open(store: LocalStore, path: str, prefix: str) -> int:
         while True:
             try:
                 with _held.changing:
-                    descriptor = open_to_lock(store, f"{store}/{prefix}", alone=True)
+                    descriptor = open_to_lock(store, store.path_of(prefix), alone=True)
                     _held.descriptors.add(descriptor)
                 return descriptor
             except BlockingIOError:

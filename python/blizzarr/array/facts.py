@@ -14,6 +14,7 @@ from blizzarr.codecs import Codec, CodecChain
 from blizzarr.model import ArrayMeta
 from blizzarr.node import Node
 from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.os_paths import os_path
 from blizzarr.transfer import Binding
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ class ArrayFacts(LikeNumpy, Node):
 
     def __repr__(self) -> str:
         store = self._store
-        local = store.root.joinpath(self._path) if isinstance(store, LocalStore) else None
+        local = store.root.joinpath(os_path(self._path)) if isinstance(store, LocalStore) else None
         location = f"{self.name} in {store}" if local is None else local.as_uri()
         meta = self._metadata
         shards = f" shards={meta.shards_text}" if meta.codecs.is_sharded else ""

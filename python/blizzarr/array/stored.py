@@ -8,6 +8,7 @@ from blizzarr.formats import chunk_prefix, chunk_store, document_keys, node_pref
 from blizzarr.model import ArrayMeta, ChunkKeys
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.confined import confined_directory, refuse_out
+from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.requests import each
 from blizzarr.stores.wrapper import unwrapped
 
@@ -27,7 +28,7 @@ def stored_chunks(store: Store, path: str, metadata: ArrayMeta) -> Iterator[tupl
     # Elsewhere a key may begin with another one, and so may a key under which no chunk is stored.
     local = None if metadata.storage_transformers else unwrapped(store)
     top = below.rstrip("/")
-    if isinstance(local, LocalStore) and top and local.native.kind(top) in ("file", "other"):
+    if isinstance(local, LocalStore) and top and local.native.kind(os_path(top)) in ("file", "other"):
         yield prefix + keys.key((0,) * rank), (0,) * rank  # nothing is listed below it
         return
     obstructed = None

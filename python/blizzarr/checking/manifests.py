@@ -19,6 +19,7 @@ from blizzarr.model.names import innermost
 from blizzarr.recording.manifest import read_manifest, write_manifest
 from blizzarr.recording.record import Difference, compare, record
 from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.place import is_inside, place_of
 from blizzarr.stores.wrapper import unwrapped
 
@@ -106,9 +107,9 @@ def _refuse_inside(store: Store, path: str, file: str) -> None:
     local = unwrapped(store)
     data = local
     if isinstance(local, LocalStore) and local.links == "follow":
-        data = LocalStore(outermost(local.root / path))
+        data = LocalStore(outermost(local.root / os_path(path)))
     location = place_of(data)
-    if location.startswith("file:") and is_inside(file, location.removeprefix("file:")):
+    if location.startswith("file:") and is_inside(file, os_path(location.removeprefix("file:"))):
         raise PathError(f"expected a file outside of the data for the manifest, found {file!r}", store=str(store))
 
 

@@ -49,7 +49,7 @@ class Quarantine:
         with durable("full"):
             kept.set(f"{self._prefix}/{key}", value)
         if isinstance(kept, LocalStore):
-            return str(kept.root / self._prefix / key)
+            return kept.path_of(f"{self._prefix}/{key}")
         return f"{self._prefix}/{key} in {kept}"
 
     def check(self) -> None:

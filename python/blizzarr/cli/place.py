@@ -103,6 +103,8 @@ def _split(text: str) -> tuple[str, str]:
         return text, ""
     path = Path(text)
     absolute = Path(os.path.abspath(text))
+    from blizzarr.stores.os_paths import engine_path
+
     # `resolve` splits paths into zip files.
     from blizzarr.stores.urls import ZIP_ENDINGS
 
@@ -121,7 +123,7 @@ def _split(text: str) -> tuple[str, str]:
     # The path as it was typed, without the part below the root, if that leads to the root.
     kept = path.parts[: len(path.parts) - len(Path(inside).parts)]
     typed = Path(*kept) if kept else Path(".")
-    return (str(typed) if os.path.abspath(typed) == str(root) else str(root)), inside
+    return (str(typed) if os.path.abspath(typed) == str(root) else str(root)), engine_path(inside)
 
 
 def _is_group(directory: Path) -> bool:

@@ -17,6 +17,7 @@ from typing import Final
 from blizzarr.errors import ConflictError
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.directory_locks import lock, open_to_lock, release
+from blizzarr.stores.os_paths import engine_path
 from blizzarr.stores.wrapper import unwrapped
 
 _PATIENCE: Final = 10.0
@@ -119,7 +120,7 @@ def top_directory(store: LocalStore, path: str) -> str:
     the root of ``data.zarr/a/b``.
     """
     root = str(store)
-    directory = os.path.join(root, path) if path else root
+    directory = store.path_of(path) if path else root
     top = None
     while (above := os.path.dirname(directory)) != directory and (len(above) >= len(root) or store.links == "follow"):
         directory = above
@@ -143,5 +144,5 @@ def from_top(store: Store, behind: LocalStore, path: str) -> tuple[Store, str, s
     top = top_directory(behind, path)
     if len(top) >= len(str(behind)):
         return store, path, top
-    node = os.path.relpath(os.path.join(str(behind), path), top).replace(os.sep, "/")
+    node = engine_path(os.path.relpath(behind.path_of(path), top)).replace(os.sep, "/")
     return LocalStore(top, durability=behind.durability, locking=behind.locking), node, top

@@ -5,6 +5,7 @@ from __future__ import annotations
 from blizzarr.errors import BlizzarrError
 from blizzarr.formats import FORMATS, find_again, format_of
 from blizzarr.stores import LocalStore, Store
+from blizzarr.stores.os_paths import engine_path
 
 
 def root_above(store: Store, path: str) -> tuple[Store, str] | None:
@@ -25,7 +26,7 @@ def root_above(store: Store, path: str) -> tuple[Store, str] | None:
     for parent in directory.parents:
         if any((parent / entry).is_file() for entry in entries):
             root = LocalStore(parent, read_only=store.read_only)
-            inside = "/".join(filter(None, (directory.relative_to(parent).as_posix(), path)))
+            inside = "/".join(filter(None, (engine_path(directory.relative_to(parent).as_posix()), path)))
             try:
                 node = find_again(root, inside)
             except BlizzarrError:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.os_paths import engine_path, os_path
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.regular import kind_of
 from blizzarr.stores.wrapper import unwrapped
@@ -40,7 +41,7 @@ def confined_directory(store: Store) -> LocalStore | None:
 
 def refuse_out(store: LocalStore, key: str) -> None:
     """Raise `StoreError` if a key that was listed is a link out of the root, perhaps to a directory."""
-    if store.native.kind(key) == "out":
+    if store.native.kind(os_path(key)) == "out":
         with opened(store, key):
             return
 
@@ -77,7 +78,7 @@ def scanned(store: LocalStore, prefix: str) -> Iterator[tuple[os.stat_result, It
         with opened(store, prefix) as descriptor, os.scandir(descriptor) as found:
             yield os.fstat(descriptor), (_within_root(store, prefix, entry) for entry in found)
     else:
-        directory = os.path.join(str(store), prefix)
+        directory = store.path_of(prefix)
         with os.scandir(directory) as found:
             yield os.stat(directory), map(_entry, found)
 
@@ -85,8 +86,8 @@ def scanned(store: LocalStore, prefix: str) -> Iterator[tuple[os.stat_result, It
 def _within_root(store: LocalStore, prefix: str, entry: os.DirEntry[str]) -> Entry:
     if not entry.is_symlink():
         return _entry(entry)
-    kind = store.native.kind(prefix + entry.name)
-    return Entry(entry.name, True, kind == "file", kind == "directory", _KINDS.get(kind, ""))
+    kind = store.native.kind(os_path(prefix) + entry.name)
+    return Entry(engine_path(entry.name), True, kind == "file", kind == "directory", _KINDS.get(kind, ""))
 
 
 def _entry(entry: os.DirEntry[str]) -> Entry:
@@ -96,7 +97,8 @@ def _entry(entry: os.DirEntry[str]) -> Entry:
     except OSError:
         # A link in a loop, for one.
         is_file = is_directory = False
-    return Entry(entry.name, entry.is_symlink(), is_file, is_directory, "" if is_file or is_directory else _what(entry))
+    what = "" if is_file or is_directory else _what(entry)
+    return Entry(engine_path(entry.name), entry.is_symlink(), is_file, is_directory, what)
 
 
 def _what(entry: os.DirEntry[str]) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from blizzarr.stores.confined import open_directory
 from blizzarr.stores.local import LocalStore
+from blizzarr.stores.os_paths import engine_path
 
 if sys.platform != "win32":
     import fcntl
@@ -25,7 +26,7 @@ def open_to_lock(store: LocalStore, directory: str, *, alone: bool) -> int:
 
         return open_locked(directory, alone=alone)
     if store.links == "within-root":
-        relative = os.path.relpath(directory, str(store))
+        relative = engine_path(os.path.relpath(directory, str(store)))
         return open_directory(store, "" if relative == "." else relative)
     return os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
 

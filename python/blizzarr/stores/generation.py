@@ -71,7 +71,7 @@ def read_generation(store: Store, key: str) -> tuple[bytes | None, bytes]:
 def file_generation(store: LocalStore, key: str) -> tuple[bytes, int]:
     """Return the generation of a file, and its size in bytes."""
     try:
-        status = os.stat(os.path.join(str(store), check_key(key)))
+        status = os.stat(store.path_of(check_key(key)))
     except (FileNotFoundError, NotADirectoryError):
         return NO_VALUE, 0
     if not stat.S_ISREG(status.st_mode):
@@ -176,7 +176,7 @@ def _exchanged(
 
 def _exclusive(store: Store, key: str) -> AbstractContextManager[None]:
     bare = unwrapped(store)
-    return _files.held(os.path.join(str(bare), key)) if isinstance(bare, LocalStore) else nullcontext()
+    return _files.held(bare.path_of(key)) if isinstance(bare, LocalStore) else nullcontext()
 
 
 def _written(store: Store, key: str, value: bytes | None, *, compares: bool) -> bytes:

@@ -16,6 +16,7 @@ from blizzarr.durability import Durability
 from blizzarr.errors import PathError, StoreError
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.native import NativeStore
+from blizzarr.stores.os_paths import advice_on_encoding, engine_path, os_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,10 +96,9 @@ class LocalStore(NativeStore):
         self.facts: tuple[str, str, str] = (self._root, self._locking, links)
         """What tells two stores apart, besides `read_only`."""
         try:
-            self.native = _native.LocalStore(self._root, durability, self._locking, links)
+            self.native = _native.LocalStore(engine_path(self._root), durability, self._locking, links)
         except UnicodeEncodeError:
-            reason = f"expected a path in UTF-8, found {self._root!r}; rename the directory, or open it through a link"
-            raise PathError(reason) from None
+            raise PathError(f"expected a path in UTF-8, found {self._root!r}; {advice_on_encoding()}") from None
         if self.native.is_blocked:
             from blizzarr.stores.other_files import as_no_directory
 
@@ -110,6 +110,10 @@ class LocalStore(NativeStore):
         from pathlib import Path
 
         return Path(self._root)
+
+    def path_of(self, key: str) -> str:
+        """Return the path of a key or prefix for the functions of `os`."""
+        return os.path.join(self._root, os_path(key))
 
     @property
     def locking(self) -> Literal["required", "threads"]:
@@ -181,13 +185,13 @@ class LocalStore(NativeStore):
 
     def _is_link(self, prefix: str) -> bool:
         if self._links == "follow":
-            return os.path.islink(os.path.join(self._root, prefix))
+            return os.path.islink(self.path_of(prefix))
         above, _, name = prefix.rpartition("/")
         descriptor = self.native.open_directory(above)
         if descriptor is None:
             return False
         try:
-            return stat.S_ISLNK(os.lstat(name, dir_fd=descriptor).st_mode)
+            return stat.S_ISLNK(os.lstat(os_path(name), dir_fd=descriptor).st_mode)
         except OSError:
             return False  # nothing there, or a name that cannot be
         finally:
@@ -216,4 +220,5 @@ class LocalStore(NativeStore):
         again = partial(
             LocalStore, read_only=self.read_only, durability=self.durability, locking=self._locking, links=self._links
         )
-        return again, (self._root,)
+        # In bytes, since another process may have another locale.
+        return again, (os.fsencode(self._root),)

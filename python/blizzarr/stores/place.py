@@ -14,6 +14,7 @@ from blizzarr.stores.local import LocalStore
 from blizzarr.stores.mapping import MappingStore
 from blizzarr.stores.memory import MemoryStore
 from blizzarr.stores.native import NativeStore
+from blizzarr.stores.os_paths import os_path
 from blizzarr.stores.protocol import Store
 from blizzarr.stores.wrapper import unwrapped
 
@@ -134,7 +135,7 @@ def is_below(store: Store, path: str, other: Store, above: str) -> bool:
     places = (place_of(store), path), (place_of(other), above)
     if not all(identity.startswith("file:/") for identity, _ in places):
         return False
-    return is_inside(*(os.path.join(identity.removeprefix("file:"), node) for identity, node in places))
+    return is_inside(*(os_path(os.path.join(identity.removeprefix("file:"), node)) for identity, node in places))
 
 
 def _location(store: Store, path: str) -> str:
@@ -186,8 +187,8 @@ def _stat(path: str) -> os.stat_result | None:
 def _unmounted(path: str) -> str:
     """Return the device of a path and the path on it, which does not depend on where directories are mounted."""
     try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            mounts = [line.split(" ", 5)[2:5] for line in file]
+        with open("/proc/self/mountinfo", "rb") as file:
+            mounts = [os.fsdecode(line).split(" ", 5)[2:5] for line in file]
     except OSError:
         return path
     best, at = path, ""
