@@ -6,6 +6,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -91,6 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     For `check` and `diff`, 1 is damage or a difference, and 2 any error.
     """
     warnings.showwarning = _show_warning
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A report must not end at a name that the terminal cannot show; `cat` writes elements as bytes.
+        sys.stdout.reconfigure(errors="backslashreplace")
     command = signal.getsignal(signal.SIGINT) is leave
     try:
         try:

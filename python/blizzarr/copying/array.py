@@ -264,8 +264,8 @@ def _stamps(store: Store) -> Callable[[str], bytes] | None:
         return lambda key: version(key) or b""
     if isinstance(store, LocalStore):
         # Not `version`, which also changes with the owner of a file, and is missing for files that were just written.
-        root = store.root
-        return lambda key: _stamp(os.path.join(root, key))
+        path_of = store.path_of
+        return lambda key: _stamp(path_of(key))
     return None
 
 

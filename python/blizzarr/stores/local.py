@@ -16,7 +16,7 @@ from blizzarr.durability import Durability
 from blizzarr.errors import PathError, StoreError
 from blizzarr.stores.keys import check_key, check_prefix
 from blizzarr.stores.native import NativeStore
-from blizzarr.stores.os_paths import advice_on_encoding, engine_path, os_path
+from blizzarr.stores.os_paths import IS_UTF8, advice_on_encoding, engine_path, os_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +96,9 @@ class LocalStore(NativeStore):
         self.facts: tuple[str, str, str] = (self._root, self._locking, links)
         """What tells two stores apart, besides `read_only`."""
         try:
-            self.native = _native.LocalStore(engine_path(self._root), durability, self._locking, links)
+            # Without a call in most processes: stores are made often.
+            text = self._root if IS_UTF8 else engine_path(self._root)
+            self.native = _native.LocalStore(text, durability, self._locking, links)
         except UnicodeEncodeError:
             raise PathError(f"expected a path in UTF-8, found {self._root!r}; {advice_on_encoding()}") from None
         if self.native.is_blocked:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import sys
 
-_IS_UTF8 = sys.getfilesystemencoding() == "utf-8"
+IS_UTF8 = sys.getfilesystemencoding() == "utf-8"
 
 
 def os_path(key: str) -> str:
     """Return the path of a key, or of the engine, for the functions of `os`."""
-    return key if _IS_UTF8 or key.isascii() else os.fsdecode(key.encode("utf-8", "surrogateescape"))
+    return key if IS_UTF8 or key.isascii() else os.fsdecode(key.encode("utf-8", "surrogateescape"))
 
 
 def engine_path(path: str) -> str:
@@ -22,11 +22,11 @@ def engine_path(path: str) -> str:
 
     Raise `UnicodeEncodeError` if the path has characters that the locale lacks: no file has it.
     """
-    return path if _IS_UTF8 or path.isascii() else os.fsencode(path).decode("utf-8", "surrogateescape")
+    return path if IS_UTF8 or path.isascii() else os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def advice_on_encoding() -> str:
     """Return what to do about a path that is not in UTF-8."""
-    if _IS_UTF8:
+    if IS_UTF8:
         return "rename the directory, or open it through a link"
     return f"by its locale, this process takes paths for {sys.getfilesystemencoding()}: start Python with PYTHONUTF8=1"
