@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,10 +68,10 @@ def copy(
     copy, and with `skip_damaged` every chunk is decoded.
 
     A copy that was interrupted can be finished by calling again with ``resume=True``: a small record beside each
-    unfinished array says how far it has come, and is removed when the array is done; one beside the group that is
-    copied is there until everything is done. If the metadata of the source has changed meanwhile, the call is refused;
-    so it is if its chunks were written, for sources in a directory or in memory. In other stores such writes go
-    unnoticed, so do not change the elements before the copy is done.
+    unfinished array says how far it has come, and is removed when the array is done; one beside each group is there
+    until everything is done. If the metadata of the source has changed meanwhile, the call is refused; so it is if its
+    chunks were written, for sources in a directory or in memory. In other stores such writes go unnoticed, so do not
+    change the elements before the copy is done.
 
     Parameters
     ----------
@@ -202,6 +203,7 @@ def copy(
     for group in consolidated if getattr(target, "supports_list", True) else ():
         consolidate(target, group, groups[group])
     if groups:
+        each(target, lambda group: Record(target, group).finish(), [*groups][1:])
         record.finish()
     publish(target)
     for error in skipped:
@@ -346,12 +348,12 @@ def _place_groups(
     resume: bool,
     overwrite: bool,
 ) -> None:
-    """Store the record and the groups, outermost first; with `resume` those that are there stay as they are."""
+    """Store the groups, outermost first, each with a record; with `resume` those that are there stay as they are.
+
+    Members of any of them may be missing until the copy is complete, also where one is opened by itself.
+    """
     store = record.store
-
-    def begin() -> None:
-        record.write(mark, None, 0)
-
+    interrupted = resume and record.read() is not None
     for path, metadata in groups.items():
         here = find_again(store, path) if resume else None
         if here is not None and isinstance(here.meta, ArrayMeta):
@@ -359,11 +361,20 @@ def _place_groups(
         outermost = path == record.path
         if outermost and here is not None:
             record.done(mark, None, 0, planned)
+        begin = partial(replace(record, path=path).write, mark, None, 0)
         if here is None or not here.documents:  # a group without a document of its own lacks the attributes
-            before = begin if outermost else None
-            place_node(store, path, metadata, overwrite=overwrite and outermost, before=before, copied=True)
-        elif outermost:
-            begin()
+            place_node(store, path, metadata, overwrite=overwrite and outermost, before=begin, copied=True)
+            continue
+        assert isinstance(here.meta, GroupMeta)
+        bare = replace(here.meta.with_consolidated(None), source=None)
+        if not interrupted and encode(bare, path) != encode(metadata, path):
+            # Its attributes would stay in the place of those of the source.
+            raise NodeExistsError(
+                "expected an interrupted or complete copy, found another group; overwrite=True replaces it",
+                array=f"/{path}",
+                store=str(store),
+            )
+        begin()
 
 
 def _refuse_unfinished(sources: Iterable[object], lost: Lost | None) -> None:

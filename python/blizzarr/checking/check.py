@@ -17,7 +17,8 @@ from blizzarr.checking.report import Report
 from blizzarr.checking.survey import Survey, survey
 from blizzarr.distributing import Progress, Tally, Workers
 from blizzarr.errors import BlizzarrError, NodeNotFoundError
-from blizzarr.formats import FORMATS, StoredNode, format_of, read_node
+from blizzarr.formats import FORMATS, PROGRESS, StoredNode, format_of, read_node
+from blizzarr.model.names import join
 from blizzarr.stores import LocalStore, Store
 from blizzarr.stores.wrapper import unwrapped
 
@@ -85,11 +86,12 @@ def _prefixes(store: Store, path: str) -> tuple[str, ...]:
 
 
 def _add_beside(store: Store, path: str, surveyed: Survey) -> None:
-    """Add the documents of the node itself that do not lie below its path."""
+    """Add the documents of the node itself that do not lie below its path, and the record of a copy."""
     if not path:
         return
     there = set(surveyed.keys)
-    for key in dict.fromkeys(key for form in FORMATS.values() for key in form.document_keys(path)):
+    documents = (key for form in FORMATS.values() for key in form.document_keys(path))
+    for key in dict.fromkeys((join(path, PROGRESS), *documents)):
         if key not in there:
             # A directory in place of a document is reported by the survey.
             with suppress(BlizzarrError):

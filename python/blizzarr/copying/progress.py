@@ -16,8 +16,8 @@ yes         yes         interrupted: the first `done` regions are there
 no          yes         complete
 ==========  ==========  =========================================================
 
-The record of a group is beside its outermost document until all its arrays and groups are there; none of its regions
-are counted.
+If a group is copied, it and each group below it have a record until all arrays and groups are there; none of their
+regions are counted.
 
 A zip file, which cannot delete, leaves the record out of its directory in the end. In any other store that cannot
 delete, a record that says ``"complete"`` counts as none.

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from blizzarr.errors import ConflictError, UnsupportedOperationError
-from blizzarr.formats import FORMATS, chunk_prefix, chunk_store
+from blizzarr.formats import FORMATS, PROGRESS, chunk_prefix, chunk_store, node_of
 from blizzarr.hierarchy.belongings import Belongings, array_chunks, belongings, refuse, refuse_foreign_files
 from blizzarr.hierarchy.changing import changing, withdraw
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.removal import REMOVAL, record, removal_key
 from blizzarr.model import ArrayMeta
+from blizzarr.model.names import join
 from blizzarr.stores import Store, check_writable
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.foreign import ForeignStore
@@ -130,6 +131,9 @@ def _remove(store: Store, path: str, things: Belongings, documents: list[str], c
             # Chunks that were stored after the listing; without the documents, nobody stores any more.
             remove_chunks(store, array_path, array)
     records = {key for key in things.chunks if key.rpartition("/")[2] == REMOVAL and not key.startswith(things.links)}
+    # In the draft, those of copies are below no prefix of their nodes.
+    copies = {join(node, PROGRESS) for key in documents if (node := node_of(key, things.removed.forms)) is not None}
+    records |= {key for key in copies if not key.startswith(things.prefixes)}
     for key in records | ({removal_key(path)} if recorded else set()):
         store.delete(key)
 

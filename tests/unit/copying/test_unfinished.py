@@ -12,7 +12,7 @@ import pytest
 
 import blizzarr
 from blizzarr.config import config
-from blizzarr.errors import BlizzarrError, ConflictError
+from blizzarr.errors import BlizzarrError, ConflictError, NodeExistsError
 from blizzarr.stores import LocalStore
 
 
@@ -89,3 +89,51 @@ def test_a_copy_of_it_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / "a.zarr/blizzarr-copy.json").unlink()
     with pytest.raises(ConflictError, match=r"/x in .* unfinished copy"):
         blizzarr.copy(tmp_path / "a.zarr", {})
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3, "v3_draft", "n5"])
+def test_groups_below(tmp_path: Path, zarr_format: Any) -> None:
+    """A group whose arrays had not been begun was an ordinary group without members."""
+    source = blizzarr.create_group({})
+    for name in ("a/x", "b/y"):
+        source.create_array(name, data=np.arange(100), chunks=10)
+    dest = tmp_path / "c.zarr"
+    with config.set(copy_bytes=80), pytest.raises(ZeroDivisionError):
+        blizzarr.copy(source, dest, zarr_format=zarr_format, chunks=5, progress=lambda done, _: done and 1 / 0)
+    store = LocalStore(dest)
+    with pytest.warns(UserWarning, match="/b in .* is an unfinished copy"):
+        group = blizzarr.open(store, path="b")
+    with pytest.raises(ConflictError, match=r"/b in .* unfinished copy"):
+        blizzarr.copy(group, {})
+    assert not blizzarr.check(store, path="b").ok
+    with config.set(copy_bytes=80):
+        blizzarr.copy(source, dest, zarr_format=zarr_format, chunks=5, resume=True)
+    assert blizzarr.diff(source, blizzarr.open(dest)).same
+    assert not [*dest.rglob("blizzarr-copy.json")]
+    assert blizzarr.check(dest).clean
+
+
+def test_resuming_into_another_group() -> None:
+    """The group kept its own attributes, and those of the source were lost."""
+    source = blizzarr.create_group({}, attributes={"units": "m"})
+    source.create_group("a", attributes={"b": 1})
+    for path in ("", "a"):
+        dest = blizzarr.copy(source, {}).store
+        assert blizzarr.copy(source, dest, resume=True)["a"].attrs["b"] == 1
+        blizzarr.open_group(dest, path=path, mode="r+").attrs["units"] = "km"
+        with pytest.raises(NodeExistsError, match="found another group"):
+            blizzarr.copy(source, dest, resume=True)
+
+
+def test_what_replaces_an_unfinished_copy_in_the_draft() -> None:
+    """Its records stayed, as they lie in neither tree of the draft: the new array was called unfinished."""
+    dest: dict[str, Any] = {}
+    interrupt(dest, "a", zarr_format="v3_draft")
+    with pytest.warns(UserWarning, match="unfinished"):
+        root = blizzarr.open(dest, path="a")
+    assert not blizzarr.check(dest, path="a").ok
+    blizzarr.create_group(dest, path="a", overwrite=True, zarr_format="v3_draft").create_array("x", data=np.arange(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert blizzarr.copy(blizzarr.open(dest, path=root.path), {})["x"][:].tolist() == [0, 1, 2]
+    assert blizzarr.check(dest, path="a").clean
