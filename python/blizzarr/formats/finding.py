@@ -165,7 +165,7 @@ def _complete_separators(store: Store, paths: Sequence[str], results: list[Store
 def _documents(store: Store, keys: Iterable[str]) -> dict[str, bytes]:
     wanted = list(dict.fromkeys(keys))
     pairs = zip(wanted, get_many(store, wanted), strict=True)
-    return {key: as_bytes(value) for key, value in pairs if value is not None}
+    return {key: value if type(value) is bytes else as_bytes(value) for key, value in pairs if value is not None}
 
 
 def _documents_or_errors(store: Store, keys: Sequence[str]) -> tuple[dict[str, bytes], dict[str, ArchiveError]]:
@@ -291,7 +291,7 @@ def find_one(store: Store, path: str, forms: Iterable[Format]) -> StoredNode | N
         documents = {}
         for key, value in zip(keys, get_many(store, keys), strict=True):
             if value is not None:
-                documents[key] = as_bytes(value)
+                documents[key] = value if type(value) is bytes else as_bytes(value)
         if not documents:
             continue
         given = _with_entry(store, wanted.entry_key, documents, entries) if wanted.entry_key else documents

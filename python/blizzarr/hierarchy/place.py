@@ -34,7 +34,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.chunk_keys import INDEX
 from blizzarr.model.names import ancestors, check_path
 from blizzarr.stores import Listing, Store, check_writable
-from blizzarr.stores.requests import each, is_remote
+from blizzarr.stores.requests import each
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -100,14 +100,21 @@ def place_node(
     form = format_of(meta)
     path = check_path(path, form.name_problem)
     above = ancestors(path)
-    requests: list[Callable[[], Any]] = [partial(find_many, store, [path, *above], absent=True)]
-    if is_remote(store) and not (isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"):
-        # If something is there after all, this is asked for in vain, which takes long where all chunks are beside it.
-        requests.append(partial(_list_place, store, path, form))
-    (here, *nodes_above), *listings = each(store, lambda request: request(), requests)
+    listings = None
+    is_flat = isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"
+    if getattr(store, "object_client", None) is None or is_flat:
+        here, *nodes_above = find_many(store, [path, *above], absent=True)
+    else:
+        # The engine limits how many requests are in flight. If something is there after all, the listing is made in
+        # vain, which would take long where all chunks are beside the document.
+        requests: list[Callable[[], Any]] = [
+            partial(find_many, store, [path, *above], absent=True),
+            partial(_list_place, store, path, form),
+        ]
+        (here, *nodes_above), listings = each(store, lambda request: request(), requests)
     for group, there in zip(above, nodes_above, strict=True):
         _check_above(store, group, there, path, form)
-    taken = _taken(store, path, meta, here, *listings)
+    taken = _taken(store, path, meta, here, listings)
     if taken is not None and not overwrite:
         raise NodeExistsError(
             f"something is here already ({taken}); overwrite=True replaces it",

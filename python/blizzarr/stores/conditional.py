@@ -29,7 +29,7 @@ class Versioned(bytes):
 
 def as_bytes(value: Value) -> bytes:
     """Return a value as bytes, which keep their version if they have one."""
-    return value if type(value) is bytes or type(value) is Versioned else bytes(value)
+    return value if type(value) is Versioned else bytes(value)
 
 
 def replace_value(store: Store, key: str, expected: Value | None, value: Value | None) -> bool:
