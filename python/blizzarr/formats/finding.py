@@ -2,7 +2,8 @@
 
 The documents of the newest format count. Where requests are slow, the document of the newest format is requested
 together with that of an array of the format before it, which may be out of date there; only if it is missing, all
-others are, at once. A store on this machine is asked for one format after the other, as most nodes have the newest.
+others are, at once. All are requested at once for a new node, which is probably missing. A store on this machine is
+asked for one format after the other, as most nodes have the newest.
 """
 
 from __future__ import annotations

@@ -100,18 +100,15 @@ def place_node(
     form = format_of(meta)
     path = check_path(path, form.name_problem)
     above = ancestors(path)
-    listings = None
+    find: Callable[[], Any] = partial(find_many, store, [path, *above], absent=True)
     is_flat = isinstance(meta, ArrayMeta) and meta.chunk_keys.separator != "/"
     if getattr(store, "object_client", None) is None or is_flat:
-        here, *nodes_above = find_many(store, [path, *above], absent=True)
+        (here, *nodes_above), listings = find(), None
     else:
         # The engine limits how many requests are in flight. If something is there after all, the listing is made in
         # vain, which would take long where all chunks are beside the document.
-        requests: list[Callable[[], Any]] = [
-            partial(find_many, store, [path, *above], absent=True),
-            partial(_list_place, store, path, form),
-        ]
-        (here, *nodes_above), listings = each(store, lambda request: request(), requests)
+        listing: Callable[[], Any] = partial(_list_place, store, path, form)
+        (here, *nodes_above), listings = each(store, lambda request: request(), (find, listing))
     for group, there in zip(above, nodes_above, strict=True):
         _check_above(store, group, there, path, form)
     taken = _taken(store, path, meta, here, listings)
@@ -192,7 +189,8 @@ def _check_above(store: Store, group: str, there: StoredNode | BlizzarrError | N
 def _list_place(store: Store, path: str, form: Format) -> dict[str, Listing] | None:
     """Return what is directly under each prefix of a new node; None if the store cannot list."""
     try:
-        return {prefix: store.list_dir(prefix) for prefix in {path + "/" if path else "", form.chunk_prefix(path)}}
+        prefixes = dict.fromkeys((path + "/" if path else "", form.chunk_prefix(path)))
+        return {prefix: store.list_dir(prefix) for prefix in prefixes}
     except UnsupportedOperationError:
         return None
 

@@ -133,12 +133,16 @@ class Interval(NamedTuple):
 
     def tighten(self, other: Interval) -> Interval:
         """Return the intersection of both, in which explicit bounds take precedence over implicit ones."""
+        if self.implicit_lower != other.implicit_lower:
+            lower = max(self.effective.lower, other.effective.lower)
+        else:
+            lower = max(self.lower, other.lower)
+        if self.implicit_upper != other.implicit_upper:
+            upper = min(self.effective.upper, other.effective.upper)
+        else:
+            upper = min(self.upper, other.upper)
         implicit_lower = self.implicit_lower and other.implicit_lower
         implicit_upper = self.implicit_upper and other.implicit_upper
-        # Where both bounds are implicit they count as they are.
-        pair = self, other
-        lower = max(one.lower if implicit_lower else one.effective.lower for one in pair)
-        upper = min(one.upper if implicit_upper else one.effective.upper for one in pair)
         return Interval(lower, max(lower, upper), implicit_lower, implicit_upper)
 
 

@@ -148,7 +148,7 @@ class ObjectStore(BaseStore):
         return self._place
 
     def get(self, key: str) -> Value | None:
-        return self._read(key, self._get_with_version(key))
+        return self._versioned(key, self._get_with_version(key))
 
     def get_many(self, keys: Sequence[str]) -> builtins.list[Value | None]:
         """Return the values under many keys, None for each that is missing; all are requested at once."""
@@ -157,7 +157,7 @@ class ObjectStore(BaseStore):
             return super().get_many(keys)
         with self._placed("read"):
             answers = self._client.get_many([check_object_key(key) for key in keys])
-        return [*map(self._read, keys, answers)]
+        return [*map(self._versioned, keys, answers)]
 
     def get_ranges(self, key: str, ranges: Sequence[ByteRange]) -> builtins.list[Value] | None:
         answer = self.get_ranges_of_version(key, ranges, None)
@@ -307,7 +307,8 @@ class ObjectStore(BaseStore):
         inside = (name for name in sorted(prefixes) if is_object_key(name.removesuffix("/")))
         return Listing(tuple(filter(is_object_key, sorted(name for name, _ in objects))), tuple(inside))
 
-    def _read(self, key: str, answer: tuple[Value, str] | None) -> Value | None:
+    def _versioned(self, key: str, answer: tuple[Value, str] | None) -> Value | None:
+        """Return the value of an answer, which knows its version unless it is long; None if there is none."""
         if answer is None:
             return None
         value, version = answer

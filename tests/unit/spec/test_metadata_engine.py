@@ -120,7 +120,7 @@ def test_calls_of_creating() -> None:
         ts.open({"driver": "zarr3", "kvstore": "memory://", "metadata": metadata}, create=True).result()
 
     create()
-    assert calls_of(create) <= 813
+    assert calls_of(create) <= 810
 
 
 def test_calls_of_parsing_a_schema() -> None:
