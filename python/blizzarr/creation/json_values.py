@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def check_value(value: Any, path: str, *, finite: bool = True) -> Any:
     Raise `MetadataError` if JSON cannot express it.
     """
     problems: list[Problem] = []
-    plain = _plain(value, path, problems, MAX_DEPTH, finite)
+    plain = _plain(value, (None, path), problems, MAX_DEPTH, finite)
     if problems:
         raise MetadataError(problems=problems)
     return plain
@@ -68,7 +68,11 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or text == text.encode("utf-8", "replace").decode()
 
 
-def _plain(value: Any, path: str, problems: list[Problem], depth: int, finite: bool) -> Any:
+_Path: TypeAlias = tuple["_Path | None", str | int]
+"""The place of a value: that of the list or object which it is in, and its name or number there."""
+
+
+def _plain(value: Any, path: _Path, problems: list[Problem], depth: int, finite: bool) -> Any:
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         value = value.item()
     if value is None or isinstance(value, bool | int):
@@ -82,12 +86,12 @@ def _plain(value: Any, path: str, problems: list[Problem], depth: int, finite: b
     elif isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                problems.append(Problem(path, "keys that are strings", repr(key)))
+                problems.append(Problem(_text(path), "keys that are strings", repr(key)))
             elif not is_unicode(key):
-                problems.append(Problem(path, "keys that are valid Unicode", ascii(key)))
-        return {str(key): _plain(item, f"{path}.{key}", problems, depth - 1, finite) for key, item in value.items()}
+                problems.append(Problem(_text(path), "keys that are valid Unicode", ascii(key)))
+        return {str(key): _plain(item, (path, str(key)), problems, depth - 1, finite) for key, item in value.items()}
     elif isinstance(value, list | tuple):
-        return [_plain(item, f"{path}[{index}]", problems, depth - 1, finite) for index, item in enumerate(value)]
+        return [_plain(item, (path, index), problems, depth - 1, finite) for index, item in enumerate(value)]
     elif isinstance(value, np.ndarray):
         expected = "a list (arrays have .tolist())"
     elif isinstance(value, bytes | bytearray | memoryview):
@@ -96,5 +100,12 @@ def _plain(value: Any, path: str, problems: list[Problem], depth: int, finite: b
         expected = "a string, number, boolean, null, list or object"
     if expected is not None:
         shown = value_repr(value) if depth else type(value).__name__
-        problems.append(Problem(path, expected, shown if len(shown) <= 80 else shown[:79] + "…"))
+        problems.append(Problem(_text(path), expected, shown if len(shown) <= 80 else shown[:79] + "…"))
     return value
+
+
+def _text(path: _Path) -> str:
+    around, step = path
+    if around is None:
+        return str(step)
+    return f"{_text(around)}[{step}]" if isinstance(step, int) else f"{_text(around)}.{step}"

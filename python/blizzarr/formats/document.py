@@ -202,11 +202,13 @@ def is_deeper(value: Any, depth: int) -> bool:
 
 
 _LONG: Final = 1 << 10
-"""A list of more items, like the edge lengths of a grid, is not for people to read."""
+"""A list or object of more items, like the edge lengths of a grid, is not for people to read."""
 
 
 def dump(document: Mapping[str, Any], key: str) -> bytes:
-    """Encode a document: ASCII, one member per line, indented by two; lists of plain values, and long ones, on one.
+    """Encode a document: ASCII, one member per line, indented by two.
+
+    Lists of plain values, and lists and objects of very many items, are on one line.
 
     Raise `MetadataError` if a value cannot be expressed in JSON.
     """
@@ -232,7 +234,7 @@ def _text(value: Any, margin: str) -> str:
 
     Python's encoder with indentation takes three times as long, which each append to an array would pay.
     """
-    if isinstance(value, dict) and value:
+    if isinstance(value, dict) and 0 < len(value) <= _LONG:
         inner = margin + "  "
         members = [f"{_key(key)}: {_text(item, inner)}" for key, item in value.items()]
         return f"{{{inner}{f',{inner}'.join(members)}{margin}}}"

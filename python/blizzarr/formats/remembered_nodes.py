@@ -17,7 +17,9 @@ _MOST: Final = 512
 
 _UNKNOWN: Final[Any] = object()
 _SMALL: Final = 2**14
-"""The size in bytes of the largest document that is remembered."""
+"""The size in bytes of the largest document of many that are remembered."""
+_LARGEST: Final = 2**22
+"""The size in bytes of the largest document that is remembered; of those that are not small, only the last is."""
 
 
 Documents: TypeAlias = tuple[bytes | None, ...]
@@ -28,7 +30,8 @@ class RememberedNodes(Generic[N]):
     """The nodes that `decode` makes of documents, or `None` for documents of no node; each call copies the attributes.
 
     The notices about documents are remembered with their node. Errors are not remembered; they get the prefix of the
-    documents. Documents longer than 16 KiB, and those with a fallback data type, are decoded each time.
+    documents. Of documents longer than 16 KiB only the last is remembered, and of those longer than 4 MiB, or with a
+    fallback data type, none.
 
     - `decode`: a function ``(documents, prefix, notices)`` that adds to the list `notices`. `prefix` is that of the
       keys of the documents, and empty if the result is remembered.
@@ -49,21 +52,24 @@ class RememberedNodes(Generic[N]):
         """Return the node of the documents whose keys have this prefix; what is doubtful is added to `notices`."""
         known: tuple[N, bytes | None, Sequence[Notice]] | None = self._kept.get(documents, _UNKNOWN)
         if known is _UNKNOWN:
-            is_small = max(map(len, filter(None, documents)), default=0) <= _SMALL
+            length = max(map(len, filter(None, documents)), default=0)
+            is_kept = length <= _LARGEST
             new: list[Notice] = []
             try:
-                meta = self._decode(documents, "" if is_small else prefix, new)
+                meta = self._decode(documents, "" if is_kept else prefix, new)
             except BlizzarrError as error:
-                if is_small and error.key is not None:
+                if is_kept and error.key is not None:
                     error.key = prefix + error.key
                 raise
             finally:
                 if notices is not None:
                     notices += new
             # Whether a fallback data type may be used depends on a setting, which may change.
-            if not is_small or (new and any(notice.kind == "fallback" for notice in new)):
+            if not is_kept or (new and any(notice.kind == "fallback" for notice in new)):
                 return meta
             known = None if meta is None else (meta, pack(meta.attributes), new)
+            if length > _SMALL:
+                self._forget_large()
             self._kept.keep(documents, known)
         elif notices is not None and known is not None and known[2]:
             notices += known[2]
@@ -81,3 +87,8 @@ class RememberedNodes(Generic[N]):
         """Remember the node of documents that is known without decoding them."""
         if all(raw is None or len(raw) <= _SMALL for raw in documents):
             self._kept.keep(documents, (meta, pack(meta.attributes), notices))
+
+    def _forget_large(self) -> None:
+        for documents in list(self._kept):
+            if any(raw is not None and len(raw) > _SMALL for raw in documents):
+                self._kept.pop(documents, None)

@@ -44,6 +44,8 @@ class BaseStore(Store, ABC):
     remote: bool = False
     near: bool = False
     """True if a value takes no request, so that each read compares the document of its array."""
+    in_memory: bool = False
+    """True if `get` returns bytes that lie in memory already, so that the engine takes parts of them itself."""
     has_documents: bool = True
     """True if arrays in the store have documents, which they do not need if a user assumes their metadata."""
 

@@ -53,6 +53,8 @@ class MappingStore(BaseStore):
         self.mapping = mapping
         self.read_only = read_only
         self.near = type(mapping) is dict
+        # Subclasses may return others than bytes.
+        self.in_memory = self.near and type(self) is MappingStore
         classes = {(kind.__module__, kind.__name__) for kind in type(mapping).__mro__}
         self._has_turns = not classes.isdisjoint(_ONE_AT_A_TIME)
 

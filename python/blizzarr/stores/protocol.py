@@ -45,6 +45,7 @@ class Store(Protocol):
     - ``supports_list``: False if `list` and `list_dir` are refused,
     - ``remote``: True if a request takes long, so that many are made at once: `config.concurrent_requests` of them,
     - ``near``: True if a value takes next to no time, so that each read looks whether its array was replaced,
+    - ``in_memory``: True if `get` returns `bytes` that lie in memory already; the engine takes parts of them itself,
     - ``has_documents``: False if the metadata of arrays in it are not stored, but known otherwise,
     - ``shows_at_once``: True if others see new values without `flush`, which then only matters for power cuts,
     - ``deletes_at_once``: True if others see `delete_prefix` as one step,

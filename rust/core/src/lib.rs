@@ -39,7 +39,7 @@ pub mod results;
 pub mod salvage;
 mod salvage_index;
 pub mod scratch;
-mod source;
+pub mod source;
 pub mod split;
 mod split_parts;
 mod square;

@@ -4,36 +4,36 @@ use crate::error::{Error, Result};
 use crate::store::{ranges, Reader};
 
 /// A value that lies in memory.
-pub struct Slice<'a>(pub &'a [u8]);
+pub struct Slice<T>(pub T);
 
-impl Reader for Slice<'_> {
+impl<T: AsRef<[u8]> + Send + Sync> Reader for Slice<T> {
     fn len(&self) -> Option<u64> {
-        Some(self.0.len() as u64)
+        Some(self.0.as_ref().len() as u64)
     }
 
     fn bytes(&self) -> Option<&[u8]> {
-        Some(self.0)
+        Some(self.0.as_ref())
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<bool> {
-        let part = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..)?.get(..buffer.len()));
+        let part = usize::try_from(offset).ok().and_then(|offset| self.0.as_ref().get(offset..)?.get(..buffer.len()));
         match part {
             Some(bytes) => buffer.copy_from_slice(bytes),
-            None => return Err(ends_early(offset + buffer.len() as u64, self.0.len() as u64)),
+            None => return Err(ends_early(offset + buffer.len() as u64, self.0.as_ref().len() as u64)),
         }
         Ok(true)
     }
 
     fn read_suffix(&self, buffer: &mut [u8]) -> Result<bool> {
-        match self.0.len().checked_sub(buffer.len()) {
+        match self.0.as_ref().len().checked_sub(buffer.len()) {
             Some(offset) => self.read_at(offset as u64, buffer),
-            None => Err(ends_early(buffer.len() as u64, self.0.len() as u64)),
+            None => Err(ends_early(buffer.len() as u64, self.0.as_ref().len() as u64)),
         }
     }
 
     fn read_all(&self, buffer: &mut Vec<u8>, _limit: u64) -> Result<bool> {
-        ranges::reserve(buffer, self.0.len() as u64)?;
-        buffer.extend_from_slice(self.0);
+        ranges::reserve(buffer, self.0.as_ref().len() as u64)?;
+        buffer.extend_from_slice(self.0.as_ref());
         Ok(true)
     }
 }

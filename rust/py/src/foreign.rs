@@ -7,11 +7,13 @@ use blizzarr_core::codec::foreign::{ForeignCodec, Length, Take};
 use blizzarr_core::error::{Error, Kind, Result};
 use blizzarr_core::fork::PerProcess;
 use blizzarr_core::interrupt::Interrupt;
+use blizzarr_core::source::Slice;
 use blizzarr_core::store::exclusion::{self, Exclusion, HeldInProcess, Scope};
 use blizzarr_core::store::version::{Status, Version};
 use blizzarr_core::store::{ranges, Conditional, Guard, Locker, Reader, Store};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBool, PyBytes};
 
 use crate::buffer::Buffer;
@@ -33,6 +35,8 @@ pub struct PythonStore {
     of_versions: bool,
     /// Whether it has `get_up_to`: it expands what is stored, and stops when that is more than is asked for.
     up_to: bool,
+    /// Whether its `get` returns bytes that lie in memory already.
+    in_memory: bool,
 }
 
 /// What a value of a store written in Python is called in the whole process.
@@ -46,12 +50,22 @@ static WRITERS: PerProcess<Exclusion> = PerProcess::new(Exclusion::default);
 impl PythonStore {
     pub fn new(object: &Bound<'_, PyAny>, place: String, locks: Option<Arc<dyn Store>>) -> Self {
         // Nothing but `True`: an attribute of that name may be about something else.
-        let remote = object.getattr("remote").is_ok_and(|remote| remote.is(PyBool::new(object.py(), true)));
+        let is = |name: &str| object.getattr(name).is_ok_and(|value| value.is(PyBool::new(object.py(), true)));
+        let (remote, in_memory) = (is("remote"), is("in_memory"));
         let has = |name: &str| object.getattr(name).is_ok_and(|method| method.is_callable());
         let conditional = has("get_with_version") && has("set_if_version");
         let of_versions = has("get_ranges_of_version");
         let up_to = has("get_up_to");
-        PythonStore { object: object.clone().unbind(), place, locks, remote, conditional, of_versions, up_to }
+        PythonStore {
+            object: object.clone().unbind(),
+            place,
+            locks,
+            remote,
+            conditional,
+            of_versions,
+            up_to,
+            in_memory,
+        }
     }
 
     /// Tells caches that the value may be another one.
@@ -66,6 +80,13 @@ impl PythonStore {
 
 impl Store for PythonStore {
     fn open<'a>(&'a self, key: &'a str) -> Result<Option<Box<dyn Reader + 'a>>> {
+        if self.in_memory {
+            let value = self.call(key, |_, object| {
+                let value: Option<Bound<'_, PyBytes>> = call_method(object, "get", (key,))?.extract()?;
+                Ok(value.map(PyBackedBytes::from))
+            })?;
+            return Ok(value.map(|value| Box::new(Slice(value)) as Box<dyn Reader>));
+        }
         // Lazily: only the reads to come know what to ask for, and each request may be costly.
         Ok(Some(Box::new(PythonReader { store: self, key, pinned: Mutex::new(None) })))
     }

@@ -132,11 +132,12 @@ def test_numpy_scalars_become_numbers() -> None:
 def test_values_are_copies() -> None:
     """Changing what was read, or what was set, changes nothing that is stored or shown."""
     given_list = [1]
-    group = api.create_group({}, attributes={"a": given_list})
+    group = api.create_group({}, attributes={"a": given_list, "b": {"c": [{"d": 1}]}})
     given_list.append(2)
     group.attrs["a"].append(3)
     group.attrs.asdict()["a"].append(4)
-    assert group.attrs["a"] == [1]
+    group.attrs["b"]["c"][0]["d"] = 5
+    assert group.attrs.asdict() == {"a": [1], "b": {"c": [{"d": 1}]}}
 
 
 def test_two_handles_do_not_undo_each_other() -> None:

@@ -69,12 +69,13 @@ def test_written_form() -> None:
     assert json.loads(text) == {"é": 1.5, "i": 3, "b": True, "a": [[1, 2]]}
 
 
-def test_long_lists_are_on_one_line() -> None:
+def test_long_lists_and_objects_are_on_one_line() -> None:
     """A line for each of a million edge lengths, some of them runs, is for nobody, and takes three times the bytes."""
-    value = {"short": [1, [2, 3]], "long": [1, [2, 3]] * 1000}
+    value = {"short": [1, [2, 3]], "long": [1, [2, 3]] * 1000, "names": {str(i): {"a": i} for i in range(2000)}}
     text = dump(value, "zarr.json")
     assert text.startswith(b'{\n  "short": [\n    1,\n    [2, 3]\n  ],\n  "long": [1, [2, 3], 1, ')
-    assert text.count(b"\n") == 6
+    assert b'\n  "names": {"0": {"a": 0}, "1": ' in text
+    assert text.count(b"\n") == 7
     assert json.loads(text) == value
 
 

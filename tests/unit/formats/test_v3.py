@@ -24,6 +24,8 @@ from blizzarr.codecs import (
 )
 from blizzarr.dtypes import DataType
 from blizzarr.errors import MetadataError, UnknownExtensionError
+from blizzarr.formats import v3
+from blizzarr.formats.document import dump, load
 from blizzarr.formats.v3 import V3
 from blizzarr.model import ArrayMeta, ChunkKeys, GroupMeta, RegularGrid
 
@@ -222,6 +224,22 @@ def test_remembered_documents_have_their_own_attributes() -> None:
     one.attributes["new"] = 1
     assert two.attributes == {"foo": 42, "bar": "apples", "baz": [1, 2, 3, 4]}
     assert V3.decode("", raw) == two
+
+
+def test_only_one_large_document_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not parsed again, but a second one takes its place, and small ones stay."""
+    parsed: list[int] = []
+    monkeypatch.setattr(v3, "load", lambda raw, problems: parsed.append(len(raw)) or load(raw, problems))
+    documents = [
+        {"zarr.json": dump({"zarr_format": 3, "node_type": "group", "attributes": {"text": text}}, "")}
+        for text in ("small", "a" * 20_000, "b" * 30_000)
+    ]
+    v3.forget()
+    for number in (0, 1, 1, 2, 1, 0):
+        node = V3.decode("", documents[number])
+        assert node is not None
+        assert node.attributes["text"][0] == "sab"[number]
+    assert [length // 10_000 for length in parsed] == [0, 2, 3, 2]
 
 
 def test_remembered_documents_keep_no_place() -> None:
