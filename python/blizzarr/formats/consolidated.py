@@ -6,6 +6,7 @@ does not conform raises an error when its node is accessed, and does not affect 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -31,7 +32,7 @@ class Consolidated(Mapping[str, Node]):
     - `start`: the prefix of the paths in the document, which precedes the paths relative to the group.
     """
 
-    __slots__ = ("_decode", "_documents", "_key", "_nodes", "_start", "format")
+    __slots__ = ("_decode", "_documents", "_key", "_names", "_nodes", "_start", "format")
 
     def __init__(
         self, documents: Mapping[str, Any] | Load, decode: Decode, key: str, format: str, start: str = ""
@@ -40,6 +41,7 @@ class Consolidated(Mapping[str, Node]):
         self._decode = decode
         self._key = key
         self._nodes: dict[str, tuple[Node, list[Notice]]] = {}
+        self._names: list[str] | None = None
         self._start = start
         self.format = format
 
@@ -106,7 +108,14 @@ class Consolidated(Mapping[str, Node]):
     def below(self, path: str) -> Consolidated:
         """Return the nodes below the group at this path, relative to that group."""
         start = f"{path}/"
-        inner = {name[len(start) :]: document for name, document in self.documents.items() if name.startswith(start)}
+
+        def inner(notices: list[Notice]) -> Mapping[str, Any]:
+            if self._names is None:
+                self._names = sorted(self.documents)
+            # The character after the slash ends the range of what begins with the slash.
+            names = self._names[bisect_left(self._names, start) : bisect_left(self._names, f"{path}0")]
+            return {name[len(start) :]: self.documents[name] for name in names}
+
         return Consolidated(inner, self._decode, self._key, self.format, self._start + start)
 
 

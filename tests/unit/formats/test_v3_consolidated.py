@@ -1,14 +1,18 @@
-"""Consolidated metadata of v3 as zarr-python 3.0.0 to 3.0.6 wrote them."""
+"""Consolidated metadata of v3 as zarr-python 3.0.0 to 3.0.6 wrote them, and of many groups."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.formats.consolidated import Consolidated
+from blizzarr.model import GroupMeta
 
 FILLS = {"nan": np.nan, "up": np.inf, "down": -np.inf, "pair": complex(np.nan, -np.inf)}
 
@@ -47,3 +51,25 @@ def test_they_are_names_when_the_document_is_written_again(with_bare_tokens: Pat
 
     json.loads((with_bare_tokens / "zarr.json").read_text(), parse_constant=refuse)
     assert blizzarr.open_group(with_bare_tokens)["down"][...].tolist() == [1, -np.inf, -np.inf, -np.inf]
+
+
+def test_all_names_are_gone_through_once() -> None:
+    """However many groups are listed below, and a group lists nothing of one whose name merely begins alike."""
+
+    class Counted(dict[str, Any]):
+        iterations = 0
+
+        def __iter__(self) -> Iterator[str]:
+            self.iterations += 1
+            return super().__iter__()
+
+    group = {"zarr_format": 3, "node_type": "group", "attributes": {}}
+    entries = {f"{name}{inner}": group for name in ("b", "a", "a.b", "a0") for inner in ("/y", "", "/x/z", "/x")}
+    documents = Counted(entries)
+    copies = Consolidated(documents, lambda path, document, problems: GroupMeta({"path": path}), "zarr.json", "v3")
+    for name in ("a", "b", "a.b", "a0", "none"):
+        inner = copies.below(name)
+        assert set(inner) == (set() if name == "none" else {"x", "x/z", "y"})
+        assert {node.attributes["path"] for node in inner.values()} == {f"{name}/{path}" for path in inner}
+    assert set(copies.below("a").below("x")) == {"z"}
+    assert documents.iterations == 1
