@@ -10,7 +10,7 @@ from typing import Any, Final
 from blizzarr.fork import ForkedLock
 from blizzarr.stores.base import BaseStore
 from blizzarr.stores.failures import changes, failures
-from blizzarr.stores.keys import check_key, check_prefix, keys_and_others, list_sorted
+from blizzarr.stores.keys import check_key, check_prefix, keys_and_others
 from blizzarr.stores.memory import COPIED
 from blizzarr.stores.protocol import Value
 
@@ -124,9 +124,10 @@ class MappingStore(BaseStore):
         prefix = check_prefix(prefix)
         with failures("list", prefix, self), self._called():
             # Copying the keys of a dict is atomic for other threads; iterating over it is not.
-            names = {_text(name) for name in builtins.list(self.mapping)}
-        keys, others = keys_and_others(names)
-        return builtins.list(list_sorted(keys, prefix)), [name for name in others if name.startswith(prefix)]
+            names = builtins.list(self.mapping)
+        # The prefix is compared first, at once for texts: a mapping may have very many keys.
+        texts = (name if type(name) is str else _text(name) for name in names)
+        return keys_and_others({name for name in texts if str(name).startswith(prefix)})
 
 
 def _text(name: object) -> object:
