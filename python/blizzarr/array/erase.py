@@ -13,7 +13,7 @@ keys are listed if there are many cells outside; a store that cannot list is ask
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, product
 from math import prod
 from typing import Any
@@ -49,6 +49,7 @@ def erase_outside(
     binding: Binding,
     keep: tuple[int, ...],
     reach: tuple[int, ...],
+    is_still: Callable[[], bool],
     *,
     may_stay: bool = False,
 ) -> None:
@@ -56,11 +57,16 @@ def erase_outside(
 
     Both shapes begin at the origin. Elements within `keep` stay; elements outside of `reach` may be erased, too. With
     `may_stay`, they all stay where erasing them takes a list of the keys that the store cannot give.
+
+    Where no lock excludes other programs, `is_still` is called before each change. It returns whether the array still
+    has the shape that it had when this began; otherwise nothing more is erased, as somebody may have appended. It
+    raises an error if somebody has replaced the array.
     """
     grid = metadata.with_shape(tuple(map(max, keep, reach))).chunk_grid
     # Without delete, overwrite stored chunks with the fill value and skip missing ones.
     deletes = getattr(store, "supports_delete", True)
     chunks = chunk_store(store, path, metadata)
+    is_locked = getattr(chunks, "native", None) is not None
     edges, inside = grid.edges, grid.locate(keep)[0]
     cells = grid.shape(reach)
     prefix = chunk_prefix(path, metadata)
@@ -69,7 +75,7 @@ def erase_outside(
     )
     are_stored = False
     if deletes and prod(cells) - prod(map(min, inside, cells)) <= ENUMERATED:
-        if getattr(chunks, "native", None) is not None and confined_directory(store) is None:
+        if is_locked and confined_directory(store) is None:
             by_key = dict(cells_there)
             cells_there = [(key, by_key[key]) for key in chunks.present(list(by_key))]  # type: ignore[attr-defined]
             are_stored = True
@@ -86,22 +92,21 @@ def erase_outside(
         key, cell = place
         # What is not stored may be huge, and has the fill value.
         if are_stored or chunks.get_ranges(key, [(0, 1)]) is not None:
-            _fill_outside(binding, metadata.fill_value, cell, edges, keep, write_empty=not deletes)
+            # Under its locks, the engine looks at the document itself.
+            may_fill = (lambda: True) if is_locked else is_still
+            _fill_outside(binding, metadata.fill_value, cell, edges, keep, may_fill, write_empty=not deletes)
 
     reaching = ((key, cell) for key, cell in cells_there if any(map(operator.ge, cell, inside)))
     while batch := list(islice(reaching, BATCH)):
-        _delete(chunks, binding, [(key, cell) for key, cell in batch if is_outside(cell)])
+        outside = [(key, cell) for key, cell in batch if is_outside(cell)]
+        if is_locked:
+            # Whoever replaces the array waits for the locks of the chunks.
+            binding.handle.erase(np.array([cell for _, cell in outside], np.int64), len(keep) if outside else 0)
+        elif outside:
+            if not is_still():
+                return
+            each(chunks, chunks.delete, [key for key, _ in outside])
         each(chunks, fill, [(key, cell) for key, cell in batch if not is_outside(cell)])
-
-
-def _delete(chunks: Store, binding: Binding, cells: list[tuple[str, tuple[int, ...]]]) -> None:
-    """Delete cells, unless somebody has replaced the array."""
-    if getattr(chunks, "native", None) is not None:
-        # Under the locks of the chunks: whoever replaces the array waits for them.
-        binding.handle.erase(np.array([cell for _, cell in cells], np.int64), len(cells[0][1]) if cells else 0)
-    elif cells:
-        binding.compare()
-        each(chunks, chunks.delete, [key for key, _ in cells])
 
 
 def _cells_outside(inside: Sequence[int], cells: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -120,6 +125,7 @@ def _fill_outside(
     cell: tuple[int, ...],
     edges: tuple[Edges, ...],
     keep: tuple[int, ...],
+    may_fill: Callable[[], bool],
     *,
     write_empty: bool,
 ) -> None:
@@ -138,10 +144,8 @@ def _fill_outside(
         start = [*low[:axis], border[axis], *low[axis + 1 :]]
         stop = [*border[:axis], *high[axis:]]
         shape = tuple(map(int, np.subtract(stop, start)))
-        if prod(shape) and not _is_fill(whole.without_pool(), element, start, shape):
+        if prod(shape) and not _is_fill(whole.without_pool(), element, start, shape) and may_fill():
             _, axes, _ = box(start, shape)
-            # Beyond the shape, the engine compares the document only where the lock of a chunk tells of it.
-            whole.compare()
             whole.handle.write(np.broadcast_to(element, shape), axes, write_empty)
 
 

@@ -97,6 +97,10 @@ def reshape(
     when the array grows.
     """
     adopt = adopt or _nobody
+
+    def is_still(shape: tuple[int, ...]) -> bool:
+        return look()[0].shape == shape
+
     with exclusive(store, path, lock_key(path, metadata)):
         stored, node = look()
         old, new = stored.shape, decide(stored)
@@ -105,13 +109,15 @@ def reshape(
             return stored
         if stored.chunk_grid != metadata.chunk_grid:
             binding = binding.resized(old, stored.chunk_grid)
-        if not metadata_only and any(size > before for size, before in zip(new, old, strict=True)):
-            erase_outside(store, path, metadata, binding, old, new)
+        grows, shrinks = (not metadata_only and any(map(than, new, old)) for than in (operator.gt, operator.lt))
+        if grows:
+            # If the shape is another by now, what is stored there is not erased, and the new one is not published.
+            erase_outside(store, path, metadata, binding, old, new, partial(is_still, old))
         published = _publish(store, path, metadata, old, new, node)
         adopt(published)
-        if not metadata_only and any(size < before for size, before in zip(new, old, strict=True)):
+        if shrinks:
             # What stays is erased when the array grows.
-            erase_outside(store, path, metadata, binding, new, old, may_stay=True)
+            erase_outside(store, path, metadata, binding, new, old, partial(is_still, new), may_stay=True)
     return published
 
 

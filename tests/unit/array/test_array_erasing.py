@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
 import pytest
 
-from blizzarr.api import create_array
+from blizzarr.api import create_array, open_array
+from blizzarr.array import reshape
+from blizzarr.errors import ConflictError
+from blizzarr.stores import MappingStore
 from support.arrays import make
 
 
@@ -42,3 +49,21 @@ def test_a_chunk_that_is_not_stored_is_not_compared() -> None:
     array = create_array(Asked(), shape=1 << 28, chunks=1 << 28, dtype="u1")
     array.resize(10)
     assert asked.count("c/0") == 1
+
+
+@pytest.mark.parametrize("shape", [3, 20])
+def test_what_another_program_has_just_appended_stays(shape: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no lock excludes it."""
+    values: dict[str, bytes] = {}
+    array = create_array(MappingStore(values), data=np.arange(6), chunks=4, fill_value=-1)
+    erase, kept = reshape.erase_outside, [*range(min(shape, 6)), 7, 7, 7, 7, 7, 7]
+
+    def late(*args: Any, **named: Any) -> None:
+        create_array(appended := dict[str, bytes](), data=np.array(kept), chunks=4, fill_value=-1)
+        values.update(appended)
+        erase(*args, **named)
+
+    monkeypatch.setattr(reshape, "erase_outside", late)
+    with pytest.raises(ConflictError) if shape > 6 else nullcontext():
+        array.resize(shape)
+    assert open_array(values)[:].tolist() == kept
