@@ -323,9 +323,12 @@ def test_row_118_a_conflict_is_tried_again(server: FaultyServer, array: Any) -> 
     assert (array[:] == 7).all()
 
 
-def test_row_119_a_server_that_ignores_conditions_is_found_out(server: FaultyServer, array: Any) -> None:
+@pytest.mark.parametrize("heeded", [set(), {"If-Match"}, {"If-None-Match"}])
+def test_row_119_a_server_that_ignores_conditions_is_found_out(
+    server: FaultyServer, array: Any, heeded: set[str]
+) -> None:
     """Before anything is overwritten, unless the user says that nobody else writes."""
-    server.has_conditions = False
+    server.conditions = heeded
     before = dict(server.objects)
     for write in (
         lambda: array.__setitem__(slice(3, 7), 1),

@@ -44,8 +44,8 @@ class FaultyServer:
         The code of errors.
     tags
         The ETag of bytes, if there are ETags.
-    has_conditions
-        False: ``If-Match`` and ``If-None-Match`` are ignored.
+    conditions
+        The headers with conditions that are heeded.
     requests
         Method and path of all requests.
     """
@@ -55,7 +55,7 @@ class FaultyServer:
         self.fault: Callable[[str, str], Fault | None] = lambda method, path: None
         self.tags: Callable[[bytes], str | None] = lambda value: f'"{hashlib.md5(value).hexdigest()}"'
         self.code = "Something"
-        self.has_conditions = True
+        self.conditions = {"If-Match", "If-None-Match"}
         self.page = 1000
         self.next_token: Callable[[int, str | None], str] = lambda number, token: str(number)
         self.requests: list[tuple[str, str]] = []
@@ -246,11 +246,12 @@ def faulty_server() -> Iterator[FaultyServer]:
                 return
             with state.lock:
                 before = state.objects.get(path)
-                expected = self.headers.get("If-Match")
-                met = (before is None or self.headers.get("If-None-Match") is None) and (
+                heeded = {name: self.headers.get(name) for name in state.conditions}
+                expected = heeded.get("If-Match")
+                met = (before is None or heeded.get("If-None-Match") is None) and (
                     expected is None or (before is not None and expected == state.tags(before))
                 )
-                if state.has_conditions and not met:
+                if not met:
                     self.answer(412, b"<Error><Code>PreconditionFailed</Code></Error>")
                     return
                 state.objects[path] = value

@@ -34,6 +34,8 @@ const UNANSWERED: u32 = 3;
 const DELETED: usize = 1000;
 /// Values from this length on are not written a second time to find out whether a server heeds conditions.
 const SMALL: usize = 1 << 20;
+/// The tag of no object.
+const NO_TAG: &str = "\"00000000000000000000000000000000\"";
 const ADVICE: &str = "without which changes of several writers would be lost; if nobody else writes there, pass \
                       ObjectStore.from_url(url, unsafe_shared_writes=True)";
 
@@ -210,20 +212,36 @@ impl Connected {
         }
     }
 
-    /// Writes an object as it is, on the condition that it does not exist: a server that heeds that changes nothing, and is
-    /// known from then on.
+    /// Writes an object as it is, on the condition that it does not exist, and on the condition that it has a tag that
+    /// nothing has: a server that heeds these changes nothing, and is known from then on.
     async fn refuses(&self, path: &Path, value: PutPayload) -> std::result::Result<Result<()>, Failure> {
-        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        let nothing = UpdateVersion { e_tag: Some(NO_TAG.to_owned()), version: Some("1".to_owned()) };
+        let (absent, other) = tokio::join!(
+            self.refuses_one(path, value.clone(), PutMode::Create, None),
+            self.refuses_one(path, value.clone(), PutMode::Update(nothing), Some(NO_TAG)),
+        );
+        for (name, heeds) in [("If-None-Match", absent?), ("If-Match", other?)] {
+            if !heeds {
+                let reason = format!("this server ignores conditions of writes ({name}), {ADVICE}");
+                return Ok(Err(Error::new(Kind::Unsupported, reason)));
+            }
+        }
+        heeding(|known| known.extend(self.server.clone()));
+        Ok(Ok(()))
+    }
+
+    async fn refuses_one(
+        &self,
+        path: &Path,
+        value: PutPayload,
+        mode: PutMode,
+        version: Option<&str>,
+    ) -> std::result::Result<bool, Failure> {
+        let options = PutOptions { mode, ..PutOptions::default() };
         match self.request(self.opened.store.put_opts(path, value, options)).await {
-            Err(failure) if is_refusal(&failure, None) || is_conflict(&failure) => {
-                heeding(|known| known.extend(self.server.clone()));
-                Ok(Ok(()))
-            }
+            Err(failure) if is_refusal(&failure, version) || is_conflict(&failure) => Ok(true),
             Err(failure) if !is_unsupported(&failure) => Err(failure),
-            _ => {
-                let reason = format!("this server ignores the conditions of writes (If-None-Match), {ADVICE}");
-                Ok(Err(Error::new(Kind::Unsupported, reason)))
-            }
+            _ => Ok(false),
         }
     }
 
