@@ -350,3 +350,29 @@ def test_row_077_deleting_keeps_files_that_are_not_ours(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "notes.txt").read_bytes() == b"mine"
     assert sorted(LocalStore(tmp_path).list()) == ["a/notes.txt", "zarr.json"]
     assert list(group.array_keys()) == []
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _broken_link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("put", [Path.mkdir, os.mkfifo, _broken_link, _loop])
+def test_row_077_something_else_in_the_place_of_a_members_document(
+    tmp_path: Path, put: Callable[[Path], object]
+) -> None:
+    """The member is one that cannot be read: a copy has all others, and says so."""
+    group = blizzarr.create_group(tmp_path / "group")
+    for name in "ab":
+        group.create_array(name, data=[1, 2], chunks=1)
+    (tmp_path / "group/a/zarr.json").unlink()
+    put(tmp_path / "group/a/zarr.json")
+    assert (list(group), list(group.unreadable())) == (["a", "b"], ["a"])
+    with pytest.raises(StoreError, match=r"not copied; everything else was; .*'a': key a/zarr.json"):
+        blizzarr.copy(group, tmp_path / "copy")
+    assert list(blizzarr.open_group(tmp_path / "copy")) == ["b"]
+    with pytest.warns(match="not copied: key a/zarr.json"):
+        blizzarr.copy(group, {}, skip_damaged=True)

@@ -16,9 +16,9 @@ from blizzarr.config import config
 from blizzarr.copying.regions import Cell, Region, Regions, plan_regions
 from blizzarr.copying.stored import stored_objects
 from blizzarr.distributing import Workers, spread
-from blizzarr.errors import ArchiveError, BlizzarrError, ChunkError
+from blizzarr.errors import BlizzarrError, ChunkError
 from blizzarr.model import ArrayMeta
-from blizzarr.stores.regular import is_no_file
+from blizzarr.stores.regular import is_damage
 
 Lost: TypeAlias = Callable[[BlizzarrError], object]
 """Called with the error of each chunk that cannot be decoded."""
@@ -118,11 +118,6 @@ def _copy_region(
     return errors
 
 
-def _is_damage(error: BlizzarrError) -> bool:
-    """Return whether an error is about what is stored, which stays as it is however often it is read."""
-    return isinstance(error, ChunkError | ArchiveError) or is_no_file(error)
-
-
 def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) -> npt.NDArray[Any]:
     """Return the elements of a region; the parts that cannot be decoded are added to `damaged`, and mean nothing.
 
@@ -131,7 +126,7 @@ def _intact(source: Array, region: Region, damaged: list[Region], lost: Lost) ->
     try:
         return np.asarray(source[region])
     except BlizzarrError as error:
-        if not _is_damage(error):
+        if not (isinstance(error, ChunkError) or is_damage(error)):
             raise
         edges = source.metadata.read_grid.edges
         counts = [len(axis.touched(part.start, part.stop)) for part, axis in zip(region, edges, strict=True)]

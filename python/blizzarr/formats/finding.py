@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 from blizzarr.errors import (
-    ArchiveError,
     BlizzarrError,
     LimitError,
     MetadataError,
@@ -36,6 +35,7 @@ from blizzarr.model.names import join
 from blizzarr.printable import printable
 from blizzarr.problems import Notice, Problems, warn, warn_of
 from blizzarr.stores.conditional import as_bytes
+from blizzarr.stores.regular import is_damage
 from blizzarr.stores.requests import each, is_remote
 
 PROGRESS: Final = "blizzarr-copy.json"
@@ -111,7 +111,7 @@ def find_many(
     open_ = list(range(len(paths)))
     entries: dict[str, Any] = {} if entry is None else {form.entry_key: entry for form in forms if form.entry_key}
     values = known or {}
-    damaged: dict[str, ArchiveError] = {}
+    damaged: dict[str, StoreError] = {}
     at_once = absent and len(paths) <= _FEW and is_remote(store)
     if known is not None or at_once:
         batches = [forms]
@@ -169,18 +169,22 @@ def _documents(store: Store, keys: Iterable[str]) -> dict[str, bytes]:
     return {key: value if type(value) is bytes else as_bytes(value) for key, value in pairs if value is not None}
 
 
-def _documents_or_errors(store: Store, keys: Sequence[str]) -> tuple[dict[str, bytes], dict[str, ArchiveError]]:
-    """Return the documents that exist, and the errors of those whose entry in a zip file is damaged, by key."""
+def _documents_or_errors(store: Store, keys: Sequence[str]) -> tuple[dict[str, bytes], dict[str, StoreError]]:
+    """Return the documents that exist, and the errors by key of those that are damaged in a zip file, or no file."""
     try:
         return _documents(store, keys), {}
-    except ArchiveError:
-        pass  # one by one, to find out which
+    except StoreError as error:
+        if not is_damage(error):
+            raise
+    # One by one, to find out which.
     values: dict[str, bytes] = {}
-    errors: dict[str, ArchiveError] = {}
+    errors: dict[str, StoreError] = {}
     for key in keys:
         try:
             values |= _documents(store, [key])
-        except ArchiveError as error:
+        except StoreError as error:
+            if not is_damage(error):
+                raise
             errors[key] = error
     return values, errors
 
@@ -463,7 +467,22 @@ def below(store: Store, groups: Sequence[tuple[str, GroupMeta]]) -> list[list[Ch
                 above, group = groups[number]
                 if is_implicit(store, format_of(group), join(above, name)):
                     made[number].append(Child(name, GroupMeta(format=group.format)))
+            elif (error := _directory_as_document(store, join(groups[number][0], name))) is not None:
+                made[number].append(Child(name, None, error))
     return made
+
+
+def _directory_as_document(store: Store, path: str) -> StoreError | None:
+    """Return the error of a directory in the place of a document of v3; None if there is none, or something else."""
+    if is_remote(store):
+        return None  # objects have no directories
+    try:
+        store.get(V3.node_keys(path)[0])
+    except StoreError as error:
+        if error.errno != EISDIR:
+            raise
+        return error
+    return None
 
 
 def listed(store: Store, path: str, form: Format, forms: Iterable[Format]) -> tuple[list[str], set[str]]:

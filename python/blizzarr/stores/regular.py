@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from errno import EISDIR, ENXIO
+from errno import EISDIR, ELOOP, ENXIO
 
-from blizzarr.errors import StoreError
+from blizzarr.errors import ArchiveError, StoreError
 
 if sys.platform == "win32":
     from blizzarr.stores.windows import open_file as open_file
@@ -39,7 +39,12 @@ def _refuse(path: str | os.PathLike[str], mode: int) -> None:
 
 def is_no_file(error: BaseException) -> bool:
     """Return whether an error is about a directory, FIFO, socket, device or broken link where a file was expected."""
-    return isinstance(error, StoreError) and error.errno in (EISDIR, ENXIO)
+    return isinstance(error, StoreError) and error.errno in (EISDIR, ELOOP, ENXIO)
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether an error is about the one value that was asked for, and stays as it is however often that is."""
+    return isinstance(error, ArchiveError) or is_no_file(error)
 
 
 def kind_of(mode: int) -> str:
