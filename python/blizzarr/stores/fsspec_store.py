@@ -175,8 +175,6 @@ class FsspecStore(BaseStore):
         """Return what `list` does, and the names under the prefix that are no keys of a store."""
         path = self._listed(prefix)
         with failures("list", prefix, self):
-            # Directories below are remembered, too.
-            self.fs.invalidate_cache()
             names = (key for key in map(self._key, _found(self.fs, path)) if key is not None and key.startswith(prefix))
             return keys_and_others(names)
 
@@ -282,6 +280,8 @@ class FsspecStore(BaseStore):
 
 def _found(fs: Any, path: str) -> dict[str, Any]:
     """Return the files below a path by their names. What fsspec has for this leaves out what it cannot list."""
+    # Directories below are remembered, too.
+    fs.invalidate_cache()
     behind = _bottom(fs)
     find = getattr(behind.find, "__wrapped__", behind.find)
     has_own = find.__module__ not in ("fsspec.spec", "fsspec.asyn")

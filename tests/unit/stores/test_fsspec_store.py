@@ -250,7 +250,9 @@ def test_listings_below_are_not_remembered(tmp_path: Path) -> None:
     far = FsspecStore(Remembering(use_listings_cache=True), store.path)
     assert far.list() == ["a/b"]
     store.set("a/c", b"")
-    assert far.list() == ["a/b", "a/c"]
+    assert [*far.list_sizes()] == [("a/b", 0), ("a/c", 0)]
+    store.set("a/d", b"")
+    assert far.list() == ["a/b", "a/c", "a/d"]
 
 
 @pytest.mark.parametrize("within", [False, True])
