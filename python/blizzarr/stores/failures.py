@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EACCES
 from typing import Final
 
 from blizzarr import _native
@@ -41,6 +42,8 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         raise
     except Exception as error:
         number = error.errno if isinstance(error, OSError) else None
+        if number is None and isinstance(error, PermissionError):
+            number = EACCES  # s3fs and others raise it with a text only
         if isinstance(error, OSError):
             reason = error.strerror or str(error) or type(error).__name__
         else:

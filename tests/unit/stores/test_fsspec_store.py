@@ -327,3 +327,23 @@ def test_copies_of_files(kind: str, tmp_path: Path) -> None:
     assert store.get_many(["a"] * 4) == [b"12345678"] * 4
     with pytest.raises(ReadOnlyError, match="write to the file system below"):
         store.set("a", b"9")
+
+
+def test_file_systems_that_refuse_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buckets do whose objects nobody may list; s3fs raises an error without a number."""
+    store = in_memory()
+    blizzarr.create_array(store, data=[1, 2, 3], chunks=2, name="a")
+    cat = type(store.fs).cat_file
+
+    def refuse(fs: Any, path: str, **options: Any) -> bytes:
+        try:
+            return bytes(cat(fs, path, **options))
+        except FileNotFoundError:
+            raise PermissionError("Access Denied") from None
+
+    monkeypatch.setattr(type(store.fs), "cat_file", refuse)
+    array = blizzarr.open_array(store, path="a", mode="r")
+    assert array[:].tolist() == [1, 2, 3]
+    store.delete("a/c/1")
+    with pytest.raises(StoreError, match="Access Denied"):
+        array[:]
