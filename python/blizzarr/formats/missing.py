@@ -11,7 +11,7 @@ from blizzarr.formats.format import Format, Node, Store
 from blizzarr.formats.table import FORMATS
 from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta
-from blizzarr.stores import LocalStore
+from blizzarr.stores import LocalStore, MappingStore
 from blizzarr.stores.wrapper import unwrapped
 
 _SHOWN: Final = 6
@@ -39,6 +39,10 @@ def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | N
 def _what_is_empty(store: Any, detect: Callable[[Any, str], Node | None]) -> str:
     # Read-only stores and stores with a pool wrap the local one.
     store = unwrapped(store)
+    others = store.list_all()[1] if isinstance(store, MappingStore) else None
+    if others:
+        shown = ", ".join(map(repr, others[:_SHOWN]))
+        return f"found {shown}, which no key of a store can be; keys look like 'a/zarr.json'"
     if not isinstance(store, LocalStore):
         return "the store is empty"
     if store.root.is_dir():

@@ -147,7 +147,7 @@ class ForeignStore(BaseStore):
         """
         prefix = check_prefix(prefix)
         if not self._has("list"):
-            raise self._lacks("list", prefix)
+            raise self._lacks("list", prefix or None)
         with failures("list", prefix, self):
             return keys_and_others(name for name in map(_text, self.target.list(prefix)) if name.startswith(prefix))
 
@@ -197,9 +197,11 @@ class ForeignStore(BaseStore):
     def _has(self, method: str) -> bool:
         return callable(getattr(self.target, method, None))
 
-    def _lacks(self, method: str, key: str) -> UnsupportedOperationError:
+    def _lacks(self, method: str, key: str | None) -> UnsupportedOperationError:
         kind = type(self.target).__name__
-        return UnsupportedOperationError(f"{kind} has no method {method!r}", key=key, store=str(self), direction=method)
+        return UnsupportedOperationError(
+            f"{kind} has no method {method!r}", key=key or None, store=str(self), direction=method
+        )
 
 
 def _text(name: object) -> str:

@@ -33,7 +33,7 @@ class MappingStore(BaseStore):
     Parameters
     ----------
     mapping
-        The mapping.
+        The mapping. If it is not mutable, the store is read-only.
     read_only
         Refuse `set` and `delete`.
 
@@ -46,12 +46,13 @@ class MappingStore(BaseStore):
     {'a/b': b'value'}
     """
 
-    only_readable: str | None = None
+    only_readable: str | None
     """The reason why the store can never be written to; None if it can."""
 
     def __init__(self, mapping: MutableMapping[str, Any], *, read_only: bool = False) -> None:
         self.mapping = mapping
-        self.read_only = read_only
+        self.only_readable = None if hasattr(type(mapping), "__setitem__") else "the mapping cannot be changed"
+        self.read_only = read_only or self.only_readable is not None
         self.near = type(mapping) is dict
         # Subclasses may return others than bytes.
         self.in_memory = self.near and type(self) is MappingStore
@@ -65,7 +66,7 @@ class MappingStore(BaseStore):
 
     def __setstate__(self, state: dict[str, bool]) -> None:
         self.read_only = state["read_only"]
-        self.only_readable = COPIED if state["copied"] else None
+        self.only_readable = COPIED if state["copied"] else self.only_readable
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MappingStore):

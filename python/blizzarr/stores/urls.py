@@ -115,6 +115,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store, above = theirs
         path = f"{above}/{path}".strip("/")
     else:
+        _refuse_cache(target)
         _refuse_node(target)
         known = known_store(target)
         if known is not None:
@@ -122,7 +123,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         elif isinstance(target, MutableMapping):
             store = MappingStore(target)
         elif isinstance(target, Mapping) and not callable(getattr(target, "set", None)):
-            store = MappingStore(cast("MutableMapping[str, Any]", target), read_only=True)
+            store = MappingStore(cast("MutableMapping[str, Any]", target))
         else:
             store = ForeignStore(target)
     return (read_only(store) if mode == "r" else store), path
@@ -142,6 +143,15 @@ def _meant(path: os.PathLike[str]) -> Any:
         )
     store = known_store(path) if is_instance(path, "upath:UPath") else None
     return path if store is None or isinstance(store, LocalStore) else store
+
+
+def _refuse_cache(target: Any) -> None:
+    """Say what to pass in place of a cache, whose missing values would read as the fill value."""
+    if is_instance(target, "diskcache:Cache") or is_instance(target, "diskcache:FanoutCache"):
+        raise TypeError(
+            f"expected a store, found {type(target).__name__} of diskcache, which drops values when it is full: "
+            "pass diskcache.Index(directory), a mapping that keeps them"
+        )
 
 
 def _refuse_node(target: Any) -> None:

@@ -9,14 +9,14 @@ import time
 from collections import ChainMap
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from blizzarr.api import check, copy, create_array, create_group, open_array
-from blizzarr.errors import LimitError, StoreError
+from blizzarr.errors import LimitError, NodeNotFoundError, ReadOnlyError, StoreError
 from blizzarr.stores import MappingStore
 
 
@@ -107,6 +107,36 @@ def test_names_in_bytes(tmp_path: Path) -> None:
         assert copy(group, {})["a"][:].tolist() == [0, 1, 2, 3, 4]
         del group["a"]
         assert list(values) == [b"zarr.json"]
+
+
+def test_a_mapping_that_cannot_be_changed() -> None:
+    """The error does not say how to open it for writing."""
+    values: dict[str, Any] = {}
+    create_array(values, data=[1, 2])
+    with pytest.raises(ReadOnlyError, match="the mapping cannot be changed"):
+        open_array(MappingProxyType(values))[0] = 3
+
+
+def test_names_that_no_key_can_have() -> None:
+    """A mapping that has nothing else is not empty."""
+    values: dict[str, Any] = {}
+    create_array(values, data=[1, 2])
+    with pytest.raises(NodeNotFoundError, match=r"found '/c/0', '/zarr.json', which no key of a store can be"):
+        open_array({f"/{key}": value for key, value in values.items()})
+
+
+def test_caches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they have dropped would read as the fill value. That of many files fails when it is asked for attributes."""
+
+    class FanoutCache:
+        def __getattr__(self, name: str) -> None:
+            raise AssertionError(f"cannot access {name} in cache shard")
+
+    module = ModuleType("diskcache")
+    module.FanoutCache = FanoutCache  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "diskcache", module)
+    with pytest.raises(TypeError, match="FanoutCache of diskcache, which drops values"):
+        create_array(FanoutCache(), data=[1, 2])
 
 
 class OneBuffer(dict[str, Any]):
