@@ -28,21 +28,22 @@ def check_progress(progress: object) -> None:
 
 
 class Tally:
-    """Adds up what is done, and reports each sum: at once, and whenever it is called with what was done since.
+    """Adds up what is done, and reports each sum once: now, and whenever it is called with what was done since.
 
     >>> tally = Tally(print, 10)
     0 10
-    >>> tally(3)
+    >>> tally(3); tally(0)
     3 10
     """
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._done, self._total = progress, 0, total
-        self(0)
+        if progress is not None:
+            progress(0, total)
 
     def __call__(self, more: int) -> None:
         self._done += more
-        if self._progress is not None:
+        if more and self._progress is not None:
             self._progress(self._done, self._total)
 
 
