@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import struct
@@ -16,6 +17,7 @@ import pytest
 import blizzarr
 from blizzarr.errors import ArchiveError, CodecError, ConflictError, StoreError
 from blizzarr.stores import ZipStore
+from blizzarr.stores.zip.archive import NewFile
 from support.child import answer
 
 
@@ -142,3 +144,29 @@ def test_every_error_about_the_size_of_an_entry_says_what_to_do(tmp_path: Path) 
         (tmp_path / "x.zip").write_bytes(whole.replace(struct.pack("<I", 1000), struct.pack("<I", size)))
         with ZipStore(tmp_path / "x.zip", mode="r") as store, pytest.raises(ArchiveError, match="skip_damaged=True"):
             store.get("a")
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_file_systems_without_files_that_have_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    """FAT has no links either: all that had been written was lost. What others made meanwhile stays."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    if not has_links:
+        monkeypatch.setattr(os, "link", refused)
+    for mode in ("a", "w"):
+        with ZipStore(tmp_path / "x.zip", mode) as store:
+            store.set("a", b"1")
+    assert ZipStore(tmp_path / "x.zip").get("a") == b"1"
+    late = NewFile(tmp_path / "y")
+    (tmp_path / "y").write_bytes(b"early")
+    with pytest.raises(FileExistsError):
+        late.publish(replace=False)
+    os.close(late.descriptor)
+    late.discard()
+    assert {path.name for path in tmp_path.iterdir()} == {"x.zip", "y"}
+    assert (tmp_path / "y").read_bytes() == b"early"

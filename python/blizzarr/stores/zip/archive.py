@@ -299,8 +299,16 @@ class NewFile:
         elif os.name == "nt":
             os.rename(self._temporary, self.path)  # which refuses to replace
         else:
-            os.link(self._temporary, self.path)
-            os.unlink(self._temporary)
+            try:
+                os.link(self._temporary, self.path)
+            except FileExistsError:
+                raise
+            except OSError:
+                # There are no links on FAT, for example: an empty file takes the name, which then nobody else can.
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o666))
+                os.replace(self._temporary, self.path)
+            else:
+                os.unlink(self._temporary)
         self._temporary = None
 
     def discard(self) -> None:
