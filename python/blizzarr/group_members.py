@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from blizzarr.array import Array, without_data
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, UnknownExtensionError
-from blizzarr.formats import Child, format_of, is_implicit, read_node, with_separator
+from blizzarr.formats import PROGRESS, Child, format_of, is_implicit, read_node, warn_if_unfinished, with_separator
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.keywords import nearest
@@ -17,6 +17,7 @@ from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import check_path, join
 from blizzarr.node import Node
 from blizzarr.problems import warn, warn_of
+from blizzarr.stores.requests import is_remote
 
 if TYPE_CHECKING:
     from blizzarr.group import Group
@@ -139,7 +140,8 @@ class GroupMembers(Node, ABC):
     def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
         """Return the members with their names; with `max_depth`, also the members of the groups among them, by path.
 
-        Members that cannot be read are left out, with a warning that names them; `unreadable` returns the reasons.
+        Members that cannot be read are left out, with a warning that names them; `unreadable` returns the reasons. A
+        warning names unfinished copies, too, where looking for them takes no requests.
 
         Parameters
         ----------
@@ -151,7 +153,11 @@ class GroupMembers(Node, ABC):
         StoreError
             If the store fails, or cannot list.
         """
-        return tuple((name, self._node(name, meta)) for name, meta in self._readable(max_depth))
+        nodes = tuple((name, self._node(name, meta)) for name, meta in self._readable(max_depth))
+        if not is_remote(self._store) and (present := getattr(self._store, "present", None)) is not None:
+            for record in present([join(node.path, PROGRESS) for _, node in nodes]):
+                warn_if_unfinished(self._store, record.rpartition("/")[0])
+        return nodes
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Return the number of nodes down to `max_depth` levels below the members, including unreadable ones.

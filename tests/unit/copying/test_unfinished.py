@@ -50,6 +50,16 @@ def test_opening_warns(tmp_path: Path, made: Any, path: str, zarr_format: Any) -
         assert blizzarr.open(dest, path=name)[:].tolist() == [*range(1, 101)]
 
 
+def test_members_warn(tmp_path: Path) -> None:
+    """An array that is copied into a group which has no record itself."""
+    blizzarr.create_group(tmp_path / "a").create_group("whole")
+    interrupt(tmp_path / "a", "b", zarr_format=3)
+    group = blizzarr.open_group(tmp_path / "a")
+    with pytest.warns(UserWarning, match="is an unfinished copy") as told:
+        assert [name for name, _ in group.walk()] == ["b", "b/x", "whole"]
+    assert [str(one.message).partition(" in ")[0] for one in told] == ["/b", "/b/x"]
+
+
 def test_a_finished_copy_in_a_store_that_cannot_delete(tmp_path: Path) -> None:
     """Its record stays."""
     with warnings.catch_warnings():
