@@ -50,6 +50,19 @@ OWN: Final = OpenTable[Callable[[str], Any]]("blizzarr.stores", {})
 _shared_memory: dict[str, MemoryStore] = {}
 
 
+_LOSE: Final = (
+    (
+        ("diskcache:Cache", "diskcache:FanoutCache"),
+        "drops values when it is full: pass diskcache.Index(directory), a mapping that keeps them",
+    ),
+    (
+        ("zarr.n5:N5Store", "zarr.n5:N5FSStore"),
+        "lists other names than it has: pass its path, which opens as N5, with the axes in the order of N5",
+    ),
+)
+"""Classes of other packages, and what they do that would lose values."""
+
+
 def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -> tuple[Store, str]:
     """Return the store that `target` stands for, and the path of the node in it.
 
@@ -81,7 +94,8 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     UnsupportedOperationError
         If the URL is of another kind, or the package is not installed that opens it.
     TypeError
-        If an object does not have the methods of a store, or is an array or group; or if the path is not a string.
+        If an object does not have the methods of a store, loses values, or is an array or group; or if the path is no
+        string.
 
     Examples
     --------
@@ -115,7 +129,7 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
         store, above = theirs
         path = f"{above}/{path}".strip("/")
     else:
-        _refuse_cache(target)
+        _refuse_what_loses(target)
         _refuse_node(target)
         known = known_store(target)
         if known is not None:
@@ -145,13 +159,11 @@ def _meant(path: os.PathLike[str]) -> Any:
     return path if store is None or isinstance(store, LocalStore) else store
 
 
-def _refuse_cache(target: Any) -> None:
-    """Say what to pass in place of a cache, whose missing values would read as the fill value."""
-    if is_instance(target, "diskcache:Cache") or is_instance(target, "diskcache:FanoutCache"):
-        raise TypeError(
-            f"expected a store, found {type(target).__name__} of diskcache, which drops values when it is full: "
-            "pass diskcache.Index(directory), a mapping that keeps them"
-        )
+def _refuse_what_loses(target: Any) -> None:
+    """Say what to pass in place of something like a store, some of whose values would read as the fill value."""
+    for places, reason in _LOSE:
+        if any(is_instance(target, place) for place in places):
+            raise TypeError(f"expected a store, found {type(target).__name__}, which {reason}")
 
 
 def _refuse_node(target: Any) -> None:

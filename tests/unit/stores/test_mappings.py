@@ -125,18 +125,22 @@ def test_names_that_no_key_can_have() -> None:
         open_array({f"/{key}": value for key, value in values.items()})
 
 
-def test_caches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What they have dropped would read as the fill value. That of many files fails when it is asked for attributes."""
+@pytest.mark.parametrize(
+    ("place", "name", "reason"),
+    [("diskcache", "FanoutCache", "drops values"), ("zarr.n5", "N5Store", "lists other names .* pass its path")],
+)
+def test_what_loses_values_is_refused(monkeypatch: pytest.MonkeyPatch, place: str, name: str, reason: str) -> None:
+    """It would read as the fill value. A cache of many files fails even when it is asked for attributes."""
 
-    class FanoutCache:
-        def __getattr__(self, name: str) -> None:
-            raise AssertionError(f"cannot access {name} in cache shard")
+    def fail(_: object, asked: str) -> None:
+        raise AssertionError(f"cannot access {asked} in cache shard")
 
-    module = ModuleType("diskcache")
-    module.FanoutCache = FanoutCache  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "diskcache", module)
-    with pytest.raises(TypeError, match="FanoutCache of diskcache, which drops values"):
-        create_array(FanoutCache(), data=[1, 2])
+    module = ModuleType(place)
+    kind = type(name, (), {"__getattr__": fail})
+    setattr(module, name, kind)
+    monkeypatch.setitem(sys.modules, place, module)
+    with pytest.raises(TypeError, match=f"{name}, which {reason}"):
+        create_array(kind(), data=[1, 2])
 
 
 class OneBuffer(dict[str, Any]):
