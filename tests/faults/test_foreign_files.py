@@ -360,7 +360,7 @@ def _broken_link(path: Path) -> None:
     path.symlink_to("nowhere")
 
 
-@pytest.mark.parametrize("put", [Path.mkdir, os.mkfifo, _broken_link, _loop])
+@pytest.mark.parametrize("put", [Path.mkdir, fifo, _broken_link, _loop])
 def test_row_077_something_else_in_the_place_of_a_members_document(
     tmp_path: Path, put: Callable[[Path], object]
 ) -> None:

@@ -199,9 +199,7 @@ class ForeignStore(BaseStore):
 
     def _lacks(self, method: str, key: str | None) -> UnsupportedOperationError:
         kind = type(self.target).__name__
-        return UnsupportedOperationError(
-            f"{kind} has no method {method!r}", key=key or None, store=str(self), direction=method
-        )
+        return UnsupportedOperationError(f"{kind} has no method {method!r}", key=key, store=str(self), direction=method)
 
 
 def _text(name: object) -> str:
