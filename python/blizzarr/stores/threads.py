@@ -67,7 +67,8 @@ class Threads:
             running = [*self._running]
         try:
             for task in running:
-                task.wait()
+                while not task.wait():
+                    pass
         finally:
             for _thread in range(self._started):
                 self._queue.put(None)
@@ -122,8 +123,9 @@ class Threads:
         with self._lock:
             if self._closed or task.claim is not None:
                 return False
-            self._running.add(task)
+            # In this order: whoever is interrupted in between gets to `finished` with its own task.
             task.claim = claim
+            self._running.add(task)
             return True
 
     def finished(self, task: _Task[Any]) -> None:
@@ -143,8 +145,9 @@ class _Task(Generic[R]):
         # After it is claimed, nothing is allocated without which others would not learn that it is done.
         self._outcome: list[R] = []
         self._error: BaseException | None = None
-        self._done = allocate_lock()
-        self._done.acquire()
+        self._is_done = False
+        self._waiting = allocate_lock()
+        self._waiting.acquire()
 
     def __call__(self) -> None:
         """Do the work, unless another thread does, or the pool is closed."""
@@ -161,24 +164,26 @@ class _Task(Generic[R]):
             self._error = error
         finally:
             if self.claim is mine:
-                self._done.release()
+                self._is_done = True
+                self._waiting.release()
                 self._pool.finished(self)
 
-    def wait(self) -> None:
-        """Wait until it is done."""
-        with self._done:
-            pass
+    def wait(self) -> bool:
+        """Return whether it is done, which is waited for for a moment."""
+        # Ctrl-C between the two calls leaves the lock as it is; who waits once more sees that the task is done.
+        if not self._is_done and self._waiting.acquire(timeout=_TICK):
+            self._waiting.release()
+        return self._is_done
 
     def result(self) -> R:
         """Return the result of the work, once it is done; all tasks before it must be done."""
-        while not self._done.acquire(timeout=_TICK):
+        while not self.wait():
             # What this thread works for may have failed elsewhere.
             check_wanted(is_write=False)
             # The tasks before it are done, so that no thread is busy: if none has taken this one, they are gone.
             if self.claim is None:
                 self._pool.alone = True
                 self()
-        self._done.release()
         if self._error is not None:
             try:
                 raise self._error

@@ -124,3 +124,41 @@ def test_futures_are_completed_without_threads(start: Callable[..., Any], monkey
     last.add_done_callback(lambda _: done.set())
     pool.put(last)
     assert done.wait(20)
+
+
+def test_an_interrupt_right_after_waiting_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signals are handled when the call that waited has returned, while the thread is about to end its task."""
+    interrupted, left = threading.Event(), threading.Event()
+
+    class Lock:
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
+            self.release = self._lock.release
+
+        def __enter__(self) -> None:
+            self._lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self.release()
+
+        def acquire(self, timeout: float = -1) -> bool:
+            got = self._lock.acquire(timeout=timeout)
+            if got and timeout > 0 and not interrupted.is_set():
+                interrupted.set()
+                raise KeyboardInterrupt
+            return got
+
+    def finish_late(pool: Threads, task: Any, finished: Callable[..., None] = Threads.finished) -> None:
+        interrupted.wait(10)
+        time.sleep(0.1)
+        finished(pool, task)
+
+    def interrupt() -> None:
+        with pytest.raises(KeyboardInterrupt), Threads(1) as pool:
+            list(pool.map(time.sleep, [0.05]))
+        left.set()
+
+    monkeypatch.setattr(threads, "allocate_lock", Lock)
+    monkeypatch.setattr(Threads, "finished", finish_late)
+    threading.Thread(target=interrupt, daemon=True).start()
+    assert left.wait(5)
