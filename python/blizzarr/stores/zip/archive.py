@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +37,8 @@ class Archive:
         self._file = file
         self._new: NewFile | None = None  # until the first flush, if the file is created
         self._replaces = replaces
+        self._number = next(_numbers)  # a later one has a greater number
+        self._was_replaced = False  # by a later one, before this one was published
         self._renamed = False  # to where it goes, which is not known to be on the device yet
         self._changed = False
         self._closed = False
@@ -43,6 +46,7 @@ class Archive:
         self._reads_only = file is not None  # as long as nothing is added, so that nobody else is kept from adding
         self._writer = os.getpid()  # what a forked child inherits is not its to finish: two would write one end
         self._files = [] if file is None else [file]
+        _made.add(self)
         if file is not None and file.size:
             directory = read_directory(file.read_at, file.size, str(path))
             self.entries, self.complaints = directory.entries, directory.complaints
@@ -145,10 +149,16 @@ class Archive:
         file.append(pack_directory(self.entries.values(), file.size))
         file.sync()
         if self._new is not None:
+            if self._was_replaced:
+                raise self._not_ours()
             try:
                 self._new.publish(replace=self._replaces)
             except FileExistsError as error:
                 raise self._not_ours() from error
+            for other in list(_made):
+                # Finalizers run in any order: an older file that is forgotten must not replace this one.
+                if other.path == self.path and other._number < self._number:
+                    other._was_replaced = True
             self._new, self._renamed = None, True
         if self._renamed:
             sync_directory(self.path.parent)
@@ -173,9 +183,11 @@ class Archive:
         return True
 
     def finish(self) -> None:
-        """Close the file for good, also if it cannot be flushed; abandon one that lacks a value."""
+        """Close the file for good, also if it cannot be flushed; abandon one that lacks a value, or was replaced."""
         try:
-            if self._lacking and self.abandon():
+            if self._was_replaced:
+                self.abandon()
+            elif self._lacking and self.abandon():
                 lacking = ", ".join(sorted(self._lacking)[:5])
                 warn(f"{self.path}: the file that was there stays, as {lacking} could not be stored in the new one")
             self.close()
@@ -256,6 +268,8 @@ class Archive:
 
 
 _numbers = itertools.count()
+_made: weakref.WeakSet[Archive] = weakref.WeakSet()
+"""Those of this process that may still be written."""
 _LONGEST_STEM = 200
 """The bytes that a name may have so that a temporary one can be made of it."""
 _UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
@@ -287,35 +301,42 @@ class NewFile:
         return f"/proc/self/fd/{self.descriptor}"
 
     def publish(self, *, replace: bool) -> None:
-        """Give the file its name; raise `FileExistsError` if something has that name, and it is not to be replaced."""
-        if replace:
-            if self._temporary is None:
-                temporary = self._temporary_name()
-                self._link_to(temporary)
-                self._temporary = temporary
-            os.replace(self._temporary, self.path)
-        elif self._temporary is None:
-            self._link_to(self.path)
-        elif os.name == "nt":
-            os.rename(self._temporary, self.path)  # which refuses to replace
-        else:
-            try:
-                os.link(self._temporary, self.path)
-            except FileExistsError:
-                raise
-            except OSError:
-                # There are no links on FAT, for example: an empty file takes the name, which then nobody else can.
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o666))
+        """Give the file its name; raise `FileExistsError` if something has that name, and it is not to be replaced.
+
+        It can be called again after it was interrupted.
+        """
+        if not self._is_at(self.path):
+            if replace:
+                self._temporary = self._temporary or self._temporary_name()
+                if not self._is_at(self._temporary):
+                    self._link_to(self._temporary)
                 os.replace(self._temporary, self.path)
+            elif self._temporary is None:
+                self._link_to(self.path)
+            elif os.name == "nt":
+                os.rename(self._temporary, self.path)  # which refuses to replace
             else:
-                os.unlink(self._temporary)
-        self._temporary = None
+                try:
+                    os.link(self._temporary, self.path)
+                except FileExistsError:
+                    raise
+                except OSError:
+                    # There are no links on FAT, for example: an empty file takes the name, which then nobody else can.
+                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o666))
+                    os.replace(self._temporary, self.path)
+        self.discard()
 
     def discard(self) -> None:
         """Remove the temporary name, if there is one."""
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
+
+    def _is_at(self, path: Path) -> bool:
+        try:
+            return os.path.samestat(os.lstat(path), os.fstat(self.descriptor))
+        except FileNotFoundError:
+            return False
 
     def _link_to(self, path: Path) -> None:
         # Only with a descriptor of a directory does `link` follow the link that leads to the file.
