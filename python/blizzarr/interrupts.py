@@ -1,7 +1,8 @@
-"""Ctrl-C while the command line starts and ends: there is nothing to undo then, so the process just ends.
+"""Exceptions from the handlers of signals, and Ctrl-C while the command line starts and ends.
 
-Python would print a traceback, or a warning about an exception that nobody can catch. This is set up before anything
-else is imported, as imports are most of what a short command does.
+When it starts and ends there is nothing to undo, so the process just ends. Python would print a traceback, or a warning
+about an exception that nobody can catch. This is set up before anything else is imported, as imports are most of what a
+short command does.
 """
 
 from __future__ import annotations
@@ -30,3 +31,13 @@ def leave_at_once() -> None:
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     ):
         signal.signal(signal.SIGINT, leave)
+
+
+def is_of_signal(error: BaseException) -> bool:
+    """Return whether the handler of a signal raised an exception: it tells nothing about the code that was running."""
+    # A C function, or None, has no code.
+    codes = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    step = error.__traceback__
+    while step is not None and step.tb_frame.f_code not in codes:
+        step = step.tb_next
+    return step is not None

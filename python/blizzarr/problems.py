@@ -21,6 +21,7 @@ from functools import wraps
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 
 from blizzarr.errors import BlizzarrError, InternalError, LimitError, MetadataError, Problem, UnknownExtensionError
+from blizzarr.interrupts import is_of_signal
 from blizzarr.printable import printable
 from blizzarr.suppliers import supplier
 
@@ -131,12 +132,14 @@ def decoder(decode: D) -> D:
             return decode(*args, **kwargs)
         except (BlizzarrError, MemoryError):
             raise
-        except (ArithmeticError, ValueError, RecursionError) as error:
+        except Exception as error:
+            if is_of_signal(error):
+                raise
+            if not isinstance(error, (ArithmeticError, ValueError, RecursionError)):
+                raise InternalError.of(error, "decode a document") from error
             problems = next(value for value in (*args, *kwargs.values()) if isinstance(value, Problems))
             problems.items.append(Problem("", "values that can be decoded", f"{type(error).__name__}: {error}"))
             return None
-        except Exception as error:
-            raise InternalError.of(error, "decode a document") from error
 
     return cast("D", guarded)
 

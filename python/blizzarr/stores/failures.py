@@ -12,6 +12,7 @@ from typing import Final
 
 from blizzarr import _native
 from blizzarr.errors import BlizzarrError, StoreError
+from blizzarr.interrupts import is_of_signal
 from blizzarr.stores.credentials import hide_causes, raise_from, without_secrets
 from blizzarr.stores.protocol import Store
 
@@ -23,7 +24,8 @@ _MARK: Final = "_blizzarr_of_signal"
 def failures(direction: str, key: str, store: object) -> Iterator[None]:
     """Turn any exception into a `StoreError` that names the key, if there is one, and keeps errno and cause.
 
-    Credentials in its text are left out, and so is a cause that would show them.
+    Credentials in its text are left out, and so is a cause that would show them. What the handler of a signal raises
+    stays as it is.
 
     Raise `StoreError` if the block raises an exception other than `BlizzarrError` or `MemoryError`.
 
@@ -41,6 +43,9 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         hide_causes(error, getattr(store, "_credentials", ()))
         raise
     except Exception as error:
+        if is_of_signal(error):
+            mark_as_of_signal(error)
+            raise
         number = error.errno if isinstance(error, OSError) else None
         if number is None and isinstance(error, PermissionError):
             number = EACCES  # s3fs and others raise it with a text only

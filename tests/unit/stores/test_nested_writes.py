@@ -11,6 +11,7 @@ import pytest
 
 import blizzarr
 from blizzarr.errors import ConflictError, StoreError
+from blizzarr.problems import Problems, decoder
 from blizzarr.stores import MappingStore, ZipStore
 
 
@@ -86,6 +87,35 @@ def test_the_handler_of_a_signal_that_writes_to_the_chunk_being_written_does_not
     found = z[...]
     np.testing.assert_array_equal(found[1:], data[1:])
     assert found[0] in (data[0], 99)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no such signal")
+def test_what_the_handler_of_a_signal_raises_is_no_failure_of_the_store() -> None:
+    """A time limit that a program sets itself with an alarm is an exception that it catches itself."""
+
+    class Slow(dict[str, bytes]):
+        def __getitem__(self, key: str) -> bytes:
+            if key.startswith("c/"):
+                signal.raise_signal(signal.SIGALRM)
+            return super().__getitem__(key)
+
+    def handler(*_: object) -> None:
+        raise ValueError("time is up")
+
+    z = blizzarr.create_array(Slow(), data=[1, 2])
+
+    @decoder
+    def decoded(_: Problems) -> None:
+        signal.raise_signal(signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(ValueError, match=r"^time is up$"):
+            z[...]
+        with pytest.raises(ValueError, match=r"^time is up$"):
+            decoded(Problems())
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 class Interrupted(dict[str, bytes]):
