@@ -302,7 +302,7 @@ def test_pickling(tmp_path: Path) -> None:
     path = tmp_path / "x.zip"
     store = ZipStore(path, mode="w")
     store.set("a", b"value")
-    with pytest.raises(StoreError, match="close it first"):
+    with pytest.raises(StoreError, match="close it first, or open it with mode 'r'"):
         pickle.dumps(store)
     store.close()
     assert pickle.loads(pickle.dumps(store)).get("a") == b"value"

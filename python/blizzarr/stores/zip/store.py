@@ -241,7 +241,8 @@ class ZipStore(BaseStore):
 
     def __reduce__(self) -> tuple[object, ...]:
         if not self.read_only and self._archive.is_open:
-            raise StoreError("a zip file that is being written cannot be pickled; close it first", store=str(self))
+            reason = "a zip file that is open for writing cannot be pickled; close it first, or open it with mode 'r'"
+            raise StoreError(reason, store=str(self))
         return partial(ZipStore, compression=self.compression, limit=self.limit), (str(self.path),)
 
     def _keys(self) -> builtins.list[str]:
