@@ -173,11 +173,13 @@ pub fn of_other_version(py: Python<'_>, raised: PyErr) -> Error {
 
 /// What foreign (Python) code raised, on its way through the engine.
 pub fn foreign(py: Python<'_>, raised: PyErr) -> Error {
-    // See `blizzarr.stores.failures`: a store that waits in Python is where signals are handled.
-    if raised.value(py).hasattr(intern!(py, "_blizzarr_of_signal")).unwrap_or(false) {
+    // See `blizzarr.stores.failures`: a store that waits in Python is where signals are handled, also before its first line.
+    let value = raised.clone_ref(py).into_value(py).into_bound(py); // with its traceback
+    let is_of_signal = || py.import("blizzarr.interrupts")?.call_method1("is_of_signal", (&value,))?.is_truthy();
+    if value.hasattr(intern!(py, "_blizzarr_of_signal")).unwrap_or(false) || is_of_signal().unwrap_or(false) {
         return of_signal(raised);
     }
-    let mut reason = raised.value(py).to_string();
+    let mut reason = value.to_string();
     if reason.is_empty() {
         // Better than nothing: EOFError and the like often say no more than their name.
         reason = raised.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());

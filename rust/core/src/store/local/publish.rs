@@ -183,7 +183,8 @@ pub(super) fn publish_named(path: &Path, parts: &[&[u8]], existing: Existing, sy
 
 /// Whether a link failed because the file system has none, as FAT and some in user space.
 fn lacks_links(cause: &io::Error) -> bool {
-    matches!(cause.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::TooManyLinks)
+    use ErrorKind::{CrossesDevices, InvalidInput, PermissionDenied, TooManyLinks, Unsupported};
+    matches!(cause.kind(), PermissionDenied | Unsupported | TooManyLinks | InvalidInput | CrossesDevices)
 }
 
 /// Gives a file its name unless that is taken, without a link: an empty file takes the name first, which then nobody else
