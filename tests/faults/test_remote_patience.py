@@ -190,15 +190,16 @@ def test_ordinary_requests_are_as_few_as_ever(server: FaultyServer) -> None:
     def asked(work: Callable[[], object]) -> list[str]:
         server.requests.clear()
         work()
-        return [method for method, _ in server.requests]
+        # Some are made at the same time.
+        return sorted(method for method, _ in server.requests)
 
     assert asked(lambda: array[3]) == ["GET", "GET"]
     assert asked(lambda: array[:]) == ["GET"]
     # Each write looks first whether the array was replaced: by its document, and then by the version of that.
     assert asked(lambda: array.__setitem__(slice(None), 7)) == ["GET", "PUT"]
     # The first write of a part looks whether the server refuses what it should, by two conditions at once.
-    assert asked(lambda: array.__setitem__(0, 8)) == ["HEAD", "GET", "GET", "PUT", "PUT", "PUT"]
-    assert asked(lambda: array.__setitem__(0, 9)) == ["HEAD", "GET", "PUT"]
+    assert asked(lambda: array.__setitem__(0, 8)) == ["GET", "GET", "HEAD", "PUT", "PUT", "PUT"]
+    assert asked(lambda: array.__setitem__(0, 9)) == ["GET", "HEAD", "PUT"]
     assert asked(lambda: store.version("c/0")) == ["HEAD"]
     assert asked(store.list) == ["GET"]
     assert asked(store.list_dir) == ["GET"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import blizzarr
 import blizzarr.tensorstore as ts
 from blizzarr.errors import BlizzarrError, ConflictError, OutOfBoundsError
 from blizzarr.stores import LocalStore, MappingStore, MemoryStore
+from blizzarr.stores.protocol import Value
 from support.child import answer
 
 DATA = np.arange(1, 41, dtype="int32").reshape(8, 5)
@@ -388,3 +390,47 @@ def test_row_064_arrays_that_only_consolidated_metadata_list_are_read(zarr_forma
     array = blizzarr.open_group(group.store)["a"]
     np.testing.assert_array_equal(array[...], DATA)
     np.testing.assert_array_equal(array[3:, 2], DATA[3:, 2])
+
+
+class Far(MappingStore):
+    """A store far away, in which the document is answered only after a chunk was asked for."""
+
+    remote = True
+
+    def __init__(self, values: dict[str, bytes]) -> None:
+        super().__init__(values)
+        self.near = self.in_memory = False
+        self.is_slow, self.asked = False, threading.Event()
+        self.stored: list[str] = []
+
+    def get(self, key: str) -> Value | None:
+        if key.startswith("c/"):
+            self.asked.set()
+        elif self.is_slow and not self.asked.wait(30):
+            raise TimeoutError("the chunk is read only after the document")
+        return super().get(key)
+
+    def set(self, key: str, value: Value) -> None:
+        self.stored.append(key)
+        super().set(key, value)
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_row_129_far_away_the_document_is_compared_while_chunks_are_read(is_replaced: bool) -> None:
+    """Nothing is stored before the answer; what is wrong with the chunks of another array is not what is reported."""
+    values: dict[str, bytes] = {}
+    store = Far(values)
+    array = blizzarr.create_array(store, data=np.arange(8, dtype="i4"), chunks=4)
+    if is_replaced:
+        blizzarr.create_array(values, data=np.arange(20, 28), dtype="i8", chunks=4, compressors=None, overwrite=True)
+    before = dict(values)
+    store.stored.clear()
+    store.is_slow = True
+    if is_replaced:
+        with pytest.raises(ConflictError, match="somebody has replaced the array"):
+            array[:5] = 5  # all of one chunk, and a part of another
+        assert (values, store.stored) == (before, [])
+    else:
+        array[:5] = 5
+        assert array[:].tolist() == [5, 5, 5, 5, 5, 5, 6, 7]
+        assert sorted(store.stored) == ["c/0", "c/1"]

@@ -11,18 +11,21 @@
 //!
 //! *Writes* compare before they store anything: in directories under the lock of each chunk, whose holder looks at the
 //! document anyway. Whoever replaces a document has the locks of all chunks, so nothing changes in between. In stores
-//! without such locks, they compare once before the first chunk.
+//! without such locks, they compare once before the first chunk is stored; if they are far away, while the first chunks
+//! are read and encoded.
 //!
 //! *Reads* compare after they have read, so that nothing that was read can be newer than what was compared. Where a
 //! comparison is a request ([`Document::is_near`]), they do so only if something is missing or damaged.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::array::Array;
 use crate::cache::{changes, Cached};
 use crate::error::{Error, Kind, Result};
 use crate::fork;
+use crate::interrupt::{Interrupt, TICK};
+use crate::panics;
 use crate::region::Region;
 use crate::scratch;
 use crate::store::version::{Status, Version};
@@ -256,21 +259,81 @@ pub struct Comparing<'a> {
     /// The version that was compared last. A document that this write has open keeps its inode, so that no other can get
     /// this version meanwhile; with [`super::store::local::Locking::Threads`] two replacements within a tick of the clock could.
     compared: Mutex<Option<Version>>,
+    /// Whether a store far away is asked while the first chunks are read and encoded.
+    aside: bool,
+    verdict: Mutex<Verdict>,
+    decided: Condvar,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Verdict {
+    Same,
+    Pending,
+    Refused,
 }
 
 impl<'a> Comparing<'a> {
     pub fn new(array: &'a Array, regions: &'a [&'a Region]) -> Self {
-        Comparing { array, regions, compared: Mutex::new(None) }
+        let (compared, verdict) = (Mutex::new(None), Mutex::new(Verdict::Same));
+        Comparing { array, regions, compared, aside: false, verdict, decided: Condvar::new() }
+    }
+
+    /// The same for a caller that calls [`Comparing::decide`] if [`Comparing::is_pending`], and asks
+    /// [`Comparing::allows`] before anything is stored.
+    pub fn aside(array: &'a Array, regions: &'a [&'a Region]) -> Self {
+        Comparing { aside: array.store.remote(), ..Comparing::new(array, regions) }
     }
 
     /// Compares before any chunk is locked, in stores whose locks tell nothing of the document.
     pub fn before(&self, locker: &dyn Locker) -> Result<()> {
         match &self.array.document {
-            Some(document) if !locker.tells_document() && !self.array.beyond => {
-                document.compare(self.array, self.regions, None)
+            Some(_) if locker.tells_document() || self.array.beyond => Ok(()),
+            Some(_) if self.aside => {
+                self.set(Verdict::Pending);
+                Ok(())
             }
-            _ => Ok(()),
+            Some(document) => document.compare(self.array, self.regions, None),
+            None => Ok(()),
         }
+    }
+
+    /// Whether [`Comparing::decide`] is to be called.
+    pub fn is_pending(&self) -> bool {
+        *self.verdict() == Verdict::Pending
+    }
+
+    /// Compares, and lets those go on who wait for that.
+    pub fn decide(&self) -> Result<()> {
+        let compare = || match &self.array.document {
+            Some(document) => document.compare(self.array, self.regions, None),
+            None => Ok(()),
+        };
+        let compared = panics::catch(compare).unwrap_or_else(Err);
+        self.set(if compared.is_ok() { Verdict::Same } else { Verdict::Refused });
+        compared
+    }
+
+    /// Whether chunks may be stored, once that is known; if not, it is [`Comparing::decide`] that says why.
+    pub fn allows(&self, interrupt: Interrupt<'_>) -> Result<bool> {
+        let mut verdict = self.verdict();
+        while *verdict == Verdict::Pending {
+            drop(verdict);
+            interrupt()?;
+            verdict = self.verdict();
+            if *verdict == Verdict::Pending {
+                verdict = self.decided.wait_timeout(verdict, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        Ok(*verdict == Verdict::Same)
+    }
+
+    fn set(&self, verdict: Verdict) {
+        *self.verdict() = verdict;
+        self.decided.notify_all();
+    }
+
+    fn verdict(&self) -> MutexGuard<'_, Verdict> {
+        self.verdict.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares for a chunk that is locked.

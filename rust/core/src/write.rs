@@ -91,11 +91,14 @@ fn write_chunks(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>, wa
     }
     let regions: Vec<&Region> = parts.iter().map(|(region, _)| *region).collect();
     let cells = Cells::new(regions.iter().copied(), |region| array.split(region))?;
-    let threads = options.writers_for(cells.count(), array.chain.length, array.store.as_ref());
-    let inside = options.inside(cells.count(), threads);
-    let comparing = Comparing::new(array, &regions);
+    let comparing = Comparing::aside(array, &regions);
     let locker = array.locker(&comparing, waiting)?;
-    pool::run(threads, cells.count(), options.interrupted, |job, _| {
+    // The first job compares, so that whoever waits for that waits for a job that has begun.
+    let first = usize::from(comparing.is_pending());
+    let threads = options.writers_for(cells.count() + first, array.chain.length, array.store.as_ref());
+    let inside = options.inside(cells.count(), threads);
+    pool::run(threads, cells.count() + first, options.interrupted, |job, _| {
+        let Some(job) = job.checked_sub(first) else { return comparing.decide() };
         let (mut indices, mut key) = (Vec::new(), String::new());
         let wanted = cells.cell(job, &mut indices);
         let wanted: Vec<Part<'_, '_>> = wanted.iter().map(|(part, region)| (region, parts[*part].1)).collect();
@@ -103,9 +106,13 @@ fn write_chunks(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>, wa
         // A panic in here is of this chunk, too; unwinding has released its lock.
         let done = panics::catch(|| {
             let _guard = array.lock(locker.as_ref(), &key, &comparing)?;
-            write_chunk(array, &key, &indices, &wanted, &inside)
+            write_chunk(array, &key, &indices, &wanted, &inside, &comparing)
         });
-        done.unwrap_or_else(Err).map_err(|error| error.at_chunk(&key, array.keys.indices(&indices)))
+        match done.unwrap_or_else(Err) {
+            // What is there may be of the array that has replaced this one.
+            Err(_) if !comparing.allows(options.interrupted)? => Ok(()),
+            done => done.map_err(|error| error.at_chunk(&key, array.keys.indices(&indices))),
+        }
     })
 }
 
@@ -132,8 +139,15 @@ pub fn erase(array: &Array, places: &[i64], rank: usize, options: &Options<'_>) 
     })
 }
 
-/// Writes a chunk whose lock the caller has.
-fn write_chunk(array: &Array, key: &str, indices: &[i64], parts: &[Part<'_, '_>], options: &Options<'_>) -> Result<()> {
+/// Writes a chunk whose lock the caller has, if the array is still the one that is stored.
+fn write_chunk(
+    array: &Array,
+    key: &str,
+    indices: &[i64],
+    parts: &[Part<'_, '_>],
+    options: &Options<'_>,
+    comparing: &Comparing<'_>,
+) -> Result<()> {
     // What overhangs the array's edge is kept, too: the array may have grown since its shape was looked up.
     let chain = array.chain_at(indices)?;
     let new = Update { parts, existing: None, options };
@@ -152,6 +166,9 @@ fn write_chunk(array: &Array, key: &str, indices: &[i64], parts: &[Part<'_, '_>]
                     }
                     (encoded, _) => encoded,
                 };
+                if !comparing.allows(options.interrupted)? {
+                    return Ok(true);
+                }
                 match encoded {
                     Encoded::Fill => Err(Error::new(Kind::Internal, "a chunk that is to be stored was left out")),
                     Encoded::Appended => store.set_if_version(key, &[out], version),
@@ -164,6 +181,9 @@ fn write_chunk(array: &Array, key: &str, indices: &[i64], parts: &[Part<'_, '_>]
     scratch::with_vec(|out| {
         let exists = existing.is_some();
         let encoded = encode_chunk(array, indices, &Update { existing: existing.as_deref(), ..new }, out)?;
+        if !comparing.allows(options.interrupted)? {
+            return Ok(());
+        }
         if let Encoded::Verbatim(bytes) = encoded {
             return array.store.set(key, &[bytes]);
         }
