@@ -1,4 +1,6 @@
-"""Reads from a server on this machine that waits before each answer; all peers take turns, and every result is checked.
+"""Times reads from a server on this machine that waits before each answer, and writes; every result is checked.
+
+All peers take turns. What was written is read again, by blizzarr.
 
 python -m bench.remote 5 20 50 --protocol s3 --rounds 9
 """
@@ -19,7 +21,7 @@ import zarr
 
 import blizzarr
 from bench.peers.base import CannotError, Selection
-from bench.remote.peers import BUCKET, PEERS, Place
+from bench.remote.peers import BUCKET, PEERS, WRITERS, Place, with_blizzarr
 from bench.remote.server import serve
 
 SHAPE = (256, 256, 256)
@@ -43,6 +45,16 @@ ROWS: dict[str, tuple[str, Selection, bool]] = {
     "whole, 8 shards of 64 chunks": ("8-shards", WHOLE, False),
     "one plane of these shards": ("8-shards", PLANE, False),
 }
+BOX = (slice(100, 140),) * 3
+WRITE_ROWS: dict[str, tuple[str, tuple[slice, ...]]] = {
+    "write 512 chunks of 64 KiB": ("512-chunks", (slice(None),) * 3),
+    "write 32 chunks of 1 MiB": ("32-chunks", (slice(None),) * 3),
+    "write 8 shards of 64 chunks": ("8-shards", (slice(None),) * 3),
+    "write a box in 8 of the 512 chunks": ("512-chunks", BOX),
+    "write a box in 8 of the 32 chunks": ("32-chunks", BOX),
+    "write one element of a shard": ("8-shards", (slice(5, 6),) * 3),
+}
+"""What is written in which layout, in S3; these rows come last, as they change what is read."""
 
 
 def make(bucket: Path, values: Any) -> None:
@@ -78,6 +90,21 @@ def measure(places: dict[str, Place], row: str, values: Any, rounds: int) -> dic
     return {peer: statistics.median(each) for peer, each in times.items()}
 
 
+def measure_writes(places: dict[str, Place], row: str, values: Any, rounds: int) -> dict[str, float]:
+    """Return the median time of each peer that can do a row, in milliseconds."""
+    name, key = WRITE_ROWS[row]
+    times: dict[str, list[float]] = {}
+    for number in range(rounds):
+        for count, (peer, opener) in enumerate(WRITERS.items()):
+            write, new = opener(places[name]), values[key] + np.uint16(count + len(WRITERS) * number)
+            begun = time.perf_counter()
+            write(key, new)
+            times.setdefault(peer, []).append(1000 * (time.perf_counter() - begun))
+            if not np.array_equal(with_blizzarr(places[name], "r")[key], new):
+                raise AssertionError(f"{peer} has written other values: {row}")
+    return {peer: statistics.median(each) for peer, each in times.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.remote", description=__doc__.splitlines()[0])
     parser.add_argument("milliseconds", nargs="*", type=float, default=[5.0, 20.0, 50.0])
@@ -85,7 +112,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", nargs="*", help="parts of the names of rows")
     chosen = parser.parse_args()
-    rows = [row for row in ROWS if not chosen.rows or any(part in row for part in chosen.rows)]
+    rows = [row for row in (*ROWS, *WRITE_ROWS) if not chosen.rows or any(part in row for part in chosen.rows)]
     values = np.random.default_rng(0).integers(0, 200, SHAPE).astype("u2").cumsum(0, dtype="u2")
     icechunk.set_logs_filter("error")
     context = multiprocessing.get_context("spawn")
@@ -102,7 +129,10 @@ def main() -> None:
                 print("|", *(f"| {peer} " for peer in PEERS), "| vs best |", sep="")
                 print("|---|", "---:|" * (len(PEERS) + 1), sep="")
                 for row in rows:
-                    medians = measure(places, row, values, chosen.rounds)
+                    if row in WRITE_ROWS and protocol != "s3":
+                        continue
+                    measured = measure_writes if row in WRITE_ROWS else measure
+                    medians = measured(places, row, values, chosen.rounds)
                     best = min((taken for peer, taken in medians.items() if peer != "blizzarr"), default=float("nan"))
                     cells = [f"{medians[peer]:,.0f}" if peer in medians else "-" for peer in PEERS]
                     print(f"| {row} |", " | ".join(cells), f"| {best / medians['blizzarr']:.2f} |", flush=True)

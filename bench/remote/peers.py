@@ -1,4 +1,6 @@
-"""Who reads from the server: each opens an array by its place, and gives what reads a selection of it."""
+"""Who reads from the server, and writes there: each opens an array by its place, and gives what reads or writes a
+selection of it.
+"""
 
 from __future__ import annotations
 
@@ -51,17 +53,25 @@ class Place:
 Read = Callable[[Selection], Any]
 
 
-def blizzarrs(place: Place) -> Read:
+Write = Callable[[Any, Any], None]
+"""Stores values in a box."""
+
+
+def with_blizzarr(place: Place, mode: Any) -> blizzarr.Array:
     source: Any = place.url
     if place.protocol == "s3":
         source = blizzarr.stores.ObjectStore.from_url(
             f"s3://{BUCKET}/{place.name}", endpoint=place.server, region=REGION, skip_signature=True, allow_http=True
         )
-    array = blizzarr.open_array(source, mode="r")
+    return blizzarr.open_array(source, mode=mode)
+
+
+def blizzarrs(place: Place) -> Read:
+    array = with_blizzarr(place, "r")
     return lambda wanted: (array.vindex if wanted.kind == "points" else array)[wanted.key]
 
 
-def tensorstores(place: Place) -> Read:
+def with_tensorstore(place: Place) -> Any:
     kvstore: Any = f"{place.url}/"
     if place.protocol == "s3":
         kvstore = {
@@ -72,7 +82,11 @@ def tensorstores(place: Place) -> Read:
             "aws_region": REGION,
             "aws_credentials": {"type": "anonymous"},
         }
-    array = tensorstore.open({"driver": "zarr3", "kvstore": kvstore}).result()
+    return tensorstore.open({"driver": "zarr3", "kvstore": kvstore}).result()
+
+
+def tensorstores(place: Place) -> Read:
+    array = with_tensorstore(place)
     return lambda wanted: (array.vindex if wanted.kind == "points" else array)[wanted.key].read().result()
 
 
@@ -106,11 +120,15 @@ def icechunks(place: Place) -> Read:
 LOOP = asyncio.new_event_loop()
 
 
-def zarristas(place: Place) -> Read:
+def with_zarrista(place: Place) -> Any:
     async def opened() -> Any:
         return await zarrista.AsyncArray.open(place.objects())
 
-    array = LOOP.run_until_complete(opened())
+    return LOOP.run_until_complete(opened())
+
+
+def zarristas(place: Place) -> Read:
+    array = with_zarrista(place)
 
     def read(wanted: Selection) -> Any:
         if wanted.kind != "basic":
@@ -130,4 +148,29 @@ PEERS: dict[str, Callable[[Place], Read]] = {
     "zarrista": zarristas,
     "icechunk": icechunks,
     "zarr-python with obstore": zarr_pythons,
+}
+
+
+def tensorstore_writers(place: Place) -> Write:
+    array = with_tensorstore(place)
+    return lambda key, values: array[key].write(values).result()
+
+
+def zarrista_writers(place: Place) -> Write:
+    array = with_zarrista(place)
+
+    def write(key: Any, values: Any) -> None:
+        async def store() -> None:
+            await array.store_array_subset(key, values)
+
+        LOOP.run_until_complete(store())
+
+    return write
+
+
+WRITERS: dict[str, Callable[[Place], Write]] = {
+    "blizzarr": lambda place: with_blizzarr(place, "r+").__setitem__,
+    "TensorStore": tensorstore_writers,
+    "zarrista": zarrista_writers,
+    "zarr-python with obstore": lambda place: zarr.open_array(ObjectStore(place.objects()), mode="r+").__setitem__,
 }

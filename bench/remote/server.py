@@ -1,8 +1,9 @@
-"""A web server that answers late, and reads like S3 do, too.
+"""A web server that answers late, and S3's protocol, too.
 
-It answers GET and HEAD of whole files and of ranges, and listings in S3's protocol, where a directory at the top is a
-bucket. Signatures are not looked at. It is one asyncio protocol without a framework (moto needs milliseconds for an
-answer), because a server that needs as much of the processor as its clients would be what is measured.
+It answers GET and HEAD of whole files and of ranges, listings, where a directory at the top is a bucket, and PUT with
+S3's conditions, whose values it keeps in memory. Signatures are not looked at. It is one asyncio protocol without a
+framework (moto needs milliseconds for an answer), because a server that needs as much of the processor as its clients
+would be what is measured.
 """
 
 from __future__ import annotations
@@ -19,13 +20,22 @@ from xml.sax.saxutils import escape
 DATE = formatdate(1_700_000_000, usegmt=True)
 
 
-@cache
+WRITTEN: dict[Path, tuple[bytes, str]] = {}
+"""The bytes and ETags of what was written."""
+
+
 def content(path: Path) -> tuple[bytes, str] | None:
-    """Return a file's bytes and its ETag; `None` if there is none."""
-    if not path.is_file():
-        return None
-    found = path.read_bytes()
-    return found, hashlib.md5(found).hexdigest()
+    """Return the bytes and the ETag of what is stored; `None` if there is nothing."""
+    return WRITTEN.get(path) or of_file(path)
+
+
+@cache
+def of_file(path: Path) -> tuple[bytes, str] | None:
+    return tagged(path.read_bytes()) if path.is_file() else None
+
+
+def tagged(value: bytes) -> tuple[bytes, str]:
+    return value, f'"{hashlib.md5(value).hexdigest()}"'
 
 
 def listing(bucket: Path, query: dict[str, list[str]]) -> bytes:
@@ -47,19 +57,24 @@ def listing(bucket: Path, query: dict[str, list[str]]) -> bytes:
     return f'<?xml version="1.0"?><ListBucketResult>{name}{"".join(entries)}</ListBucketResult>'.encode()
 
 
-def answer(root: Path, request: bytes) -> list[bytes]:
+def answer(root: Path, first: str, headers: dict[str, str], value: bytes) -> list[bytes]:
     """Return the head and the body of the answer to one request."""
-    first, *lines = request.decode("latin-1").split("\r\n")
     method, target, _ = first.split(" ")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     path, _, query = target.partition("?")
     place = root / unquote(path).strip("/")
     status, body, more = "200 OK", b"", {"Content-Type": "application/octet-stream"}
-    if "list-type=2" in query:
+    if method == "PUT":
+        _, tag = content(place) or (b"", None)
+        if (tag and "if-none-match" in headers) or headers.get("if-match", tag) != tag:
+            status, body = "412 Precondition Failed", b"<Error><Code>PreconditionFailed</Code></Error>"
+        else:
+            WRITTEN[place] = tagged(value)
+            more["ETag"] = WRITTEN[place][1]
+    elif "list-type=2" in query:
         body, more = listing(place, parse_qs(query)), {"Content-Type": "application/xml"}
     elif (found := content(place)) is not None:
         body, tag = found
-        more |= {"ETag": f'"{tag}"', "Last-Modified": DATE, "Accept-Ranges": "bytes"}
+        more |= {"ETag": tag, "Last-Modified": DATE, "Accept-Ranges": "bytes"}
         if wanted := headers.get("range"):
             begin, end = span(wanted, len(body))
             status, more["Content-Range"] = "206 Partial Content", f"bytes {begin}-{end - 1}/{len(body)}"
@@ -91,12 +106,19 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.received += data
         while (end := self.received.find(b"\r\n\r\n")) >= 0:
-            request, self.received = self.received[:end], self.received[end + 4 :]
-            asyncio.get_running_loop().call_later(self.delay, self.respond, request)
+            first, *lines = self.received[:end].decode("latin-1").split("\r\n")
+            headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+            begin, length = end + 4, int(headers.get("content-length", 0))
+            if len(self.received) < begin + length:
+                if "expect" in headers and len(self.received) == begin:
+                    self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                return
+            value, self.received = self.received[begin : begin + length], self.received[begin + length :]
+            asyncio.get_running_loop().call_later(self.delay, self.respond, first, headers, value)
 
-    def respond(self, request: bytes) -> None:
+    def respond(self, *request: Any) -> None:
         if not self.transport.is_closing():
-            self.transport.writelines(answer(self.root, request))
+            self.transport.writelines(answer(self.root, *request))
 
 
 def serve(root: str, milliseconds: float, connection: Any) -> None:
