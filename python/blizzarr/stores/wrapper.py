@@ -125,6 +125,10 @@ class StoreHandle(StoreWrapper):
     and the methods about versions, if the store has them.
     """
 
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.in_memory = getattr(store, "in_memory", False) is True
+
     def __getattr__(self, name: str) -> Any:
         if name in _OF_STORE:
             return getattr(self.store, name)
