@@ -46,8 +46,8 @@ def show(
 
     The axes have the coordinates of the arrays that stand beside this one and have the names of its dimensions, as in
     xarray; otherwise indices. Elements of an array with dimension names are drawn as xarray decodes them: without
-    what ``_FillValue`` masks, and unpacked by ``scale_factor`` and ``add_offset``. Text in scripts other than Latin
-    needs Pillow: ``pip install 'blizzarr[pictures]'``.
+    what ``_FillValue`` masks, and unpacked by ``scale_factor`` and ``add_offset``. Text that is not ASCII is
+    drawn as it is with Pillow (``pip install 'blizzarr[pictures]'``); without it, "Höhe" becomes "Hohe".
 
     Parameters
     ----------

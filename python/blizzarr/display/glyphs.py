@@ -6,6 +6,8 @@ bit per pixel, 9 pixels wide and 15 high, one glyph after the other, compressed.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 import zlib
 from base64 import b85decode
 from functools import cache
@@ -31,9 +33,8 @@ _FONTS: Final = (
 )
 """Fonts of Linux, macOS and Windows that have many scripts; Pillow looks for them where the system has its fonts."""
 _POINTS: Final = 12
-_COVERED: Final = 110
-"""The lowest grey value of a covered pixel."""
 _CHARACTERS: Final = "".join(map(chr, range(32, 127))) + "°µ\xd7"
+_PLAIN: Final = str.maketrans("\u2212\u2013\u2014\u2019\xb7μøØłŁ", "---'.µoOlL") | {ord("ß"): "ss"}
 _PACKED: Final = (
     "c-n1L%}x|S5bmC7*dE-lJrfUWLfGDA648tM1k21a3A-9&ICwSi2A&L>4K~9ZCdPyfCyq#nPvK#sNKCx>1S|0YR>J`kLahFo-T|yzS65ek_0?"
     "C6&`qPn!AL|LA>wFH;1O{>CJY)`x;h#5%$X1R;hZZD`{97fGxmDNA#t4U`U7=Ft`qZNyS|@iA9Cf8CCV8c2dk=#LUnn=pt?E}$fJRU?{?Fp9"
@@ -56,17 +57,29 @@ def _glyphs() -> NDArray[np.bool_]:
 
 
 def draw(text: str) -> NDArray[np.bool_]:
-    """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become question marks."""
+    """The text as one line of pixels; letters that the font lacks are drawn by Pillow, or become plainer ones."""
     if not text:
         return np.zeros((HEIGHT, 0), np.bool_)
     # No font has control characters and halves of surrogate pairs, and Pillow fails at them.
     text = "".join(character if character.isprintable() else "?" for character in text)
-    positions = [_CHARACTERS.find(character) for character in text]
-    if min(positions) < 0 and (drawn := _draw_in_any_script(text)) is not None:
-        return drawn
-    unknown = _CHARACTERS.index("?")
-    glyphs = _glyphs()[[position if position >= 0 else unknown for position in positions]]
+    if not set(text) <= set(_CHARACTERS):
+        if (drawn := _draw_in_any_script(text)) is not None:
+            return drawn
+        text = "".join(map(_plainer, re.sub("[⁺⁻⁰¹²³⁴-⁹]+", r"^\g<0>", text)))
+    glyphs = _glyphs()[[_CHARACTERS.index(character) for character in text]]
     return np.ascontiguousarray(glyphs.transpose(1, 0, 2)).reshape(HEIGHT, -1)
+
+
+def _plainer(character: str) -> str:
+    """The character, or what the font has of it: a letter without marks, a digit on the line; or a question mark.
+
+    >>> "".join(map(_plainer, "Höhe in m², 東"))
+    'Hohe in m2, ?'
+    """
+    if character in _CHARACTERS:
+        return character
+    parts = unicodedata.normalize("NFKD", character).translate(_PLAIN)
+    return "".join(part if part in _CHARACTERS else "?" for part in parts if not unicodedata.combining(part))
 
 
 def _draw_in_any_script(text: str) -> NDArray[np.bool_] | None:
@@ -80,13 +93,13 @@ def _draw_in_any_script(text: str) -> NDArray[np.bool_] | None:
         return sum(bytes(font.getmask(character)) == nothing for character in set(text))
 
     font = min(fonts, key=missing)
-    left, _, right, bottom = font.getbbox(text)
+    left, _, right, bottom = font.getbbox(text, "1")
     from PIL import Image, ImageDraw
 
-    image = Image.new("L", (max(1, right - min(0, left)), HEIGHT))
+    image = Image.new("1", (max(1, right - min(0, left)), HEIGHT))
     # The line gets the height of the bitmap font, whatever room the script takes.
     ImageDraw.Draw(image).text((-min(0, left), min(1, HEIGHT - bottom)), text, 255, font)
-    return np.asarray(image) > _COVERED
+    return np.asarray(image)
 
 
 @cache

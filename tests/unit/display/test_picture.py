@@ -401,17 +401,19 @@ def test_colour_maps_of_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_text_in_other_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without Pillow, or a font, there are question marks."""
+    """Without Pillow, or a font, letters lose their marks, and become question marks where they have no other form."""
     assert draw("a?").shape == (15, 18)
     glyphs._fonts.cache_clear()
     monkeypatch.setattr(glyphs, "_FONTS", ())
     assert np.array_equal(draw("aΘ"), draw("a?"))
+    assert np.array_equal(draw("Größe in 10³ μm · s⁻¹"), draw("Grosse in 10^3 µm . s^-1"))
     glyphs._fonts.cache_clear()
     monkeypatch.undo()
     if glyphs._fonts():
         assert not np.array_equal(draw("Θ"), draw("?"))
         assert draw("Θ").shape[0] == draw("?").shape[0]
         assert draw("Θ").any()
+        assert not np.array_equal(draw("s⁻¹"), draw("s ¹"))
 
 
 @pytest.mark.parametrize("character", ["\n", "\0", "\ud800", "\x1b"])
