@@ -170,6 +170,10 @@ class _Restore:
         self._changed = changed
         self._before = before
 
+    def __repr__(self) -> str:
+        rows = (f"{name}={getattr(self._changed, name)!r} (before: {value!r})" for name, value in self._before.items())
+        return f"<settings: {', '.join(rows)}>"
+
     def __enter__(self) -> Config:
         return self._changed
 

@@ -40,7 +40,8 @@ def test_the_engine_hears_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_block_restores_what_it_has_set() -> None:
     """What others set meanwhile stays."""
     with config.set(copy_bytes=config.copy_bytes):
-        with config.set(chunk_bytes=8, shard_bytes=16):
+        with (block := config.set(chunk_bytes=8, shard_bytes=16)):
+            assert repr(block) == "<settings: chunk_bytes=8 (before: 1048576), shard_bytes=16 (before: 67108864)>"
             config.shard_bytes = 99
             config.copy_bytes = 1000
         assert (config.chunk_bytes, config.shard_bytes, config.copy_bytes) == (1 << 20, 64 << 20, 1000)

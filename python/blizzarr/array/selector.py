@@ -49,6 +49,9 @@ class Selector:
         self._array = array
         self._lower = lower
 
+    def __repr__(self) -> str:
+        return f"<Selector of {self._array!r}>"
+
     def __getitem__(self, key: Any) -> Any:
         """Read the elements that `key` selects; for errors see `Array.__getitem__`."""
         return read_selection(self._array, self._lower, key)

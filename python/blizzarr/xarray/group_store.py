@@ -50,6 +50,9 @@ class GroupStore(ZarrStore):
     _last: tuple[str, Variable] | None
     """What `finish` has still to append to that coordinate."""
 
+    def __repr__(self) -> str:
+        return f"<GroupStore of {self.zarr_group.group!r}>"
+
     def _fetch_members(self) -> dict[str, Array | Group]:
         return dict(self.zarr_group.members())
 

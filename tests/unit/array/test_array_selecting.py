@@ -98,6 +98,10 @@ def test_more_dimensions_than_numpy_has_are_no_lack_of_memory(z: Array) -> None:
         z[key] = 1
 
 
+def test_a_selector_shows_its_array(z: Array) -> None:
+    assert repr(z.oindex) == f"<Selector of {z!r}>"
+
+
 def test_out_of_bounds_names_the_array_too(z: Array) -> None:
     with pytest.raises(OutOfBoundsError) as caught:
         z[0, 9]

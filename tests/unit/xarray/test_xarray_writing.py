@@ -55,7 +55,7 @@ def test_xarray_reads_what_is_written(tmp_path: Path, zarr_format: int) -> None:
 def test_modes(tmp_path: Path) -> None:
     """New data do not replace others unless told so; variables can be added, and replaced where they are."""
     path = tmp_path / "a.zarr"
-    counted().blizzarr.to_zarr(path)
+    assert repr(counted().blizzarr.to_zarr(path)) == f"<GroupStore of <Group / in {path}>>"
     with pytest.raises(NodeExistsError):
         counted().blizzarr.to_zarr(path)
     with pytest.raises(ValueError, match="non-pre-existing variables"):
