@@ -55,7 +55,10 @@ def run(
             continue
         size_stored = size_of(child) if long else None
         size = "" if size_stored is None else ("" if size_stored.complete else "> ") + bytes_text(size_stored.bytes)
-        lines.append((name, str(meta.dtype), shape_text(meta.shape), grid_text(meta.read_grid), size))
+        chunks = grid_text(meta.read_grid)
+        if meta.codecs.is_sharded:
+            chunks += f" in shards of {grid_text(meta.chunk_grid)}"
+        lines.append((name, str(meta.dtype), shape_text(meta.shape), chunks, size))
     lines += [(name, "unreadable", error.line) for name, error in bad.items()]
     lines = [tuple(map(printable, line)) for line in lines]
     if not long:

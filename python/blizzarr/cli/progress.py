@@ -172,17 +172,28 @@ def _bar(unit: str) -> Progress:
         DownloadColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
-        TransferSpeedColumn,
     )
+    from rich.text import Text
+
+    from blizzarr.size_text import bytes_text
+
+    class Speed(ProgressColumn):
+        """The speed in the units of the other columns, which rich's own column does not have."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{bytes_text(int(speed))}/s", "progress.data.speed")
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TaskProgressColumn(),
-        *([MofNCompleteColumn(), TextColumn(unit)] if unit else [DownloadColumn(True), TransferSpeedColumn()]),
+        *([MofNCompleteColumn(), TextColumn(unit)] if unit else [DownloadColumn(True), Speed()]),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
         console=Console(stderr=True),
     )

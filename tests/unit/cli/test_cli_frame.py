@@ -186,6 +186,7 @@ def test_progress_on_a_terminal_is_a_bar(capsys: pytest.CaptureFixture[str], mon
     assert "copy" in shown
     assert "100%" in shown
     assert "2.0/2.0 MiB" in shown
+    assert "iB/s" in shown
 
 
 def test_a_node_at_the_root_of_the_file_system(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,6 +147,7 @@ def test_ls(run: Run, data: Path) -> None:
     assert run("ls", data).out.splitlines() == ["brain/", "series"]
     lines = run("ls", "-l", f"{data}/brain").out.splitlines()
     assert [line.split()[:2] for line in lines] == [["name", "type"], ["mask", "bool"], ["t1", "uint16"]]
+    assert "2 \xd7 4 \xd7 5 in shards of 4 \xd7 8 \xd7 10" in lines[-1]
     listed = json.loads(run("ls", "--json", f"{data}/brain").out)
     assert [(node["name"], node["shape"]) for node in listed] == [("mask", [6, 8]), ("t1", [6, 8, 10])]
     assert run("ls", f"{data}/series").out.splitlines() == ["series"]
