@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -20,7 +21,7 @@ from blizzarr.creation.elements import can_hold
 from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.dtypes import DataType
-from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError
+from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, UnsupportedOperationError
 from blizzarr.formats import format_of, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
@@ -74,10 +75,14 @@ class Group(GroupMembers):
 
     @property
     def info(self) -> GroupInfo:
-        """The facts about the group, for which its members are listed; prints as a table."""
-        children = self._children(0)
-        arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
-        groups = sum(isinstance(child.meta, GroupMeta) for child in children)
+        """The facts about the group, for which its members are listed, if the store can; prints as a table."""
+        arrays = groups = None
+        unreadable = 0
+        with suppress(UnsupportedOperationError):
+            children = self._children(0)
+            arrays = sum(isinstance(child.meta, ArrayMeta) for child in children)
+            groups = sum(isinstance(child.meta, GroupMeta) for child in children)
+            unreadable = len(children) - arrays - groups
         from blizzarr.group_tree import GroupInfo
 
         return GroupInfo(
@@ -87,7 +92,7 @@ class Group(GroupMembers):
             zarr_format=format_of(self._metadata).name,
             arrays=arrays,
             groups=groups,
-            unreadable=len(children) - arrays - groups,
+            unreadable=unreadable,
             attributes=len(self._metadata.attributes),
             consolidated=self._metadata.consolidated is not None,
         )

@@ -109,8 +109,9 @@ class GroupInfo:
     store: str
     read_only: bool
     zarr_format: str
-    arrays: int
-    groups: int
+    arrays: int | None
+    """None if the store cannot list the members; so is `groups`."""
+    groups: int | None
     unreadable: int
     attributes: int
     consolidated: bool

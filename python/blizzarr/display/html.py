@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from blizzarr.display import chunk_grid, facts
 from blizzarr.display.sizes import Stored, ratio_text, shape_text, stored
+from blizzarr.errors import UnsupportedOperationError
 from blizzarr.formats import Child, chunk_prefix
 from blizzarr.hierarchy.members import read_members
 from blizzarr.model import ArrayMeta, GroupMeta
@@ -83,7 +84,11 @@ def group_html(store: Store, path: str, meta: GroupMeta) -> str:
     """A group as HTML: the tree of its members, and its attributes, folded."""
     cheap = meta.consolidated is not None or stored(store, chunk_prefix(path, meta), limit=0) is not None
     # In remote stores, each level costs requests, so one level is enough.
-    members = read_members(store, path, meta, 3 if cheap else 0)
+    try:
+        members = read_members(store, path, meta, 3 if cheap else 0)
+    except UnsupportedOperationError:
+        head = _head(path, store, "group", "its members are unknown, as the store cannot list them")
+        return _page(head + _attributes(meta.attributes))
     arrays = sum(isinstance(child.meta, ArrayMeta) for child in members)
     groups = sum(isinstance(child.meta, GroupMeta) for child in members)
     head = _head(path, store, "group", f"{count_text(arrays, 'array')}, {count_text(groups, 'group')}")

@@ -12,6 +12,8 @@ from blizzarr.formats.table import FORMATS
 from blizzarr.keywords import nearest
 from blizzarr.model import ArrayMeta
 from blizzarr.stores import LocalStore, MappingStore
+from blizzarr.stores.requests import is_remote
+from blizzarr.stores.urls import ZIP_ENDINGS
 from blizzarr.stores.wrapper import unwrapped
 
 _SHOWN: Final = 6
@@ -25,6 +27,8 @@ def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:
 def what_is_there(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str:
     """Return a clause that says what is at the path, or what is near it."""
     prefix = f"{path}/" if path else ""
+    if is_remote(store) and any(f"{ending}/" in f"{store}/{prefix}" for ending in ZIP_ENDINGS):
+        return "zip files are opened in local directories only: download it first"
     try:
         keys, prefixes = store.list_dir(prefix)
     except BlizzarrError:

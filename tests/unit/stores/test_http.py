@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.cli import main
 from blizzarr.errors import NodeNotFoundError, ReadOnlyError, StoreError, UnsupportedOperationError
 from blizzarr.stores import ObjectStore
 from support.object_servers import http_server
@@ -100,6 +101,15 @@ def test_it_is_read_only_and_cannot_be_listed(served: Path) -> None:
             array[0] = 1
         with pytest.raises(UnsupportedOperationError, match="consolidated metadata; to check the data, copy"):
             ObjectStore.from_url(url).list()
+        blizzarr.create_group(served / "g", attributes={"site": "north ridge"}).create_group("a")
+        group = blizzarr.open_group(f"{url}/g", mode="r")
+        assert (group.info.arrays, group.info.attributes) == (None, 1)
+        assert "north ridge" in group._repr_html_()
+        with pytest.raises(SystemExit) as ended:
+            main(["info", f"{url}/g"])
+        assert not ended.value.code
+        with pytest.raises(NodeNotFoundError, match="zip files are opened in local directories only: download it"):
+            blizzarr.open(f"{url}/a.zip")
 
 
 def test_a_query_is_refused() -> None:
