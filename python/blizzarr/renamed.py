@@ -1,4 +1,4 @@
-"""Names that programs written for zarr-python use, and what to use here.
+"""Names that programs written for zarr-python use, or that users of xarray and Dask expect, and what to use here.
 
 They are looked up only when a name is not found, so that ``import blizzarr as zarr`` ends in advice where it cannot
 end in the thing itself. `docs/coming-from-zarr-python.md` has the same names for reading.
@@ -21,6 +21,10 @@ _NUMCODECS: Final = (
 )
 _NOT_FOUND: Final = "use NodeNotFoundError"
 _EXISTS: Final = "use NodeExistsError, or NodeTypeError where a node of the other kind was opened"
+_COPY: Final = "use blizzarr.copy, which takes chunks=, shards= and zarr_format="
+_CHECK: Final = "use check, which also takes repair=True"
+_XARRAY: Final = 'use xarray.open_dataset(path, engine="blizzarr")'
+_READ: Final = "read elements with array[...]"
 _ONE_ENGINE: Final = "leave it out: there is one engine, whose settings are blizzarr.config"
 
 MODULE: Final[Mapping[str, str]] = {
@@ -37,18 +41,24 @@ MODULE: Final[Mapping[str, str]] = {
     "TempStore": "pass the path of a temporary directory",
     "ThreadSynchronizer": _SYNCHRONIZED,
     "ZipStore": "pass the path of the zip file, or use blizzarr.stores.ZipStore",
+    "convert": _COPY,
     "copy_all": "use copy",
     "copy_store": "use copy",
     "create_hierarchy": "use create_group, then create_array and create_group of the group",
     "dtype": "use blizzarr.dtypes",
     "experimental": "for a cache use CachePool, and cached() of the array or group",
     "from_array": "use copy(array, store), which works part by part, or create_array(store, data=array)",
+    "open_dataset": _XARRAY,
     "open_like": "use open_array with the shape, chunks and dtype of the other array",
+    "open_zarr": _XARRAY,
     "print_debug_info": "use blizzarr.__version__",
+    "rechunk": _COPY,
     "registry": "use blizzarr.codecs",
+    "repair": _CHECK,
     "storage": "use blizzarr.stores, or pass a path in place of a store",
+    "verify": _CHECK,
 }
-"""Names of the module ``zarr``, in zarr-python 2 or 3."""
+"""Names of the module ``zarr``, in zarr-python 2 or 3, and of functions that others have."""
 
 _MODULES: Final = ("caching", "dask", "for_zarr", "tensorstore", "testing", "transformers", "xarray", "zarr")
 """Public modules that are not imported with the package."""
@@ -80,17 +90,26 @@ ARRAY: Final[Mapping[str, str]] = {
     "async_array": _SYNCHRONOUS,
     "attributes": "use attrs",
     "chunk_store": "use store",
+    "close": "leave it out: what is written is stored; store.close() completes a zip file",
     "codecs": "use filters, serializer and compressors, or metadata.codecs",
     "compressor": "use compressors",
+    "compute": _READ,
     "config": "use blizzarr.config, which is for all arrays",
+    "dimensions": "use dimension_names",
     "dims": "use dimension_names",
     "hexdigest": "use blizzarr.check(array, record=...), which records checksums",
+    "plot": "use blizzarr.show(array)",
+    "read": _READ,
+    "rechunk": _COPY,
+    "show": "use blizzarr.show(array)",
     "store_path": "use store and path",
     "synchronizer": _SYNCHRONIZED,
+    "to_numpy": _READ,
+    "values": _READ,
     "with_config": "use blizzarr.config.set, which is for all arrays",
     "zarr_format": "use metadata.format",
 }
-"""Attributes of ``zarr.Array``."""
+"""Attributes of ``zarr.Array``, and of arrays of xarray and Dask."""
 
 METADATA: Final[Mapping[str, str]] = {
     "chunk_key_encoding": "use chunk_keys",
@@ -180,6 +199,7 @@ ARRAY_KEYWORDS: Final[Mapping[str, str]] = {
     "chunk_shape": "use chunks=",
     "compression": "use compressors=",
     "compressor": "use compressors=",
+    "dims": "use dimension_names=",
     "dimension_separator": 'use chunk_key_encoding=("v2", "/")',
     "object_codec": "use serializer=",
     "path": "use name=",

@@ -41,6 +41,7 @@ def test_every_function_tells_which_keywords_it_has(name: str) -> None:
         (lambda: blizzarr.open({}, mod="r"), "open(): unexpected keyword arguments: mod; did you mean 'mode'?"),
         (lambda: blizzarr.zeros(3, chunk=3), "chunk; did you mean 'chunks'?"),
         (lambda: blizzarr.zeros(3, compressor=None), "compressor; for 'compressor', use compressors="),
+        (lambda: blizzarr.zeros(3, dims=["x"]), "for 'dims', use dimension_names="),
         (lambda: blizzarr.zeros(3, dimension_separator="/"), 'use chunk_key_encoding=("v2", "/")'),
         (
             lambda: blizzarr.zeros(3, mode="w"),
@@ -114,6 +115,8 @@ def test_names_of_arrays_and_groups() -> None:
     z: Any = blizzarr.zeros(3)
     with pytest.raises(AttributeError, match=r"^'Array' object has no attribute 'compressor'; use compressors$"):
         z.compressor  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'values'; read elements with array\[\.\.\.\]$"):
+        z.values  # noqa: B018
 
 
 @pytest.mark.parametrize(
