@@ -55,7 +55,9 @@ def run(
     from blizzarr.api import show
     from blizzarr.display.sizes import shape_text
 
+    unit = array.attrs.get("units")
     title = f"{place.text}{_selected(place.key)}   {shape_text(array.shape)} {array.metadata.dtype}"
+    title += f" ({unit})" if isinstance(unit, str) else ""
     target = output or Path(f"{Path(place.text).name.removesuffix('.zarr')}.png")
     if output is None and target.exists():
         raise FileExistsError(f"expected no file named {target} here, found one; -o {target} replaces it")

@@ -185,6 +185,7 @@ def _sheet(region: Region, tiled: int, title: str, style: Style) -> NDArray[np.u
     slices = [region.at(tiled, index) for index in places]
     columns = math.ceil(math.sqrt(count * 1.25))
     rows = -(-count // columns)
+    columns = -(-count // rows)
     fits = _fits(slices, round(style.size * 1.6 / columns))
     coloured = len(slices[0].axes) == 3
     images, spread, table = _paint([_sample(part, fits) for part in slices], style, coloured, region)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pytest
 
 import blizzarr
+from blizzarr.display.glyphs import draw
 from blizzarr.dtypes import DataType
 from support.png import decode
 
@@ -249,6 +250,8 @@ def test_show(run: Run, data: Path) -> None:
     # A middle row of the image holds one grey for each of the ten elements, ten pixels each.
     greys = [row for row in pixels if (np.diff(row[:, 0].astype(int)) > 0).sum() >= 9]
     assert greys
+    title = draw("data.zarr/brain/t1[0]   6 \xd7 8 \xd7 10 uint16 (a.u.)")
+    assert np.array_equal(pixels[16 : 16 + len(title), 16 : 16 + title.shape[1], 0] < 128, title)
 
 
 def test_show_names_the_file_after_the_array(run: Run, data: Path) -> None:

@@ -97,6 +97,11 @@ def test_sheet_shows_slices_along_an_axis() -> None:
             assert occurs(pixels, np.full((8, 9, 3), value * 50, np.uint8))
 
 
+def test_rows_of_a_sheet_are_equally_full() -> None:
+    wide = {count: render(np.zeros((count, 8, 9)), style=Style(axis=0, size=60)).shape[1] for count in (3, 4, 5)}
+    assert wide[3] == wide[4] < wide[5]
+
+
 def test_leading_axes_stand_in_their_middle() -> None:
     recorder = Recorder(np.zeros((5, 7, 4, 4, 4), np.float32), (1, 1, 4, 4, 4))
     render(recorder)
