@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from blizzarr.api.open import open_array
+from blizzarr.api.open import open as open_node
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeTypeError
 from blizzarr.formats import detect
@@ -108,10 +108,11 @@ def show(
         raise ValueError(f"expected a file named .png, found {file!r}")
     low, high = (None if bound is None else str(bound) for bound in (vmin, vmax))
     style = Style(cmap, low, high, axis, origin, size)
-    if isinstance(array, Group):
-        raise NodeTypeError("expected an array, found a group", array=array.name, store=str(array.store))
     # Views and NumPy's arrays are arrays, too, and no store has a shape.
-    pictured: Any = array if hasattr(array, "shape") else open_array(array, mode="r")
+    pictured: Any = array if hasattr(array, "shape") or isinstance(array, Group) else open_node(array, mode="r")
+    if isinstance(pictured, Group):
+        what = "expected an array, found a group; show one of its arrays, like group[name]"
+        raise NodeTypeError(what, array=pictured.name, store=str(pictured.store))
     beside = _coordinates(pictured) if isinstance(pictured, Array) else {}
     pixels = render(pictured, key, title=title, style=style, coordinates=beside)
     if file is not None:

@@ -75,7 +75,7 @@ def test_wrong_arguments(
 
 def test_no_array_there(tmp_path: Path) -> None:
     group = blizzarr.create_group(tmp_path / "g.zarr")
-    with pytest.raises(NodeTypeError, match="expected an array, found a group"):
+    with pytest.raises(NodeTypeError, match=r"found a group; show one of its arrays, like group\[name\]"):
         blizzarr.show(group, tmp_path / "x.png")
     with pytest.raises(NodeTypeError, match="expected an array, found a group"):
         blizzarr.show(tmp_path / "g.zarr", tmp_path / "x.png")
