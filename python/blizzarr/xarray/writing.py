@@ -32,6 +32,8 @@ from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
 from blizzarr.group import Group, node_of
 from blizzarr.hierarchy.place import place_node
+from blizzarr.json_values import quote
+from blizzarr.keywords import what_there_is
 from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
@@ -175,6 +177,9 @@ def to_zarr(
                     # As xarray does: chunks without elements stop its encoding and aligning.
                     variable.load()
             for name, chosen in given.items():
+                if name not in content:
+                    rest = what_there_is(str(name), map(str, content))
+                    raise KeyError(f"encoding: expected names of variables, found {quote(str(name))}{rest}")
                 content[name].encoding = chosen
             variables, attributes = target.encoded(content, attributes)
             target.write(variables, attributes, given, NoWriter())

@@ -65,6 +65,8 @@ def test_modes(tmp_path: Path) -> None:
     assert opened(path).attrs == {"n": 1}
     with pytest.raises(ValueError, match="already exists, but encoding was provided"):
         counted().blizzarr.to_zarr(path, mode="a", encoding={"t": {"chunks": (3,)}})
+    with pytest.raises(KeyError, match='expected names of variables, found "tt"; did you mean "t"'):
+        counted().blizzarr.to_zarr(path, mode="w", encoding={"tt": {"chunks": (3,)}})
     counted(3).blizzarr.to_zarr(path, mode="w")
     xr.testing.assert_identical(opened(path), counted(3))
     with pytest.raises(NodeNotFoundError):
