@@ -9,11 +9,13 @@ from blizzarr.api.open import open as open_node
 from blizzarr.array import Array
 from blizzarr.errors import BlizzarrError, NodeTypeError
 from blizzarr.formats import detect
+from blizzarr.formats.ome import axis_names
 from blizzarr.group import Group
 from blizzarr.keywords import exact_keywords
 from blizzarr.model import ArrayMeta
 from blizzarr.model.names import join
-from blizzarr.stores import StoreLike
+from blizzarr.stores import LocalStore, StoreLike
+from blizzarr.stores.wrapper import unwrapped
 
 if TYPE_CHECKING:
     from blizzarr.display.coordinates import Coordinates
@@ -45,9 +47,10 @@ def show(
     four ``uint8``, it is taken as colour. Large arrays are sampled with strides, so that only a part of them is read.
 
     The axes have the coordinates of the arrays that stand beside this one and have the names of its dimensions, as in
-    xarray; otherwise indices. Elements of an array with dimension names are drawn as xarray decodes them: without
-    what ``_FillValue`` masks, and unpacked by ``scale_factor`` and ``add_offset``. Text that is not ASCII is
-    drawn as it is with Pillow (``pip install 'blizzarr[pictures]'``); without it, "Höhe" becomes "Hohe".
+    xarray; otherwise indices. If the dimensions have no names, the axes have those of the OME-Zarr image around the
+    array. Elements of an array with dimension names are drawn as xarray decodes them: without what ``_FillValue``
+    masks, and unpacked by ``scale_factor`` and ``add_offset``. Text that is not ASCII is drawn as it is with Pillow
+    (``pip install 'blizzarr[pictures]'``); without it, "Höhe" becomes "Hohe".
 
     Parameters
     ----------
@@ -113,12 +116,36 @@ def show(
     if isinstance(pictured, Group):
         what = "expected an array, found a group; show one of its arrays, like group[name]"
         raise NodeTypeError(what, array=pictured.name, store=str(pictured.store))
-    beside = _coordinates(pictured) if isinstance(pictured, Array) else {}
-    pixels = render(pictured, key, title=title, style=style, coordinates=beside)
+    beside, names = {}, None
+    if isinstance(pictured, Array):
+        placed = _in_its_group(pictured)
+        beside, names = _coordinates(placed), _names(placed)
+    pixels = render(pictured, key, title=title, style=style, coordinates=beside, names=names)
     if file is not None:
         with open(file, "wb") as stream:
             stream.write(encode(pixels))
     return pixels.view(Picture)
+
+
+def _in_its_group(array: Array) -> Array:
+    """Return an array that was opened by its own directory as one in the directory around it."""
+    store = unwrapped(array.store)
+    if array.path or not isinstance(store, LocalStore) or store.links == "within-root":
+        return array
+    return Array(LocalStore(store.root.parent, read_only=True), store.root.name, array.metadata)
+
+
+def _names(array: Array) -> tuple[str, ...] | None:
+    """Return the names that the OME-Zarr image around an array gives its axes; None if the array has its own."""
+    if array.metadata.dimension_names is not None or not array.path:
+        return None
+    above = array.path.rpartition("/")[0]
+    try:
+        image = detect(array.store, above)
+    except BlizzarrError:
+        return None
+    nodes = {array.path: array.metadata} | ({} if image is None else {above: image})
+    return axis_names(nodes).get(array.path)
 
 
 def _coordinates(array: Array) -> dict[int, Coordinates]:

@@ -62,12 +62,16 @@ def render(
     title: str = "",
     style: Style | None = None,
     coordinates: Mapping[int, Coordinates] | None = None,
+    names: Sequence[str] | None = None,
 ) -> NDArray[np.uint8]:
-    """A picture of an array, or of the part that a basic key selects, as RGB pixels."""
+    """A picture of an array, or of the part that a basic key selects, as RGB pixels.
+
+    - `names`: of the axes, if the array does not have them itself.
+    """
     style = style or Style()
     # A misspelt name is an error, even for a curve.
     colour_table(style.cmap)
-    region = Region.of(array, key, coordinates)
+    region = Region.of(array, key, coordinates, names)
     if not region.axes or any(len(axis) == 0 for axis in region.axes):
         what = "a single element" if not region.axes else f"the shape {tuple(map(len, region.axes))}"
         raise ValueError(f"expected something with an extent to make a picture of, found {what}")

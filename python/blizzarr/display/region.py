@@ -68,7 +68,13 @@ class Region:
     """The coordinates by the number of their axis."""
 
     @classmethod
-    def of(cls, array: Pictured, key: Any = ..., coordinates: Mapping[int, Coordinates] | None = None) -> Self:
+    def of(
+        cls,
+        array: Pictured,
+        key: Any = ...,
+        coordinates: Mapping[int, Coordinates] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Self:
         """The region that a basic key (integers, slices, ``...``) picks.
 
         >>> region = Region.of(np.zeros((10, 20)), (3, slice(None, None, 2)))
@@ -76,7 +82,7 @@ class Region:
         ((Axis(number=1, name='axis 1', indices=range(0, 20, 2), coordinates=None),), ((0, 3),))
         """
         shape = tuple(array.shape)
-        given = getattr(array, "dimension_names", None) or [None] * len(shape)
+        given = names or getattr(array, "dimension_names", None) or [None] * len(shape)
         names = tuple(name or f"axis {number}" for number, name in enumerate(given))
         axes, fixed = [], []
         for number, part in enumerate(_expand(key, len(shape))):

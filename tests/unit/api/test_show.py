@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.display.canvas import Canvas
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from support.png import decode
 
@@ -71,6 +72,22 @@ def test_wrong_arguments(
     with pytest.raises(ValueError, match=message):
         blizzarr.show(VALUES, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_around_an_array_names_its_axes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the array was opened by its own path: coordinates beside it, or the axes of its OME-Zarr image."""
+    texts: list[str] = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *rest, **more: texts.append(text))
+    image = {"axes": [{"name": "y"}, {"name": "x"}], "datasets": [{"path": "0"}]}
+    root = blizzarr.create_group(tmp_path / "a", attributes={"multiscales": [image]}, zarr_format=2)
+    root.create_array("0", data=VALUES)
+    root.create_array("lon", data=np.arange(6) * 30.0, attributes={"units": "degrees_east"})
+    root.create_array("t2m", data=VALUES, dimension_names=["lat", "lon"])
+    for name, expected in (("0", {"y", "x"}), ("t2m", {"lat", "lon (degrees_east)", "150"})):
+        for array in (root[name], tmp_path / "a" / name):
+            texts.clear()
+            blizzarr.show(array)
+            assert expected <= set(texts)
 
 
 def test_no_array_there(tmp_path: Path) -> None:
