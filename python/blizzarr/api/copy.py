@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import numpy as np
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
+from blizzarr.config import config
 from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import BlizzarrError, ConflictError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import (
@@ -36,13 +38,18 @@ from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
-from blizzarr.stores.requests import complete, each, publish
+from blizzarr.stores.requests import complete, each, is_remote, publish
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
     from blizzarr.copying.elements import Lost
     from blizzarr.copying.progress import Record
     from blizzarr.distributing import Progress
+
+_P = ParamSpec("_P")
+
+_AT_ONCE: Final = 8
+"""The number of small arrays that are copied at once from or to a store far away."""
 
 
 def copy(
@@ -83,7 +90,8 @@ def copy(
     path
         The path of the copy in `dest`.
     progress
-        Called with the bytes done and the bytes in all, at the beginning and after each part.
+        Called with the bytes done and the bytes in all, at the beginning and after each part; once at a time, but
+        perhaps by another thread.
     resume
         Finish an interrupted copy. Arrays that are complete are left alone.
     overwrite
@@ -145,7 +153,6 @@ def copy(
     (186, 45, 90)
     >>> _ = copy(target, {}, progress=lambda done, total: print(f"{done} of {total} bytes"))
     0 of 800 bytes
-    0 of 800 bytes
     800 of 800 bytes
     """
     from blizzarr.copying.array import ArrayCopy, size_of
@@ -164,7 +171,7 @@ def copy(
         _refuse_overlap(what, target, node_path)
     form = _format(what, target, node_path, zarr_format)
     options["zarr_format"] = form.name
-    lost: Lost | None = skip_damaged if callable(skip_damaged) else None
+    lost: Lost | None = _one_at_a_time(skip_damaged) if callable(skip_damaged) else None
     skipped: list[BlizzarrError] = []
     unreadable: dict[str, BlizzarrError] = {}
     if skip_damaged is True:
@@ -181,7 +188,7 @@ def copy(
             # Members may be links to other places.
             if isinstance(job.source, Array):
                 _refuse_overlap(job.source, target, node_path)
-    advance = Tally(progress, sum(size_of(job.source) for job in jobs))
+    advance = _one_at_a_time(Tally(progress, sum(size_of(job.source) for job in jobs)))
     record = Record(target, node_path)
     stores = [job.source.store for job in jobs if isinstance(job.source, Array)]
     with complete(dest, target), workers_of(executor, *stores, *([target] if stores else [])) as workers:
@@ -198,8 +205,18 @@ def copy(
         changed = [f"/{job.path}: {job.lost_mask}" for job in jobs if job.lost_mask is not None]
         if changed:
             warn(changed[0] + (f"; the like of {len(changed) - 1:,} more" if len(changed) > 1 else ""))
-        for job in jobs:
+
+        def run(job: ArrayCopy) -> None:
             job.run(advance, resume=resume, overwrite=overwrite, lost=lost, workers=workers)
+
+        far = next(filter(is_remote, (target, *stores)), None)
+        if far is not None and workers is None:
+            # Each takes a dozen requests, one after the other.
+            most = config.copy_bytes // _AT_ONCE
+            each(far, run, [job for job in jobs if size_of(job.source) <= most], _AT_ONCE)
+            jobs = [job for job in jobs if size_of(job.source) > most]
+        for job in jobs:
+            run(job)
     for group in consolidated if getattr(target, "supports_list", True) else ():
         consolidate(target, group, groups[group])
     if groups:
@@ -215,6 +232,17 @@ def copy(
     metadata = detect(target, node_path, form)
     assert metadata is not None
     return node_of(target, node_path, metadata)
+
+
+def _one_at_a_time(call: Callable[_P, object]) -> Callable[_P, None]:
+    """Return a function that calls this one for one thread at a time."""
+    lock = Lock()
+
+    def called(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        with lock:
+            call(*args, **kwargs)
+
+    return called
 
 
 def _warn_of_reserved(form: Format, root: str, paths: Sequence[str]) -> None:
