@@ -46,9 +46,10 @@ class _Decode:
 
     def __call__(self, key: str) -> tuple[bytes, tuple[int, ...]]:
         """Return the stored document and the shape in it."""
-        if not self._has_document and find_again(self._store, self._path) is None and self._needs_none():
+        known = _found_again(self._store, self._path, self._metadata)
+        if known is None and not self._has_document and self._needs_none():
             return b"", self._metadata.shape
-        known = find_same(self._store, self._path, self._metadata)
+        known = _same(self._store, self._path, self._metadata, known)
         assert isinstance(known.meta, ArrayMeta)
         self._has_document = True
         return known.documents[key], known.meta.shape
@@ -74,15 +75,24 @@ def find_same(store: Store, path: str, metadata: ArrayMeta, above: NodesAbove | 
     Raise `ConflictError` if it was removed, or replaced by a group or by an array with other chunks, codecs or another
     data type.
     """
+    return _same(store, path, metadata, _found_again(store, path, metadata, above))
+
+
+def _found_again(
+    store: Store, path: str, metadata: ArrayMeta, above: NodesAbove | None = None
+) -> StoredNode | BlizzarrError | None:
     forms = forms_again(metadata)
     # Of documents in several formats the newest counts, as for whoever opens the array.
     if forms is not None:
-        known = find_many(store, [path], forms)[0]
-    elif above is not None and is_remote(store):
+        return find_many(store, [path], forms)[0]
+    if above is not None and is_remote(store):
         known, *nodes = find_many(store, [path, *ancestors(path)])
         above += nodes
-    else:
-        known = find_again(store, path)
+        return known
+    return find_again(store, path)
+
+
+def _same(store: Store, path: str, metadata: ArrayMeta, known: StoredNode | BlizzarrError | None) -> StoredNode:
     if isinstance(known, BlizzarrError):
         raise known
     check_same(store, path, metadata, None if known is None else known.meta)

@@ -83,7 +83,7 @@ def reshape(
     path: str,
     metadata: ArrayMeta,
     binding: Binding,
-    look: Callable[[], tuple[ArrayMeta, StoredNode]],
+    look: Callable[[NodesAbove], tuple[ArrayMeta, StoredNode]],
     decide: Callable[[ArrayMeta], tuple[int, ...]],
     *,
     adopt: Adopt | None = None,
@@ -91,18 +91,19 @@ def reshape(
 ) -> ArrayMeta:
     """Change the shape to the one that `decide` returns for the stored metadata, while nobody else changes it.
 
-    `look` reads the document. If it or `decide` raises an error, nothing changes. `adopt` is called with the new
-    metadata as soon as it is stored, before anybody else can change the shape; called later, it could undo what another
-    thread has adopted. With `metadata_only`, nothing is erased: elements that are cut off, now or earlier, come back
-    when the array grows.
+    `look` reads the document, and may put the nodes above it into the list that it is given. If it or `decide` raises
+    an error, nothing changes. `adopt` is called with the new metadata as soon as it is stored, before anybody else can
+    change the shape; called later, it could undo what another thread has adopted. With `metadata_only`, nothing is
+    erased: elements that are cut off, now or earlier, come back when the array grows.
     """
     adopt = adopt or _nobody
 
     def is_still(shape: tuple[int, ...]) -> bool:
-        return look()[0].shape == shape
+        return look([])[0].shape == shape
 
     with exclusive(store, path, lock_key(path, metadata)):
-        stored, node = look()
+        above: NodesAbove = []
+        stored, node = look(above)
         old, new = stored.shape, decide(stored)
         if new == old:
             adopt(stored)
@@ -113,7 +114,7 @@ def reshape(
         if grows:
             # If the shape is another by now, what is stored there is not erased, and the new one is not published.
             erase_outside(store, path, metadata, binding, old, new, partial(is_still, old))
-        published = _publish(store, path, metadata, old, new, node)
+        published = _publish(store, path, metadata, old, new, node, above)
         adopt(published)
         if shrinks:
             # What stays is erased when the array grows.

@@ -195,7 +195,7 @@ class StoredArray:
             return decide(stored.shape)
 
         meta = reshape(
-            *(array.store, array.path, array.metadata, binding_of(array), self.look, decided),
+            *(array.store, array.path, array.metadata, binding_of(array), lambda _: self.look(), decided),
             adopt=array.adopt,
             metadata_only=metadata_only,
         )
