@@ -22,7 +22,7 @@ from blizzarr.creation.like import like
 from blizzarr.creation.make import make_array
 from blizzarr.dtypes import DataType
 from blizzarr.errors import NodeExistsError, NodeNotFoundError, NodeTypeError, UnsupportedOperationError
-from blizzarr.formats import format_of, read_node
+from blizzarr.formats import format_of, read_if_there, read_node
 from blizzarr.group_members import GroupMembers, member_path
 from blizzarr.hierarchy.place import find_or_create, place_node
 from blizzarr.hierarchy.remove import remove_node
@@ -405,10 +405,8 @@ class Group(GroupMembers):
     def _found(self, name: str) -> Array | Group | None:
         """Return the member as it is stored, ignoring consolidated metadata; None if there is none."""
         path = join(self._path, member_path(name, self._metadata))
-        try:
-            return node_of(self._store, path, read_node(self._store, path))
-        except NodeNotFoundError:
-            return None
+        meta = read_if_there(self._store, path)
+        return None if meta is None else node_of(self._store, path, meta)
 
     def _adopt(self, metadata: GroupMeta, since: int | None = None) -> bool:
         with self._adopting:

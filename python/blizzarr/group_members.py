@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from blizzarr.array import Array, without_data
 from blizzarr.errors import BlizzarrError, NodeNotFoundError, PathError, UnknownExtensionError
-from blizzarr.formats import PROGRESS, Child, format_of, is_implicit, read_node, warn_if_unfinished, with_separator
+from blizzarr.formats import (
+    PROGRESS,
+    Child,
+    detect,
+    format_of,
+    is_implicit,
+    not_found,
+    read_if_there,
+    warn_if_unfinished,
+    with_separator,
+)
 from blizzarr.hierarchy.documents import read_many
 from blizzarr.hierarchy.members import consolidated_below, member_names, read_members
 from blizzarr.keywords import nearest
@@ -55,26 +65,35 @@ class GroupMembers(Node, ABC):
         StoreError
             If the store fails.
         """
-        full = join(self._path, member_path(path, self._metadata))
+        node = self._member(path)
+        if node is not None:
+            return node
+        full = join(self._path, path)
         if self._metadata.consolidated is None:
-            try:
-                return self._node(path, read_node(self._store, full))
-            except UnknownExtensionError as error:
-                return without_data(self._store, full, error)
-        if path not in self._metadata.consolidated:
-            above = path.rpartition("/")[0]
-            names = [repr(name) for name in self._metadata.consolidated if name.rpartition("/")[0] == above]
-            more = [f"{len(names) - 6} more"] if len(names) > 6 else []
-            beside = ", but " + ", ".join(names[:6] + more) if names else ""
-            meant = nearest(path, self._metadata.consolidated)
-            beside += "" if meant is None else f"; did you mean {meant!r}?"
-            raise NodeNotFoundError(
-                f"the consolidated metadata of /{self._path} list no {path!r}{beside}; open the group with "
-                "use_consolidated=False to look into the store",
-                array=f"/{full}",
-                store=str(self._store),
-            )
-        return self._node(path, self._metadata.consolidated[path])
+            raise not_found(self._store, full, None, detect)
+        above = path.rpartition("/")[0]
+        names = [repr(name) for name in self._metadata.consolidated if name.rpartition("/")[0] == above]
+        more = [f"{len(names) - 6} more"] if len(names) > 6 else []
+        beside = ", but " + ", ".join(names[:6] + more) if names else ""
+        meant = nearest(path, self._metadata.consolidated)
+        beside += "" if meant is None else f"; did you mean {meant!r}?"
+        raise NodeNotFoundError(
+            f"the consolidated metadata of /{self._path} list no {path!r}{beside}; open the group with "
+            "use_consolidated=False to look into the store",
+            array=f"/{full}",
+            store=str(self._store),
+        )
+
+    def _member(self, path: str) -> Array | Group | None:
+        full = join(self._path, member_path(path, self._metadata))
+        if self._metadata.consolidated is not None:
+            copy = self._metadata.consolidated.get(path)
+            return None if copy is None else self._node(path, copy)
+        try:
+            meta = read_if_there(self._store, full)
+        except UnknownExtensionError as error:
+            return without_data(self._store, full, error)
+        return None if meta is None else self._node(path, meta)
 
     def get(self, path: str, default: D | None = None) -> Array | Group | D | None:
         """Return the array or group at a path below this group, or `default` if there is none.
@@ -88,10 +107,8 @@ class GroupMembers(Node, ABC):
         StoreError
             If the store fails.
         """
-        try:
-            return self[path]
-        except NodeNotFoundError:
-            return default
+        node = self._member(path)
+        return default if node is None else node
 
     def __contains__(self, path: object) -> bool:
         """Return whether there is an array or group at this path below the group.

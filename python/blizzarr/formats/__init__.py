@@ -20,6 +20,7 @@ from blizzarr.formats.finding import (
     is_complete,
     is_doubtful,
     listed,
+    read_if_there,
     read_node,
     unfinished,
     warn_if_unfinished,
@@ -27,6 +28,7 @@ from blizzarr.formats.finding import (
 from blizzarr.formats.format import Child, Format, StoredNode
 from blizzarr.formats.implicit import is_implicit
 from blizzarr.formats.masked_value import MASKED, masked_attribute, masks_fill, with_masked_value
+from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import arranged, without_blocks
 from blizzarr.formats.nodes import (
     array_keys,

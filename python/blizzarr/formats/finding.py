@@ -17,7 +17,6 @@ from blizzarr.errors import (
     BlizzarrError,
     LimitError,
     MetadataError,
-    NodeNotFoundError,
     PathError,
     StoreError,
 )
@@ -25,7 +24,7 @@ from blizzarr.formats import draft, v2_separator
 from blizzarr.formats.document import MAX_BYTES, Stored, load
 from blizzarr.formats.format import Child, Format, Node, Store, StoredNode
 from blizzarr.formats.implicit import is_implicit
-from blizzarr.formats.missing import what_is_there, what_was_sought
+from blizzarr.formats.missing import not_found
 from blizzarr.formats.n5 import N5
 from blizzarr.formats.table import FORMATS, format_of, relatives
 from blizzarr.formats.v2 import V2
@@ -393,31 +392,28 @@ def read_node(store: Store, path: str, form: Format | None = None) -> Node:
     `MetadataError` if its documents do not conform.
     """
     node = find(store, path, form, reading=True)
-    if node is not None:
-        return node.meta
+    meta = _implied(store, path, form) if node is None else node.meta
+    if meta is None:
+        raise not_found(store, path, form, detect)
+    return meta
+
+
+def read_if_there(store: Store, path: str, form: Format | None = None) -> Node | None:
+    """Return the metadata of the array or group at a path, or `None`, without looking for what is there instead."""
+    node = find(store, path, form, reading=True)
+    return _implied(store, path, form) if node is None else node.meta
+
+
+def _implied(store: Store, path: str, form: Format | None) -> Node | None:
+    """Return what `find_implied` finds, with a warning if a document is missing."""
     implied = find_implied(store, path, form)
     if implied is not None and not is_complete(implied.meta):
         warn(
             f"no document says that /{path} in {store} is a group, as Zarr v3 wants it since 2024; it is read as one, "
             "because there are nodes below it; if it is meant to be one, blizzarr.upgrade stores the missing documents",
-            stacklevel=3,
+            stacklevel=4,
         )
-    if implied is not None:
-        return implied.meta
-    sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
-    # Those of all formats would hide what is there; the error has them as a field.
-    hint = f"; looked for {sought[0]}" if len(sought) == 1 else ""
-    there = (None if form is None else _of_another_format(store, path)) or what_is_there(store, path, detect)
-    raise NodeNotFoundError(f"no array or group here: {there}{hint}", array=f"/{path}", store=str(store), sought=sought)
-
-
-def _of_another_format(store: Store, path: str) -> str | None:
-    """Return a clause about a node of another format at the path, or `None` if there is none."""
-    try:
-        there = detect(store, path)
-    except BlizzarrError:
-        return None
-    return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
+    return None if implied is None else implied.meta
 
 
 def find_implied(store: Store, path: str, form: Format | None = None) -> StoredNode | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from blizzarr.errors import BlizzarrError
+from blizzarr.errors import BlizzarrError, NodeNotFoundError
 from blizzarr.formats.format import Format, Node, Store
 from blizzarr.formats.table import FORMATS
 from blizzarr.keywords import nearest
@@ -17,6 +17,28 @@ from blizzarr.stores.urls import ZIP_ENDINGS
 from blizzarr.stores.wrapper import unwrapped
 
 _SHOWN: Final = 6
+
+
+def not_found(
+    store: Store, path: str, form: Format | None, detect: Callable[[Any, str], Node | None]
+) -> NodeNotFoundError:
+    """Return the error of a path without a node, or without one of this format; this may take long in large stores."""
+    sought = what_was_sought(path, FORMATS.values() if form is None else (form,))
+    # Those of all formats would hide what is there; the error has them as a field.
+    hint = f"; looked for {sought[0]}" if len(sought) == 1 else ""
+    there = (None if form is None else _of_another_format(store, path, detect)) or what_is_there(store, path, detect)
+    return NodeNotFoundError(
+        f"no array or group here: {there}{hint}", array=f"/{path}", store=str(store), sought=sought
+    )
+
+
+def _of_another_format(store: Store, path: str, detect: Callable[[Any, str], Node | None]) -> str | None:
+    """Return a clause about a node of another format at the path, or `None` if there is none."""
+    try:
+        there = detect(store, path)
+    except BlizzarrError:
+        return None
+    return None if there is None else f"there is one of format {there.format}, which opens if no format is named"
 
 
 def what_was_sought(path: str, forms: Iterable[Format]) -> tuple[str, ...]:

@@ -150,10 +150,12 @@ class Group(Node):
 
     def get(self, path: str, default: Any = None) -> Any:
         """Return the array or group at a path below this group, or `default` if there is none."""
-        try:
-            return self[path]
-        except KeyError:
-            return default
+        inner = normalize_path(path)
+        if not inner:
+            return self
+        with translated(GroupNotFoundError):
+            node = self.engine.get(inner)
+        return default if node is None else node_of(node)
 
     def get_array(self, path: str) -> Array:
         """Return the array at a path below this group.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import blizzarr
+import blizzarr.zarr
 from blizzarr.stores import Listing, MappingStore, MemoryStore, read_only
 from blizzarr.stores.wrapper import StoreWrapper
 
@@ -49,6 +50,26 @@ def test_all_keys_are_listed_once(kind: Any, zarr_format: str) -> None:
     values.listed = 0
     assert [name for name, _ in inner.members(max_depth=1)] == ["c", "c/d"]
     assert values.listed == 1
+
+
+@pytest.mark.parametrize("names", [blizzarr, blizzarr.zarr])
+def test_a_member_that_may_be_missing_is_not_looked_for_among_the_others(names: Any) -> None:
+    """The other members are gone through only for the text of an error."""
+
+    class Noting(StoreWrapper):
+        def list_dir(self, prefix: str) -> Listing:
+            listed.append(prefix)
+            return super().list_dir(prefix)
+
+    listed: list[str] = []
+    root = names.open_group(Noting(MemoryStore()), mode="w")
+    listed.clear()
+    assert root.get("ab") is root.get("x/y") is None
+    root.require_group("ab")
+    root.require_array("x/y", shape=(1,), dtype="int8")
+    assert "" not in listed
+    with pytest.raises(KeyError, match="did you mean 'ab'"):
+        root["abx"]
 
 
 class Far(StoreWrapper):
