@@ -387,18 +387,16 @@ def format_number(engine: ArrayMeta | GroupMeta) -> int:
 
 
 def _nested(consolidated: Mapping[str, ArrayMeta | GroupMeta]) -> ConsolidatedMetadata:
-    nodes: dict[str, Any] = {}
-    for path, engine in consolidated.items():
-        if "/" in path:
-            continue
-        node = metadata_of(engine)
+    nodes = {path: metadata_of(engine) for path, engine in consolidated.items()}
+    members: dict[str, dict[str, Any]] = {"": {}}
+    for path, node in nodes.items():
         if isinstance(node, GroupMetadata):
-            below = {
-                inner[len(path) + 1 :]: meta for inner, meta in consolidated.items() if inner.startswith(f"{path}/")
-            }
-            node.consolidated_metadata = _nested(below)
-        nodes[path] = node
-    return ConsolidatedMetadata(nodes)
+            node.consolidated_metadata = ConsolidatedMetadata(members.setdefault(path, {}))
+    for path, node in nodes.items():
+        above, _, name = path.rpartition("/")
+        if above in members:
+            members[above][name] = node
+    return ConsolidatedMetadata(members[""])
 
 
 def _decoded(data: dict[str, Any]) -> ArrayMeta | GroupMeta:

@@ -12,6 +12,7 @@ import pytest
 
 import blizzarr
 from blizzarr import zarr
+from blizzarr.formats.consolidated import Consolidated
 from blizzarr.zarr.codecs import BloscCodec, BytesCodec, GzipCodec, ShardingCodec, ZstdCodec
 
 
@@ -162,6 +163,19 @@ def test_consolidated_metadata() -> None:
     with pytest.raises(TypeError, match="expected an object as metadata"):
         type(found).from_dict({"metadata": []})
     assert found.metadata["a"].consolidated_metadata.metadata["x"].shape == (2,)
+
+
+def test_consolidated_metadata_of_many_groups_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    store: dict[str, bytes] = {}
+    for path in ("a/x", "b/c/x", "d/x"):
+        zarr.open_group(store).create_array(path, shape=2, dtype="i1")
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="not part in the Zarr format 3"):
+        zarr.consolidate_metadata(store)
+    calls: list[object] = []
+    monkeypatch.setattr(Consolidated, "__iter__", lambda self: iter([calls.append(self), *self.documents][1:]))
+    found = zarr.open_consolidated(store).metadata.consolidated_metadata
+    assert len(calls) == 1
+    assert [*found.metadata, *found.metadata["b"].consolidated_metadata.flattened_metadata] == [*"abd", "c", "c/x"]
 
 
 def test_a_hierarchy_is_created_from_metadata() -> None:
