@@ -6,6 +6,7 @@ complex number is reduced as two. The most frequent of other elements is counted
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -13,18 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from blizzarr import _native
+from blizzarr.config import config
 from blizzarr.errors import BlizzarrError, NotReadableError, NotWritableError, SpecError, ViewOutOfBoundsError
 from blizzarr.indexing.form import ArrayMap, Form, Map, dims_of
 from blizzarr.indexing.interval import UNBOUNDED
 from blizzarr.indexing.layout import through
 from blizzarr.indexing.selection import Axis
 from blizzarr.json_values import braces, dump
+from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain, firsts_of_blocks
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
+from blizzarr.tensorstore.conversion import pieces
 from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, put_into, resolved_view
 from blizzarr.tensorstore.picking import indices_of, picked
 from blizzarr.transactions import Transaction
@@ -120,6 +124,14 @@ class DownsampleDriver(Driver):
         part, edges, axes = self._needed(form)
         if edges is None:
             return self._original.read(part, out, batch)
+        if prod(part.shape) * self.dtype.numpy_dtype.itemsize > config.copy_bytes:
+            boxes = list(self._boxes(form))
+            if len(boxes) > 1:
+                result = np.empty(form.shape, element_dtype(self.dtype)) if out is None else out
+                for box in boxes:
+                    starts = zip(box.lower, box.upper, form.lower, strict=True)
+                    self.read(cut(form, box), result[tuple([slice(a - at, b - at) for a, b, at in starts])], batch)
+                return result
         elements = self._original.read(part, None, batch)
         if axes is None:
             return reduce_blocks(elements, edges, self._method, self.dtype, out)
@@ -128,6 +140,13 @@ class DownsampleDriver(Driver):
         if out is None and not selected.flags.c_contiguous:
             selected = np.ascontiguousarray(selected).reshape(form.shape)
         return put_into(out, selected)
+
+    def _boxes(self, form: Form) -> Iterator[Form]:
+        """The domain of a view in boxes that take little memory, each of about the blocks of whole chunks."""
+        chunk = layout_of_view(self._original.schema.chunk_layout, self._view).read_chunk.shape or (0,) * self.rank
+        lengths = [length and max(1, length // factor) for length, factor in zip(chunk, self._factors, strict=True)]
+        layout = layout_of_view(ChunkLayout(write_chunk_shape=lengths), form)
+        return pieces(form, self.dtype.numpy_dtype.itemsize * prod(self._factors), layout)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
         part = self._part(form) if prod(form.shape) * prod(self._factors) <= _QUICK else None

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from tests.tensorstore_face import ours, outcome, same, theirs, values_of
 
+import blizzarr
 from blizzarr import _native
+from blizzarr.tensorstore.stored_array_driver import StoredArrayDriver
 
 METHODS = ("mean", "min", "max", "median", "mode", "stride")
 TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -126,3 +128,25 @@ def test_what_the_engine_refuses() -> None:
         _native.reduce(elements, out, [np.array([0, 2, 3])] * 2, "mean", "uint8")
     with pytest.raises(Exception, match="length"):
         _native.reduce(elements, out, edges, "mean", "uint16")
+
+
+def test_large_arrays_are_read_in_parts_of_whole_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much as copies may hold in memory at a time; the whole array would need too much."""
+    elements = np.arange(60 * 40, dtype="int16").reshape(60, 40)
+    metadata = {"shape": [60, 40], "chunks": [10, 20], "dtype": "<i2"}
+    base = ours.open({"driver": "zarr", "kvstore": "memory://", "metadata": metadata, "create": True}).result()
+    base.write(elements).result()
+    for factors, view in (((5, 4), ...), ((3, 7), np.s_[3:, ::-1]), ((60, 40), ...)):
+        store = ours.downsample(base, factors, "mean")[view]
+        expected = store.read().result()
+        sizes: list[int] = []
+        read = StoredArrayDriver.read
+
+        def noted(self: Any, form: Any, *options: Any, sizes: list[int] = sizes, read: Any = read) -> Any:
+            sizes.append(np.prod(form.shape))
+            return read(self, form, *options)
+
+        with blizzarr.config.set(copy_bytes=2 * 10 * 40), monkeypatch.context() as context:
+            context.setattr(StoredArrayDriver, "read", noted)
+            np.testing.assert_array_equal(store.read().result(), expected)
+        assert factors == (60, 40) or (max(sizes) <= 10 * 40 and len(sizes) >= 6)
