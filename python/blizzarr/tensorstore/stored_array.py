@@ -38,7 +38,7 @@ from blizzarr.spec.open_mode import OpenMode
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import Store
-from blizzarr.tensorstore.picking import Pieces, line_of
+from blizzarr.tensorstore.picking import Pieces
 from blizzarr.tensorstore.staging import do_later
 from blizzarr.tensorstore.stored_place import KnownMetadata, shown
 from blizzarr.transactions import StagedStore, Transaction
@@ -358,8 +358,8 @@ def _checked(dim: int, size: int, new: _Pair, old: _Pair, modes: frozenset[str])
 _FEW = 128
 """The most chunks that are looked up one by one on this machine; the time of listing depends on all other chunks."""
 
-_Group: TypeAlias = tuple[tuple[int, ...], set[tuple[int, ...]]]
-"""Axes of an array that are indexed together, and the chunks along them that are wanted."""
+_Group: TypeAlias = tuple[tuple[int, ...], range | set[tuple[int, ...]]]
+"""Axes of an array that are indexed together, and the chunks along them that are wanted: a range of those along one."""
 
 
 def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
@@ -376,7 +376,12 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     result = 0
     for _, position in _stored(array, lowered):
         if not sharded:
-            result += all(tuple(position[axis] for axis in members) in chunks for members, chunks in groups)
+            result += all(
+                position[members[0]] in chunks
+                if isinstance(chunks, range)
+                else tuple(position[axis] for axis in members) in chunks
+                for members, chunks in groups
+            )
         elif within := _within(groups, position, ratio):
             inner = np.frombuffer(handle.stored(position), np.uint8).reshape(ratio)
             result += int(np.count_nonzero(inner[within]))
@@ -389,8 +394,11 @@ def _within(
     """Return the wanted inner chunks of one shard, as indices that are broadcast; None if there are none."""
     result: dict[int, np.ndarray[Any, Any]] = {}
     for number, (members, chunks) in enumerate(groups):
-        rows = np.array(sorted(chunks)).reshape(len(chunks), len(members))
         starts = np.array([position[axis] * ratio[axis] for axis in members])
+        if isinstance(chunks, range):
+            low, high = int(starts[0]), int(starts[0]) + ratio[members[0]]
+            chunks = {(chunk,) for chunk in range(max(low, chunks.start), min(high, chunks.stop))}
+        rows = np.array(sorted(chunks)).reshape(len(chunks), len(members))
         inside = np.all((rows >= starts) & (rows < starts + [ratio[axis] for axis in members]), axis=1)
         rows = rows[inside] - starts
         if not len(rows):
@@ -443,8 +451,22 @@ def _groups(shape: tuple[int, ...], axes: Axes, chunks: tuple[int, ...]) -> list
         if not isinstance(axis, int) and len(axis) == 2:
             together.setdefault(axis[0], []).append(number)
         else:
-            groups.append(((number,), {(chunk,) for chunk in line_of(shape, axis, chunks[number], 0)}))
+            groups.append(((number,), _along(shape, axis, chunks[number])))
     for members in together.values():
         rows = [np.ravel(axes[number][1] // chunks[number]) for number in members]  # type: ignore[index]
         groups.append((tuple(members), {tuple(map(int, row)) for row in np.unique(np.stack(rows, 1), axis=0)}))
     return groups
+
+
+def _along(shape: tuple[int, ...], axis: int | tuple[int, int, int], length: int) -> range | set[tuple[int, ...]]:
+    """Return the chunks of this length along one axis; never one by one those of adjacent elements, which may be many.
+
+    >>> _along((5,), (0, 8, -2), 4), _along((3,), (0, 1, 10), 4)
+    (range(0, 3), {(0,), (2,), (5,)})
+    """
+    dim, start, step = (None, axis, 0) if isinstance(axis, int) else axis
+    count = 1 if dim is None else shape[dim]
+    low, high = sorted((start, start + (count - 1) * step))
+    if abs(step) <= length:
+        return range(low // length, high // length + 1) if count else range(0)
+    return {(index // length,) for index in range(low, high + 1, abs(step))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,7 @@ def test_assumed_metadata() -> None:
         lambda s: s.vindex[[0, 12], [0, 16]],
         lambda s: s[3:3],
         lambda s: s[::4, ::3],
+        lambda s: s[::-9, ::-2],
     ],
 )
 def test_storage_statistics(view: Any) -> None:
@@ -260,6 +262,21 @@ def test_storage_statistics(view: Any) -> None:
         return found
 
     same(seen)
+
+
+def test_chunks_that_are_not_stored_take_no_memory_where_they_are_counted() -> None:
+    spec = {"driver": "zarr3", "kvstore": "memory://", "metadata": {"shape": [10**5] * 2, "data_type": "int8"}}
+    layout = ours.ChunkLayout(chunk_shape=[1, 1])
+    store = ours.open(spec, create=True, chunk_layout=layout).result()
+    store[99_999, 99_999] = 1
+    tracemalloc.start()
+    try:
+        found = store.storage_statistics(query_not_stored=True, query_fully_stored=True).result()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found.not_stored, found.fully_stored) == (False, False)
+    assert peak < 1 << 20
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
