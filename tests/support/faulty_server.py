@@ -87,6 +87,9 @@ def times(count: int, fault: Fault, method: str = "GET", ending: str = "c/0") ->
     return choose
 
 
+_USED: set[int] = set()
+
+
 @contextmanager
 def faulty_server() -> Iterator[FaultyServer]:
     """Run a server."""
@@ -299,6 +302,11 @@ def faulty_server() -> Iterator[FaultyServer]:
         daemon_threads = True
 
     server = Server(("127.0.0.1", 0), Handler)
+    while server.server_port in _USED:
+        # What this process has learnt of a server, it would take for granted.
+        server.server_close()
+        server = Server(("127.0.0.1", 0), Handler)
+    _USED.add(server.server_port)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_port}"

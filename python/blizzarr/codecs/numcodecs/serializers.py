@@ -5,6 +5,7 @@ https://numcodecs.readthedocs.io/en/stable/compression/
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -91,7 +92,9 @@ class PCodecCodec(ArraySerializer):
 
     def decode(self, encoded: bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         made = np.empty(prod(shape), dtype)
-        progress = import_module("pcodec").standalone.simple_decompress_into(encoded, made)
+        import_module("pcodec")
+        # Before version 1 this module is no attribute of it.
+        progress = sys.modules["pcodec.standalone"].simple_decompress_into(encoded, made)
         if progress.n_processed != made.size or not progress.finished:
             found = f"{progress.n_processed:,}" if progress.finished else "more"
             raise CodecError(f"expected {made.size:,} numbers, found {found}")
