@@ -64,6 +64,10 @@ class Consolidated(Mapping[str, Node]):
     def __repr__(self) -> str:
         return printable(f"Consolidated({', '.join(self)})")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # The nodes below a group are parsed by a function inside of another, which cannot be pickled.
+        return Consolidated, (self.documents, self._decode, self._key, self.format, self._start)
+
     @property
     def document_name(self) -> str:
         """The last part of the key of the whole document."""
@@ -85,8 +89,9 @@ class Consolidated(Mapping[str, Node]):
         Raise `MetadataError` if the document as a whole does not conform.
         """
         notices: list[Notice] = []
-        if not isinstance(self._documents, Mapping):
-            self._documents = self._documents(notices)
+        documents = self._documents  # which another thread may parse meanwhile
+        if not isinstance(documents, Mapping):
+            self._documents = documents(notices)
         return notices
 
     def decode(self, path: str) -> tuple[Node, list[Notice]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,36 @@ def test_all_names_are_gone_through_once() -> None:
         assert {node.attributes["path"] for node in inner.values()} == {f"{name}/{path}" for path in inner}
     assert set(copies.below("a").below("x")) == {"z"}
     assert documents.iterations == 1
+
+
+def test_groups_below_are_pickled(tmp_path: Path) -> None:
+    """What lists the nodes below them was a function that cannot be."""
+    group = blizzarr.create_group(tmp_path)
+    group.create_array("a/b", data=[1, 2])
+    blizzarr.consolidate_metadata(tmp_path)
+    below = blizzarr.open_group(tmp_path)["a"]
+    assert isinstance(below, blizzarr.Group)
+    again = pickle.loads(pickle.dumps(below))
+    assert again.metadata == below.metadata
+    assert again["b"][:].tolist() == [1, 2]
+
+
+def test_two_threads_parse_a_document() -> None:
+    """The second one called what the first had parsed."""
+    copies = {"a/b": {}}
+
+    class Lazy(Consolidated):
+        __slots__ = ()
+
+        @property
+        def _documents(self) -> Any:
+            # Another thread has parsed it by the time this one looks again.
+            asked.append(None)
+            return copies if len(asked) > 1 else lambda notices: copies
+
+        @_documents.setter
+        def _documents(self, _: Any) -> None:
+            pass
+
+    asked: list[None] = []
+    assert Lazy({}, lambda *_: None, "zarr.json", "v3").load() == []
