@@ -110,6 +110,10 @@ class Consolidated(Mapping[str, Node]):
             decoded = self._nodes[path] = node, problems.notices
         return decoded
 
+    def of_document(self, key: str) -> Consolidated:
+        """Return the same with another key of the whole document, and with nodes of its own."""
+        return Consolidated(self._documents, self._decode, key, self.format, self._start)
+
     def below(self, path: str) -> Consolidated:
         """Return the nodes below the group at this path, relative to that group."""
         start = f"{path}/"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from blizzarr.formats import v3_group
+from blizzarr.formats.consolidated import Consolidated
 from blizzarr.formats.document import Stored, dump, load
 from blizzarr.formats.draft.entry import is_entry
 from blizzarr.formats.remembered_nodes import Documents, RememberedNodes
@@ -48,7 +49,11 @@ class V3Format(SiblingDocuments):
         raw = documents.get(prefix + _DOCUMENT)
         if raw is None:
             return None
-        return _remember((raw if type(raw) is bytes else bytes(raw),), prefix, notices)
+        meta = _remember((raw if type(raw) is bytes else bytes(raw),), prefix, notices)
+        if isinstance(meta, GroupMeta) and isinstance(meta.consolidated, Consolidated):
+            # The one that is remembered has no prefix, and its nodes would be those of all.
+            return meta.with_consolidated(meta.consolidated.of_document(prefix + _DOCUMENT))
+        return meta
 
     def encode(self, meta: ArrayMeta | GroupMeta, path: str) -> dict[str, bytes]:
         key = self.document_keys(path)[0]

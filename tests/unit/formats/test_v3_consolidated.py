@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import blizzarr
+from blizzarr.errors import MetadataError
 from blizzarr.formats.consolidated import Consolidated
 from blizzarr.model import GroupMeta
 
@@ -107,3 +108,20 @@ def test_two_threads_parse_a_document() -> None:
 
     asked: list[None] = []
     assert Lazy({}, lambda *_: None, "zarr.json", "v3").load() == []
+
+
+def test_equal_documents_at_two_paths_share_nothing() -> None:
+    """The document is remembered: the one opened later had the attributes, and its errors a key, of nobody's."""
+    values: dict[str, bytes] = {}
+    for path in ("a", "b"):
+        blizzarr.create_group(values, path=path).create_group("x", attributes={"list": [1]})
+        blizzarr.consolidate_metadata(values, path=path)
+        document = json.loads(values[f"{path}/zarr.json"])
+        document["consolidated_metadata"]["metadata"]["bad"] = {"zarr_format": 3}
+        values[f"{path}/zarr.json"] = json.dumps(document).encode()
+    for path in ("a", "b"):
+        group = blizzarr.open_group(values, path=path)
+        assert group["x"].metadata.attributes == {"list": [1]}
+        group["x"].metadata.attributes["list"].append(2)
+        with pytest.raises(MetadataError, match=f"^{path}/zarr.json does not conform"):
+            group["bad"]
