@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from typing import Any, Final
 
 INTERRUPTED: Final = 130
@@ -35,9 +36,16 @@ def leave_at_once() -> None:
 
 def is_of_signal(error: BaseException) -> bool:
     """Return whether the handler of a signal raised an exception: it tells nothing about the code that was running."""
-    # A C function, or None, has no code.
-    codes = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    codes = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
     step = error.__traceback__
     while step is not None and step.tb_frame.f_code not in codes:
         step = step.tb_next
     return step is not None
+
+
+def _code(handler: Any) -> Any:
+    """Return the code of a handler; None of a C function, and where there is no handler."""
+    while isinstance(handler, partial):
+        handler = handler.func
+    call = getattr(handler, "__call__", None)  # noqa: B004  # of the object, not of its class
+    return getattr(handler, "__code__", None) or getattr(call, "__code__", None)

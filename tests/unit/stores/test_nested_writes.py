@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +116,18 @@ def test_what_the_handler_of_a_signal_raises_is_no_failure_of_the_store() -> Non
     def decoded(_: Problems) -> None:
         signal.raise_signal(signal.SIGALRM)
 
-    before = signal.signal(signal.SIGALRM, handler)
+    class Handler:
+        __call__ = handler
+
+    before = signal.getsignal(signal.SIGALRM)
     try:
-        for array in arrays:
+        for installed in (handler, partial(handler, 1), Handler()):
+            signal.signal(signal.SIGALRM, installed)
+            for array in arrays:
+                with pytest.raises(ValueError, match=r"^time is up$"):
+                    array[...]
             with pytest.raises(ValueError, match=r"^time is up$"):
-                array[...]
-        with pytest.raises(ValueError, match=r"^time is up$"):
-            decoded(Problems())
+                decoded(Problems())
     finally:
         signal.signal(signal.SIGALRM, before)
 
