@@ -12,7 +12,7 @@ from blizzarr.formats import detect
 from blizzarr.formats.ome import axis_names
 from blizzarr.group import Group
 from blizzarr.keywords import exact_keywords
-from blizzarr.model import ArrayMeta
+from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import join
 from blizzarr.stores import LocalStore, StoreLike
 from blizzarr.stores.wrapper import unwrapped
@@ -128,11 +128,16 @@ def show(
 
 
 def _in_its_group(array: Array) -> Array:
-    """Return an array that was opened by its own directory as one in the directory around it."""
+    """Return an array that was opened by its own directory as one in the group around it, if there is one."""
     store = unwrapped(array.store)
     if array.path or not isinstance(store, LocalStore) or store.links == "within-root":
         return array
-    return Array(LocalStore(store.root.parent, read_only=True), store.root.name, array.metadata)
+    around = LocalStore(store.root.parent, read_only=True)
+    try:
+        is_group = isinstance(detect(around, ""), GroupMeta)
+    except BlizzarrError:
+        is_group = False
+    return Array(around, store.root.name, array.metadata) if is_group else array
 
 
 def _names(array: Array) -> tuple[str, ...] | None:

@@ -88,6 +88,12 @@ def test_what_is_around_an_array_names_its_axes(tmp_path: Path, monkeypatch: pyt
             texts.clear()
             blizzarr.show(array)
             assert expected <= set(texts)
+    # What merely lies in the same directory, without a group, is of something else.
+    blizzarr.copy(root["t2m"], tmp_path / "t2m")
+    blizzarr.copy(root["lon"], tmp_path / "lon")
+    texts.clear()
+    blizzarr.show(tmp_path / "t2m")
+    assert "lon" in texts
 
 
 def test_no_array_there(tmp_path: Path) -> None:
