@@ -170,3 +170,24 @@ def test_file_systems_without_files_that_have_no_name(
     late.discard()
     assert {path.name for path in tmp_path.iterdir()} == {"x.zip", "y"}
     assert (tmp_path / "y").read_bytes() == b"early"
+
+
+def test_without_links_a_file_that_could_not_get_its_name_gets_it_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty file had the name, and the next attempt took it for that of another writer."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    monkeypatch.setattr(os, "link", refused)
+    store = ZipStore(tmp_path / "x.zip", "a")
+    store.set("a", b"1")
+    with monkeypatch.context() as once:
+        once.setattr(os, "replace", refused)
+        with pytest.raises(StoreError, match="not permitted"):
+            store.close()
+    assert not (tmp_path / "x.zip").exists()
+    store.close()
+    assert ZipStore(tmp_path / "x.zip").get("a") == b"1"

@@ -323,7 +323,12 @@ class NewFile:
                 except OSError:
                     # There are no links on FAT, for example: an empty file takes the name, which then nobody else can.
                     os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o666))
-                    os.replace(self._temporary, self.path)
+                    try:
+                        os.replace(self._temporary, self.path)
+                    except BaseException:
+                        if not self._is_at(self.path):
+                            self.path.unlink()  # the empty file, which nobody could replace
+                        raise
         self.discard()
 
     def discard(self) -> None:
