@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from blizzarr.dtypes.fill_typed import named_tokens
 from blizzarr.formats import v3_array
-from blizzarr.formats.attributes import pack, unpack
+from blizzarr.formats.attributes import copied
 from blizzarr.formats.consolidated import Consolidated, check_entry
 from blizzarr.model import ArrayMeta, GroupMeta
 from blizzarr.model.names import unusable
@@ -63,9 +63,8 @@ def decode_node(document: dict[str, Any], problems: Problems, key: str = "zarr.j
 def _decode_below(path: str, document: dict[str, Any], problems: Problems) -> ArrayMeta | GroupMeta | None:
     """Decode the copy of the node at this path in consolidated metadata; `None` if a problem was added."""
     inner = Problems()
-    if (packed := pack(document)) is not None:
-        # The document is remembered, and users may change the attributes that they get.
-        document = unpack(packed)
+    # The document is remembered, and users may change the attributes that they get.
+    document = copied(document)
     if type(fill := document.get("fill_value")) in (float, list):
         # zarr-python 3.0.0 to 3.0.6 wrote bare tokens here, and their names in the document of the array itself.
         document = {**document, "fill_value": named_tokens(fill)}
