@@ -197,7 +197,7 @@ def test_ordinary_requests_are_as_few_as_ever(server: FaultyServer) -> None:
     assert asked(lambda: array[:]) == ["GET"]
     # Each write looks first whether the array was replaced: by its document, and then by the version of that.
     assert asked(lambda: array.__setitem__(slice(None), 7)) == ["GET", "PUT"]
-    # The first write of a part looks whether the server refuses what it should, by two conditions at once.
+    # The first write of a part looks whether the server refuses what it should, by two conditions.
     assert asked(lambda: array.__setitem__(0, 8)) == ["GET", "GET", "HEAD", "PUT", "PUT", "PUT"]
     assert asked(lambda: array.__setitem__(0, 9)) == ["GET", "HEAD", "PUT"]
     assert asked(lambda: store.version("c/0")) == ["HEAD"]

@@ -26,6 +26,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fork;
 use crate::interrupt::{Interrupt, TICK};
 use crate::panics;
+use crate::pool;
 use crate::region::Region;
 use crate::scratch;
 use crate::store::version::{Status, Version};
@@ -319,6 +320,9 @@ impl<'a> Comparing<'a> {
         while *verdict == Verdict::Pending {
             drop(verdict);
             interrupt()?;
+            if pool::is_given_up(false) {
+                return Ok(false);
+            }
             verdict = self.verdict();
             if *verdict == Verdict::Pending {
                 verdict = self.decided.wait_timeout(verdict, TICK).unwrap_or_else(PoisonError::into_inner).0;

@@ -109,8 +109,8 @@ fn write_chunks(array: &Array, parts: &[Part<'_, '_>], options: &Options<'_>, wa
             write_chunk(array, &key, &indices, &wanted, &inside, &comparing)
         });
         match done.unwrap_or_else(Err) {
-            // What is there may be of the array that has replaced this one.
-            Err(_) if !comparing.allows(options.interrupted)? => Ok(()),
+            // A signal ends the write at once; what is there may be of the array that has replaced this one.
+            Err(error) if error.kind != Kind::Request && !comparing.allows(options.interrupted)? => Ok(()),
             done => done.map_err(|error| error.at_chunk(&key, array.keys.indices(&indices))),
         }
     })

@@ -215,34 +215,24 @@ impl Connected {
     /// Writes an object as it is, on the condition that it does not exist, and on the condition that it has a tag that
     /// nothing has: a server that heeds these changes nothing, and is known from then on.
     async fn refuses(&self, path: &Path, value: PutPayload) -> std::result::Result<Result<()>, Failure> {
-        let nothing = UpdateVersion { e_tag: Some(NO_TAG.to_owned()), version: Some("1".to_owned()) };
-        let (absent, other) = tokio::join!(
-            self.refuses_one(path, value.clone(), PutMode::Create, None),
-            self.refuses_one(path, value.clone(), PutMode::Update(nothing), Some(NO_TAG)),
-        );
-        for (name, heeds) in [("If-None-Match", absent?), ("If-Match", other?)] {
-            if !heeds {
-                let reason = format!("this server ignores conditions of writes ({name}), {ADVICE}");
-                return Ok(Err(Error::new(Kind::Unsupported, reason)));
-            }
+        let nothing = UpdateVersion { e_tag: Some(NO_TAG.to_owned()), version: Some(i64::MAX.to_string()) };
+        let conditions =
+            [("If-None-Match", PutMode::Create, None), ("If-Match", PutMode::Update(nothing), Some(NO_TAG))];
+        for (name, mode, version) in conditions {
+            let options = PutOptions { mode, ..PutOptions::default() };
+            let does = match self.request(self.opened.store.put_opts(path, value.clone(), options)).await {
+                // Whoever takes the request for a bad one has not made it.
+                Err(failure) if failure.log.status == Some(400) => continue,
+                Err(failure) if is_refusal(&failure, version) || is_conflict(&failure) => continue,
+                Err(failure) if is_unsupported(&failure) => "has no",
+                Err(failure) => return Err(failure),
+                Ok(_) => "ignores",
+            };
+            let reason = format!("this server {does} conditions of writes ({name}), {ADVICE}");
+            return Ok(Err(Error::new(Kind::Unsupported, reason)));
         }
         heeding(|known| known.extend(self.server.clone()));
         Ok(Ok(()))
-    }
-
-    async fn refuses_one(
-        &self,
-        path: &Path,
-        value: PutPayload,
-        mode: PutMode,
-        version: Option<&str>,
-    ) -> std::result::Result<bool, Failure> {
-        let options = PutOptions { mode, ..PutOptions::default() };
-        match self.request(self.opened.store.put_opts(path, value, options)).await {
-            Err(failure) if is_refusal(&failure, version) || is_conflict(&failure) => Ok(true),
-            Err(failure) if !is_unsupported(&failure) => Err(failure),
-            _ => Ok(false),
-        }
     }
 
     async fn delete(&self, keys: &[String]) -> Result<()> {
