@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from xarray import (
     DataArray,
@@ -24,9 +24,11 @@ from xarray.backends.writers import _validate_dataset_names
 from xarray.backends.zarr import _choose_default_mode
 from xarray.conventions import encode_dataset_coordinates
 from xarray.core.utils import NDArrayMixin
+from xarray.namedarray.pycompat import is_chunked_array
 
 from blizzarr.api import consolidate_metadata, create_group, open_group
 from blizzarr.array import Array
+from blizzarr.config import config
 from blizzarr.creation.make import choose_format, refuse_to_lose
 from blizzarr.errors import NodeNotFoundError, NodeTypeError
 from blizzarr.formats import format_of, has_consolidated, masks_fill
@@ -38,7 +40,7 @@ from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
 from blizzarr.stores.place import keeps_all_parts
-from blizzarr.stores.requests import complete
+from blizzarr.stores.requests import complete, each, is_remote
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.variables import StoredArray
@@ -59,6 +61,9 @@ def unread(variable: Variable) -> Iterator[Array]:
         if isinstance(layer, StoredArray):
             yield layer.source
 
+
+_AT_ONCE: Final = 8
+"""The number of small arrays that are written at once to a store far away."""
 
 Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]
 Region: TypeAlias = Mapping[str, slice | Literal["auto"]] | Literal["auto"]
@@ -185,7 +190,7 @@ def to_zarr(
             target.write(variables, attributes, given, NoWriter())
             prepared.append((path, target._write_region, variables, attributes, given))
         top_group = _opened(place, mode, zarr_format)
-        top, writer = GroupStore(ZarrGroup(top_group), **options), ArrayWriter()
+        top, writer = GroupStore(ZarrGroup(top_group), **options), _Writer(place.store if compute else None)
         for path, write_region, variables, attributes, given in prepared:
             target = top.get_child_store(path) if path else top
             target._write_region = write_region
@@ -380,6 +385,29 @@ class _Rehearsed(ZarrGroup):
         there = name in self.group
         scratch = self.scratch.require_group(name)
         return _Rehearsed(self.group.require_group(name) if there else scratch, scratch)
+
+
+class _Writer(ArrayWriter):
+    """Writes elements at once; small arrays in memory to a store far away in the end, several at the same time.
+
+    `store` is the store; None if they may not wait for the end.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        super().__init__()
+        self._store = store if is_remote(store) else None
+        self._waiting: list[tuple[Any, Any, Any]] = []
+
+    def add(self, source: Any, target: Any, region: Any = None) -> None:
+        is_small = getattr(source, "nbytes", config.copy_bytes) <= config.copy_bytes // _AT_ONCE
+        if self._store is None or not is_small or is_chunked_array(source):
+            super().add(source, target, region)
+        else:
+            self._waiting.append((source, target, region))
+
+    def sync(self, compute: bool = True, chunkmanager_store_kwargs: Any = None) -> Any:
+        each(self._store, lambda one: ArrayWriter.add(self, *one), self._waiting, _AT_ONCE)
+        return super().sync(compute, chunkmanager_store_kwargs)
 
 
 class NoWriter:

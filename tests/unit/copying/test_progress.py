@@ -11,8 +11,7 @@ import pytest
 import blizzarr
 from blizzarr import _native
 from blizzarr.copying import stored
-from blizzarr.stores import MappingStore
-from blizzarr.stores.protocol import Value
+from support.far_stores import TwoAtOnce
 
 
 @pytest.mark.parametrize(
@@ -50,21 +49,6 @@ def test_stored_objects_are_told_of_as_time_passes(monkeypatch: pytest.MonkeyPat
     assert copied[:].tolist() == list(range(100))
 
 
-class Far(MappingStore):
-    """A store far away, whose arrays are only stored if two of them are at the same time."""
-
-    remote = True
-
-    def __init__(self) -> None:
-        super().__init__({})
-        self.both = threading.Barrier(2, timeout=30)
-
-    def set(self, key: str, value: Value) -> None:
-        if key.endswith("c/0"):
-            self.both.wait()
-        super().set(key, value)
-
-
 def test_small_arrays_far_away_are_copied_at_the_same_time() -> None:
     """Each takes a dozen requests. What is done is told of by one thread at a time."""
     source = blizzarr.create_group({})
@@ -79,7 +63,7 @@ def test_small_arrays_far_away_are_copied_at_the_same_time() -> None:
         assert total == 160
         calls.release()
 
-    copied = blizzarr.copy(source, Far(), progress=progress)
+    copied = blizzarr.copy(source, TwoAtOnce(), progress=progress)
     assert told == [0, 80, 160]
     assert isinstance(copied, blizzarr.Group)
     assert {name: array[...].tolist() for name, array in copied.arrays()} == {key: [*range(10)] for key in "ab"}

@@ -20,6 +20,7 @@ from blizzarr.xarray import BlizzarrBackendEntrypoint as Engine
 from blizzarr.xarray import to_zarr
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.writing import ZarrGroup
+from support.far_stores import TwoAtOnce
 
 
 def opened(target: Any, **options: Any) -> xr.Dataset:
@@ -458,3 +459,11 @@ def test_append_where_a_variable_is_shorter_than_the_coordinate(tmp_path: Path) 
     data(8).blizzarr.to_zarr(tmp_path / "a.zarr", append_dim="x")
     whole = counted(12, 0).assign(u=("x", np.arange(12) / 4))
     xr.testing.assert_identical(opened(tmp_path / "a.zarr"), whole)
+
+
+def test_small_arrays_far_away_are_written_at_the_same_time() -> None:
+    """Each takes some requests, one after the other. The coordinate that grows is still the last."""
+    store = TwoAtOnce()
+    data = xr.Dataset({name: ("t", [1.0, 2.0]) for name in "ab"})
+    to_zarr(data, store)
+    xr.testing.assert_identical(xr.open_dataset(store, engine="blizzarr").load(), data)

@@ -1,0 +1,23 @@
+"""Stores that count as far away."""
+
+from __future__ import annotations
+
+import threading
+
+from blizzarr.stores import MappingStore
+from blizzarr.stores.protocol import Value
+
+
+class TwoAtOnce(MappingStore):
+    """A store in which the first chunks of arrays are stored only if those of two are at the same time."""
+
+    remote = True
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.both = threading.Barrier(2, timeout=30)
+
+    def set(self, key: str, value: Value) -> None:
+        if key.endswith("c/0"):
+            self.both.wait()
+        super().set(key, value)
