@@ -213,8 +213,8 @@ def copy(
         if far is not None and workers is None:
             # Each takes a dozen requests, one after the other.
             most = config.copy_bytes // _AT_ONCE
-            each(far, run, [job for job in jobs if size_of(job.source) <= most], _AT_ONCE)
-            jobs = [job for job in jobs if size_of(job.source) > most]
+            each(far, run, [job for job in jobs if job.held_bytes <= most], _AT_ONCE)
+            jobs = [job for job in jobs if job.held_bytes > most]
         for job in jobs:
             run(job)
     for group in consolidated if getattr(target, "supports_list", True) else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from blizzarr.array import Array
 from blizzarr.config import config
-from blizzarr.copying.elements import Lost, cells_for, copy_elements, regions_for
+from blizzarr.copying.elements import Lost, cells_for, copy_elements, larger_element, regions_for
 from blizzarr.copying.progress import ORIGIN, Record, fingerprint
 from blizzarr.copying.regions import Cell, Regions
 from blizzarr.copying.stored import copy_stored, same_layout, stored_objects
@@ -90,6 +91,11 @@ class ArrayCopy:
             names = metadata.dimension_names if "dimension_names" in options else old.dimension_names
             metadata = replace(metadata, extra=old.extra, attributes=taken, dimension_names=names)
         return cls(source, store, path, made_of(encode(metadata, path), metadata, path), lost)
+
+    @property
+    def held_bytes(self) -> int:
+        """The bytes that the whole array takes up in memory while it is copied."""
+        return math.prod(self.source.shape) * larger_element(self.source, self.metadata)
 
     @property
     def interrupted(self) -> bool:

@@ -27,12 +27,16 @@ _MOST: Final = 1 << 20
 """The most cells that are listed."""
 
 
+def larger_element(source: Array | npt.NDArray[Any], target: ArrayMeta) -> int:
+    """Return the usual bytes of an element in memory, of the source or of the copy, whichever has larger ones."""
+    usual = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
+    return max(usual, target.dtype.usual_bytes, 1)
+
+
 def regions_for(source: Array | npt.NDArray[Any], target: Array) -> Regions:
     """Return the regions in which `source` is copied into `target`."""
     read_shape = source.metadata.read_grid.inside(source.shape) if isinstance(source, Array) else (1,) * source.ndim
-    usual = source.metadata.dtype.usual_bytes if isinstance(source, Array) else source.dtype.itemsize
-    itemsize = max(usual, target.metadata.dtype.usual_bytes, 1)
-    limit = max(1, config.copy_bytes // itemsize)
+    limit = max(1, config.copy_bytes // larger_element(source, target.metadata))
     return plan_regions(target.shape, target.metadata.largest, read_shape, limit, target.metadata.chunk_grid.edges)
 
 

@@ -11,6 +11,7 @@ import pytest
 import blizzarr
 from blizzarr import _native
 from blizzarr.copying import stored
+from blizzarr.errors import StoreError
 from support.far_stores import TwoAtOnce
 
 
@@ -67,3 +68,14 @@ def test_small_arrays_far_away_are_copied_at_the_same_time() -> None:
     assert told == [0, 80, 160]
     assert isinstance(copied, blizzarr.Group)
     assert {name: array[...].tolist() for name, array in copied.arrays()} == {key: [*range(10)] for key in "ab"}
+
+
+def test_arrays_that_are_large_in_the_copy_are_not_copied_at_once() -> None:
+    source = blizzarr.create_group({})
+    for name in "ab":
+        source.create_array(name, data=np.ones(100, "u1"))
+    store = TwoAtOnce()
+    store.both = threading.Barrier(2, timeout=0.2)
+    # One byte of each element in the source, and eight in the copy.
+    with blizzarr.config.set(copy_bytes=8 * 400), pytest.raises(StoreError, match="BrokenBarrier"):
+        blizzarr.copy(source, store, dtype="f8")
