@@ -98,7 +98,7 @@ class Connection(asyncio.Protocol):
     """Each request of a connection is answered after the delay."""
 
     def __init__(self, root: Path, delay: float) -> None:
-        self.root, self.delay, self.received = root, delay, b""
+        self.root, self.delay, self.received = root, delay, bytearray()
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -113,7 +113,8 @@ class Connection(asyncio.Protocol):
                 if "expect" in headers and len(self.received) == begin:
                     self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
                 return
-            value, self.received = self.received[begin : begin + length], self.received[begin + length :]
+            value = bytes(self.received[begin : begin + length])
+            del self.received[: begin + length]
             asyncio.get_running_loop().call_later(self.delay, self.respond, first, headers, value)
 
     def respond(self, *request: Any) -> None:

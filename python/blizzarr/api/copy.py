@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
 from blizzarr.api.open import open
 from blizzarr.array import Array
-from blizzarr.config import config
 from blizzarr.creation.describe import ZarrFormat, check_option_names
 from blizzarr.errors import BlizzarrError, ConflictError, MetadataError, NodeExistsError, Problem
 from blizzarr.formats import (
@@ -38,7 +37,7 @@ from blizzarr.model.names import ancestors, check_path, join
 from blizzarr.problems import warn
 from blizzarr.stores import Store, StoreLike, resolve
 from blizzarr.stores.place import is_below, lasting_place_of
-from blizzarr.stores.requests import complete, each, is_remote, publish
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each, is_remote, is_small, publish
 
 if TYPE_CHECKING:
     from blizzarr.copying.array import ArrayCopy, Source
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
     from blizzarr.distributing import Progress
 
 _P = ParamSpec("_P")
-
-_AT_ONCE: Final = 8
-"""The number of small arrays that are copied at once from or to a store far away."""
 
 
 def copy(
@@ -211,10 +207,8 @@ def copy(
 
         far = next(filter(is_remote, (target, *stores)), None)
         if far is not None and workers is None:
-            # Each takes a dozen requests, one after the other.
-            most = config.copy_bytes // _AT_ONCE
-            each(far, run, [job for job in jobs if job.held_bytes <= most], _AT_ONCE)
-            jobs = [job for job in jobs if job.held_bytes > most]
+            each(far, run, [job for job in jobs if is_small(job.held_bytes)], ARRAYS_AT_ONCE)
+            jobs = [job for job in jobs if not is_small(job.held_bytes)]
         for job in jobs:
             run(job)
     for group in consolidated if getattr(target, "supports_list", True) else ():

@@ -44,7 +44,6 @@ def failures(direction: str, key: str, store: object) -> Iterator[None]:
         raise
     except Exception as error:
         if is_of_signal(error):
-            mark_as_of_signal(error)
             raise
         number = error.errno if isinstance(error, OSError) else None
         if number is None and isinstance(error, PermissionError):

@@ -23,6 +23,8 @@ _THREADS: Final = 32
 _FEW: Final = 4
 _HELD: Final = 256 << 20
 """The bytes that values may take up which are requested at once, those of the fewest requests apart."""
+ARRAYS_AT_ONCE: Final = 8
+"""The number of small arrays that are copied or written at once if a store is remote, as each takes many requests."""
 
 
 def publish(store: Store) -> None:
@@ -56,6 +58,11 @@ def is_remote(store: object) -> bool:
     Only True counts: objects of other libraries may have an attribute of this name about something else.
     """
     return getattr(store, "remote", False) is True
+
+
+def is_small(size: int) -> bool:
+    """Return whether `ARRAYS_AT_ONCE` arrays of this size in bytes fit into `config.copy_bytes`."""
+    return size <= config.copy_bytes // ARRAYS_AT_ONCE
 
 
 def at_once(*stores: object, otherwise: int = 1, size: int = 1) -> int:

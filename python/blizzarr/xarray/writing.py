@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from types import SimpleNamespace
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from xarray import (
     DataArray,
@@ -40,7 +40,7 @@ from blizzarr.model.names import join
 from blizzarr.stores import Store, resolve
 from blizzarr.stores.fsspec_store import with_storage_options
 from blizzarr.stores.place import keeps_all_parts
-from blizzarr.stores.requests import complete, each, is_remote
+from blizzarr.stores.requests import ARRAYS_AT_ONCE, complete, each, is_remote, is_small
 from blizzarr.xarray.group_store import GroupStore
 from blizzarr.xarray.opening import closed_after, closing_of, may_consolidate, open_node
 from blizzarr.xarray.variables import StoredArray
@@ -61,9 +61,6 @@ def unread(variable: Variable) -> Iterator[Array]:
         if isinstance(layer, StoredArray):
             yield layer.source
 
-
-_AT_ONCE: Final = 8
-"""The number of small arrays that are written at once to a store far away."""
 
 Mode: TypeAlias = Literal["w", "w-", "a", "a-", "r+"]
 Region: TypeAlias = Mapping[str, slice | Literal["auto"]] | Literal["auto"]
@@ -388,7 +385,7 @@ class _Rehearsed(ZarrGroup):
 
 
 class _Writer(ArrayWriter):
-    """Writes elements at once; small arrays in memory to a store far away in the end, several at the same time.
+    """Writes elements at once, but small arrays to a store far away only at the end, several at the same time.
 
     `store` is the store; None if they may not wait for the end.
     """
@@ -399,14 +396,14 @@ class _Writer(ArrayWriter):
         self._waiting: list[tuple[Any, Any, Any]] = []
 
     def add(self, source: Any, target: Any, region: Any = None) -> None:
-        is_small = getattr(source, "nbytes", config.copy_bytes) <= config.copy_bytes // _AT_ONCE
-        if self._store is None or not is_small or is_chunked_array(source):
-            super().add(source, target, region)
-        else:
+        can_wait = self._store is not None and not is_chunked_array(source)
+        if can_wait and is_small(getattr(source, "nbytes", config.copy_bytes)):
             self._waiting.append((source, target, region))
+        else:
+            super().add(source, target, region)
 
     def sync(self, compute: bool = True, chunkmanager_store_kwargs: Any = None) -> Any:
-        each(self._store, lambda one: ArrayWriter.add(self, *one), self._waiting, _AT_ONCE)
+        each(self._store, lambda one: ArrayWriter.add(self, *one), self._waiting, ARRAYS_AT_ONCE)
         return super().sync(compute, chunkmanager_store_kwargs)
 
 
