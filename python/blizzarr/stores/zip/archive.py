@@ -316,19 +316,7 @@ class NewFile:
             elif os.name == "nt":
                 os.rename(self._temporary, self.path)  # which refuses to replace
             else:
-                try:
-                    os.link(self._temporary, self.path)
-                except FileExistsError:
-                    raise
-                except OSError:
-                    # There are no links on FAT, for example: an empty file takes the name, which then nobody else can.
-                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o666))
-                    try:
-                        os.replace(self._temporary, self.path)
-                    except BaseException:
-                        if not self._is_at(self.path):
-                            self.path.unlink()  # the empty file, which nobody could replace
-                        raise
+                self._take_name(self._temporary)
         self.discard()
 
     def discard(self) -> None:
@@ -336,6 +324,21 @@ class NewFile:
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
+
+    def _take_name(self, temporary: Path) -> None:
+        try:
+            os.link(temporary, self.path)
+        except FileExistsError:
+            raise
+        except OSError:
+            # There are no links on FAT, for example: an empty file takes the name, which then nobody else can.
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o666))
+            try:
+                os.replace(temporary, self.path)
+            except BaseException:
+                if not self._is_at(self.path):
+                    self.path.unlink()  # the empty file, which nobody could replace
+                raise
 
     def _is_at(self, path: Path) -> bool:
         try:
