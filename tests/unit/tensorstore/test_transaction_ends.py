@@ -389,6 +389,8 @@ class TestVirtualChunks:
             assert (state.tolist(), generation) == ([1, 0, 0, 88], [2])
 
 
+# Python ignores an interrupt that arrives in a finaliser, and pytest reports that.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Unix only")
 def test_nothing_is_written_after_an_interrupted_commit(tmp_path: Path) -> None:
     """What is written next must not be undone by the chunks that the commit had not come to."""
