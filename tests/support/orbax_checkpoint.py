@@ -1,6 +1,8 @@
 """Save a tree of sharded arrays with Orbax on `blizzarr.tensorstore`, restore it otherwise sharded, and compare.
 
-Run it with ``python tests/support/orbax_checkpoint.py DIRECTORY``, where orbax-checkpoint and jax are installed.
+Run it with ``python tests/support/orbax_checkpoint.py DIRECTORY``, where orbax-checkpoint and jax are installed. With
+``save`` behind the directory, TensorStore saves the tree as OCDBT, which with ``restore`` is restored on
+`blizzarr.tensorstore`.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ import blizzarr
 import blizzarr.tensorstore
 
 
-def main(directory: Path) -> None:
+def main(directory: Path, *steps: str) -> None:
     """Save, restore, compare."""
-    sys.modules["tensorstore"] = blizzarr.tensorstore
+    if "save" not in steps:
+        sys.modules["tensorstore"] = blizzarr.tensorstore
     import jax
     import jax.numpy as jnp
     import orbax.checkpoint as ocp
@@ -39,9 +42,10 @@ def main(directory: Path) -> None:
     }
     for zarr3 in (False, True):
         place = directory / ("zarr3" if zarr3 else "zarr")
-        handler = ocp.PyTreeCheckpointHandler(use_ocdbt=False, use_zarr3=zarr3)
+        handler = ocp.PyTreeCheckpointHandler(use_ocdbt=bool(steps), use_zarr3=zarr3)
         with ocp.Checkpointer(handler) as checkpointer:
-            checkpointer.save(place, tree)
+            if "restore" not in steps:
+                checkpointer.save(place, tree)
             plain = checkpointer.restore(place)
             # Other devices have other parts than when it was saved.
             other = {"weights": rows, "moments": {"first": tiles}, "step": rows.update(spec=PartitionSpec())}
@@ -55,9 +59,12 @@ def main(directory: Path) -> None:
             jax.tree.map(compare, found, tree)
         assert restored["weights"].sharding.is_equivalent_to(rows, 2)
         # It is Zarr: blizzarr's own interface reads the parameters.
-        stored = blizzarr.open(place / "weights", mode="r")
+        stored = blizzarr.open(f"{place}|ocdbt:weights" if steps else place / "weights", mode="r")
         np.testing.assert_array_equal(stored[:], np.arange(64 * 32, dtype="float32").reshape(64, 32))
         assert stored.chunks == (16, 16), stored.chunks
+    if steps:
+        print("restored what was saved")
+        return
     counted: Any = blizzarr.tensorstore.experimental_collect_matching_metrics("/tensorstore/kvstore/file/bytes_written")
     assert counted[0]["values"][0]["value"] > 2 * tree["weights"].nbytes / 10
     print("restored what was saved")
@@ -70,4 +77,4 @@ def compare(found: Any, expected: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

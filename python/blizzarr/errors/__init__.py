@@ -16,7 +16,7 @@
     │       ├── ChecksumError                   the bytes are not those that were stored
     │       └── ShardIndexError                 the index of a shard points nowhere
     ├── StoreError (OSError)                    the store failed; `errno` says how
-    │   ├── ArchiveError (ValueError)           the file that holds the store is no zip file, or a damaged one
+    │   ├── ArchiveError (ValueError)           the files that hold the store are of another kind, or damaged
     │   ├── ReadOnlyError (PermissionError)     the store, or this handle of it, is read-only
     │   └── UnsupportedOperationError (NotImplementedError)  this kind of store cannot do that
     ├── LimitError (MemoryError)                it would need more memory than the cap

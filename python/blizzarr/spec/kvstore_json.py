@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from blizzarr.errors import SpecError, UnsupportedDriverError, UnsupportedOperationError
-from blizzarr.json_members import Members, Option, as_bool, as_list, as_text, one_of, options_json
+from blizzarr.json_members import Members, Option, as_bool, as_integer, as_list, as_text, one_of, options_json
 from blizzarr.json_values import copied, quote
 from blizzarr.keywords import what_there_is
 from blizzarr.spec.arguments import prefixed
@@ -214,6 +214,45 @@ _ZIP = KvDriver(
 )
 
 
+# Databases of OCDBT, in a directory of another store.
+
+_VERSION = re.compile(r"@v(\d+)(?:/|\Z)")
+
+
+def _ocdbt_url(url: Url) -> KvNode:
+    path = decoded(url.path)
+    version = _VERSION.match(path)
+    if version is None and path.startswith("@"):
+        raise SpecError(f"expected a version like '@v5', found {quote(path.partition('/')[0])}")
+    return KvNode("ocdbt", path[version.end() :], {"version": int(version[1])}) if version else KvNode("ocdbt", path)
+
+
+def _to_ocdbt_url(node: KvNode) -> str:
+    if node.manifest is not None:
+        raise SpecError("OCDBT URL syntax not supported with separate manifest kvstore")
+    version = node.options.get("version")
+    return f"ocdbt:{'' if version is None else f'@v{version}/'}{encoded(node.path)}"
+
+
+_OCDBT = KvDriver(
+    "ocdbt",
+    ("ocdbt",),
+    _ocdbt_url,
+    _to_ocdbt_url,
+    {
+        "version": Option(as_integer(1, 2**64 - 1), None, optional=True),
+        # What follows is for writers.
+        "config": Option(lambda value: dict(Members(value).left), {}),
+        "assume_config": Option(as_bool, False),
+        "coordinator": Option(lambda value: value, "ocdbt_coordinator"),
+        "target_data_file_size": Option(as_integer(0, 2**64 - 1), None, optional=True),
+        **{f"{kind}_data_prefix": Option(as_text, "d/") for kind in ("value", "btree_node", "version_tree_node")},
+    },
+    ("cache_pool", "data_copy_concurrency"),
+    is_adapter=True,
+)
+
+
 # Object stores and web servers.
 
 
@@ -319,7 +358,7 @@ _HTTP = KvDriver(
 )
 
 
-KV_DRIVERS: dict[str, KvDriver] = {driver.name: driver for driver in (_MEMORY, _FILE, _ZIP, _GCS, _S3, _HTTP)}
+KV_DRIVERS: dict[str, KvDriver] = {driver.name: driver for driver in (_MEMORY, _FILE, _ZIP, _OCDBT, _GCS, _S3, _HTTP)}
 
 KV_SCHEMES: dict[str, KvDriver] = {scheme: driver for driver in KV_DRIVERS.values() for scheme in driver.schemes}
 
@@ -343,11 +382,13 @@ def kvstore_of(value: Any) -> KvNode:
         given["path"] = path
         path = members.take("path", as_text, "")
     base = members.take("base", kvstore_of) if kind.is_adapter else None
+    manifest = members.take("manifest", kvstore_of, None) if driver == "ocdbt" else None
     options = members.take_all(kind.options) if kind.options else {}
     resources = kind.take_resources(members) if given else kind.default_resources.copy()
     if given or members.wrong:
         members.end()
-    return kind.normalize(KvNode(driver, "" if path == kind.root else path, options, resources, base, context))
+    node = KvNode(driver, "" if path == kind.root else path, options, resources, base, context, manifest)
+    return kind.normalize(node)
 
 
 def _driver(value: Any) -> str:
@@ -370,6 +411,8 @@ def kvstore_json(node: KvNode, include_defaults: bool = False) -> dict[str, Any]
         json["path"] = node.path
     if node.base is not None:
         json["base"] = kvstore_json(node.base, include_defaults)
+    if node.manifest is not None:
+        json["manifest"] = kvstore_json(node.manifest, include_defaults)
     json.update(copied(options_json(node.options, kind.options, include_defaults)))
     json.update(resources_json(node.resources, include_defaults))
     return dict(sorted(json.items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from blizzarr.stores.protocol import Store
 
 if TYPE_CHECKING:
     from blizzarr.stores.object_store import ObjectStore
+    from blizzarr.stores.ocdbt import OcdbtStore
     from blizzarr.stores.zip import ZipStore
 
 
@@ -44,7 +46,7 @@ def open_kvstore(node: KvNode, *, directory: bool = False) -> tuple[Store, str]:
     if node.driver == "memory":
         store: Store = node.resources["memory_key_value_store"].value
     else:
-        store = _remote(node) if KV_DRIVERS[node.driver].is_remote else _zip(node)
+        store = _remote(node) if KV_DRIVERS[node.driver].is_remote else _ADAPTERS[node.driver](node)
     return store, path.rstrip("/") if directory else path
 
 
@@ -68,6 +70,18 @@ def _zip(node: KvNode) -> ZipStore:
         if store is None or not store.is_current:
             store = _archives[path] = ZipStore(path, "a")
         return store
+
+
+def _ocdbt(node: KvNode) -> OcdbtStore:
+    """Return the store of a version of a database, as it is now."""
+    from blizzarr.stores.ocdbt import OcdbtStore
+
+    assert node.base is not None, "what databases are in"
+    manifest = None if node.manifest is None else open_kvstore(node.manifest, directory=True)
+    return OcdbtStore(*open_kvstore(node.base, directory=True), version=node.options.get("version"), manifest=manifest)
+
+
+_ADAPTERS: dict[str, Callable[[KvNode], Store]] = {"zip": _zip, "ocdbt": _ocdbt}
 
 
 # Buckets, and servers behind HTTP.

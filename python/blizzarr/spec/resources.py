@@ -141,6 +141,9 @@ _KINDS: Final = [
         for name, most in (("file_io", 0), ("http_request", 32), ("gcs_request", 32), ("s3_request", 32))
     ),
     *(_kind(f"experimental_{name}_rate_limiter", _RATES) for name in ("gcs", "s3")),
+    _kind(
+        "ocdbt_coordinator", {"address": Option(as_text, None, optional=True), "lease_duration": _duration(None, True)}
+    ),
     _kind("file_io_locking", _LOCKING, config_only=True),
     _kind("file_io_mode", _MODE, config_only=True),
     _kind("gcs_user_project", {"project_id": Option(as_text, None, optional=True)}, config_only=True),

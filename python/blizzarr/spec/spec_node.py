@@ -51,7 +51,7 @@ class Node:
 class KvNode(Node):
     """A key-value store: a path in the store of a driver, and the store that this one is on top of, if any."""
 
-    inner_members: ClassVar[tuple[str, ...]] = ("base",)
+    inner_members: ClassVar[tuple[str, ...]] = ("base", "manifest")
 
     driver: str
     path: str = ""
@@ -59,6 +59,8 @@ class KvNode(Node):
     resources: dict[str, Resource] = field(default_factory=dict)
     base: KvNode | None = None
     context: ContextSpec | None = None
+    manifest: KvNode | None = None
+    """Where a database has its manifests, if not in `base`."""
 
     def directory(self) -> Self:
         """Return the same store with a path that ends with a slash, unless it is empty, so that keys are below it."""

@@ -18,6 +18,7 @@ from blizzarr.stores.wrapper import StoreWrapper
 if TYPE_CHECKING:
     from blizzarr.stores.fsspec_store import FsspecStore
     from blizzarr.stores.object_store import ObjectStore
+    from blizzarr.stores.ocdbt import OcdbtStore
     from blizzarr.stores.zip import ZipStore
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "MappingStore",
     "MemoryStore",
     "ObjectStore",
+    "OcdbtStore",
     "ReadOnlyStore",
     "Replaced",
     "Store",
@@ -48,6 +50,7 @@ if not TYPE_CHECKING:
         [
             "blizzarr.stores.fsspec_store:FsspecStore",
             "blizzarr.stores.object_store:ObjectStore",
+            "blizzarr.stores.ocdbt:OcdbtStore",
             "blizzarr.stores.zip:ZipStore",
         ],
         "STORES",

@@ -70,6 +70,8 @@ def resolve(target: StoreLike | None, mode: str = "r+", path: str | None = "") -
     ----------
     target
         The path or ``file://`` URL of a directory or a zip file (a path in the zip file may follow its name);
+        ``directory|ocdbt:path``, a node in a database of OCDBT, which can be read, or ``directory|ocdbt:@v5/path``, the
+        same of a certain version;
         ``memory://a/b``, the node ``b`` in the memory ``a`` of this process; the URL of a bucket or a server
         (``s3://``, ``gs://``, ``az://``, ``abfs://``, ``https://``), or another that fsspec knows; a store, also one of
         obstore, of zarr-python, or derived from the latter (icechunk, VirtualiZarr); a path of universal_pathlib; a
@@ -193,6 +195,8 @@ def check_mode(mode: str) -> str:
 
 
 def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
+    if "|ocdbt:" in text:
+        return _from_database(text)
     scheme = _SCHEME.match(text)
     if scheme is None:
         # Shells do not expand it behind a scheme, either.
@@ -220,6 +224,15 @@ def _from_text(text: str, mode: str, path: str) -> tuple[Store, str]:
         return (read_only(store) if mode == "r" else store), check_key(inner) if inner else ""
     remote = _from_url(text, name)
     return resolve(remote, mode)
+
+
+def _from_database(text: str) -> tuple[Store, str]:
+    from blizzarr.stores.ocdbt import OcdbtStore
+
+    base, _, inner = text.rpartition("|ocdbt:")
+    version = re.match(r"@v(\d+)(?:/|\Z)", inner)
+    inner = inner[version.end() if version else 0 :].strip("/")
+    return OcdbtStore(base, version=int(version[1]) if version else None), check_key(inner) if inner else ""
 
 
 def _from_url(text: str, scheme: str) -> Any:

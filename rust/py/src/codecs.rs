@@ -7,11 +7,12 @@ use blizzarr_core::codec::crc32c::checksum;
 use blizzarr_core::codec::foreign::Foreign;
 use blizzarr_core::codec::n5::N5;
 use blizzarr_core::codec::vlen::Vlen;
+use blizzarr_core::codec::zstd::Zstd;
 use blizzarr_core::codec::{prepare, BytesToBytes, Value};
 use blizzarr_core::error::Result;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyTuple};
 
 use crate::buffer::Buffer;
 use crate::capsule::of_capsule;
@@ -55,6 +56,19 @@ pub fn crc32c(data: &Bound<'_, PyAny>) -> PyResult<u32> {
         let buffer = Buffer::reading(data)?;
         let bytes = buffer.bytes()?;
         Ok(data.py().detach(|| checksum(bytes)))
+    })
+}
+
+/// The content of all zstd frames in a contiguous buffer, of at most `limit` bytes.
+#[pyfunction]
+pub fn zstd_decode<'py>(data: &Bound<'py, PyAny>, limit: usize) -> PyResult<Bound<'py, PyBytes>> {
+    let py = data.py();
+    entry(py, "decode zstd", None, || {
+        let buffer = Buffer::reading(data)?;
+        let (bytes, mut decoded) = (buffer.bytes()?, Vec::new());
+        let codec = Zstd::new(0, false).map_err(|error| raise(py, error, None))?;
+        py.detach(|| codec.decode_bounded(bytes, limit, &mut decoded)).map_err(|error| raise(py, error, None))?;
+        Ok(PyBytes::new(py, &decoded))
     })
 }
 

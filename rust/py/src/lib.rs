@@ -141,6 +141,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<elements::ElementTable>()?;
     module.add_function(wrap_pyfunction!(elements::texts_put, module)?)?;
     module.add_function(wrap_pyfunction!(codecs::crc32c, module)?)?;
+    module.add_function(wrap_pyfunction!(codecs::zstd_decode, module)?)?;
     module.add_class::<chain::PyChain>()?;
     module.add_class::<results::ResultMemory>()?;
     module.add_class::<stores::NativeStore>()?;

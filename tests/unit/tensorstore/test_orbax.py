@@ -45,6 +45,13 @@ def test_a_sharded_tree_is_saved_and_restored(python: str, tmp_path: Path) -> No
     assert shown.splitlines()[-1] == "restored what was saved"
 
 
+def test_a_tree_in_ocdbt_is_restored(python: str, tmp_path: Path) -> None:
+    """The format that Orbax saves in unless it is told otherwise, written by TensorStore."""
+    for step in ("save", "restore"):
+        shown = run([python, str(PROGRAM), str(tmp_path / "checkpoint"), step], tmp_path)
+        assert shown.splitlines()[-1] == "restored what was saved"
+
+
 def test_the_page_about_jax(python: str, tmp_path: Path) -> None:
     """Its blocks put blizzarr in the place of TensorStore, so they run in a process of their own."""
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
