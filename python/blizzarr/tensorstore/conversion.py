@@ -414,7 +414,6 @@ class CastDriver(Driver):
         self.dtype = dtype
         self.readable = readable and can_convert(original.dtype, dtype)
         self.writable = writable and can_convert(dtype, original.dtype)
-        self.decodes = original.decodes
         self.transaction = original.transaction
         if not self.readable and not self.writable:
             arrow = "<->" if readable and writable else "->"

@@ -77,7 +77,6 @@ class DownsampleDriver(Driver):
         self._method = method
         self._last: tuple[Form, _Needed] | None = None
         self.dtype = original.dtype
-        self.decodes = original.decodes
         self.transaction = original.transaction
 
     def _current_view(self) -> Form:

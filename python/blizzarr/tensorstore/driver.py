@@ -6,7 +6,9 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy.typing as npt
 
@@ -38,9 +40,8 @@ Shared = dict[Any, Any]
 
 Bounds = tuple[int | None, ...] | None
 
-
-Chunk = tuple[Any, tuple[int, ...], int]
-"""A chunk that is decoded as a whole: the identity of its array, its position in the grid, and its length in bytes."""
+Chunk = tuple[Any, tuple[int, ...]]
+"""A chunk that is decoded as a whole: the identity of its array, and its position in the grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,8 @@ class Driver(ABC):
     writable: bool = True
     resolves: bool = True
     """True if bounds of views may change, so that they can be resolved."""
-    decodes: bool = False
-    """True if reads decode chunks that are worth sharing with other reads."""
     transaction: Transaction | None = None
     """The transaction that gathers writes; None if they are stored at once."""
-    reads: weakref.ref[InFlight] | None = None
-    """The reads whose futures still exist."""
 
     # Properties
 
@@ -175,14 +172,11 @@ class Driver(ABC):
         return self.altered(readable=readable, writable=writable)
 
     def altered(self, **attributes: Any) -> Self:
-        """Return a copy of the driver with other attributes; its reads are not shared with those of the original."""
+        """Return a copy of the driver with other attributes."""
         # Not by `copy`, which would do as pickling does and open again.
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, reads=None, **attributes)
+        made.__dict__.update(self.__dict__, **attributes)
         return made
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "reads"}
 
 
 def put_into(out: Elements | None, elements: Elements) -> Elements:
@@ -227,10 +221,9 @@ def with_transaction(driver: Driver, transaction: Transaction | None) -> Driver:
     return driver.with_transaction(transaction)
 
 
-# Reads that are in flight at the same time: chunks that several of them need are decoded once. Reads of one driver are
-# in flight as long as their futures live, whether they are done or not. A packed chunk that two of them need is decoded
-# into a pool, which goes with the last of the futures. What is in it is looked at again for each read, so that each
-# gets what was stored when it was asked for, or later.
+# Reads are in flight as long as their futures live, whether they are done or not. A packed chunk that two of them need
+# is decoded into a pool, which goes with the last of the futures. What is in it is looked at again for each read, so
+# that each gets what was stored when it was asked for, or later.
 
 KEPT_BYTES: Final = 1 << 26
 """The size of the pool that all reads in flight share."""
@@ -239,100 +232,38 @@ _REMEMBERED: Final = 1 << 14
 """The number of recorded chunks above which all of them are forgotten."""
 
 
-class InFlight:
-    """The chunks that the reads of one driver that are in flight need.
+class InFlight(dict[str, Any]):
+    """The state that reads in flight share: empty as long as no two of them need the same chunk."""
 
-    - `driver`, `form`: the driver, and what is read first. Its chunks are listed when there is a second read: most
-      reads are alone.
-    """
+    __slots__ = ("__weakref__", "needed")
 
-    __slots__ = ("__weakref__", "_driver", "_first", "_needed", "_shared")
-
-    _needed: set[Any]
-    """The chunks that the reads have needed."""
-
-    def __init__(self, driver: Driver, form: Form) -> None:
-        self._driver = driver
-        self._first: Form | None = form
-        self._shared: Shared | None = None
-
-    def join(self, form: Form) -> Shared | None:
-        """Add a read, and return the state that it shares with others if one of them has needed the same chunk."""
-        first = self._first
-        if first is not None:
-            self._needed = set()
-            self._note(first)
-            self._first = None
-        return self._share() if self._note(form) else None
-
-    def _note(self, form: Form) -> bool:
-        """Record the chunks that a read needs, and return whether another one has needed some of them."""
-        needed = self._needed
-        if len(needed) >= _REMEMBERED:
-            needed.clear()
-        chunks = kept_chunks(self._driver, form)
-        is_shared = not chunks.isdisjoint(needed)
-        needed |= chunks
-        return is_shared
-
-    def _share(self) -> Shared:
-        shared = self._shared
-        if shared is None:
-            pool: Any = _pool()
-            # All at once: other threads find all of it, or nothing.
-            shared = self._shared = {"pool": pool, "hasty": pool.native.hasty(), "recheck": True, "arrays": {}}
-        return shared
-
-    @property
-    def is_hasty(self) -> bool:
-        """True if a value was stored so recently that a later one could have the same version.
-
-        Then a look at the store is not enough, and a read that is done at once would have to decode anew.
-        """
-        shared = self._shared
-        return shared is not None and bool(shared["pool"].native.hasty() > shared["hasty"])
-
-    def now(self) -> Shared:
-        """Return the shared state for a read that is asked for now and done later: chunks decoded after this moment
-        will do.
-        """
-        shared = self._share()
-        return {**shared, "since": shared["pool"].native.now()}
+    def __init__(self) -> None:
+        super().__init__()
+        self.needed: set[Chunk] = set()
 
 
-def kept_chunks(driver: Driver, form: Form) -> set[Chunk]:
-    """Return the chunks that a read decodes; none if they are too large to be kept."""
-    chunks = driver.decoded(form)
-    return chunks if sum([length for _, _, length in chunks]) <= KEPT_BYTES else set()
+_last: weakref.ref[InFlight] | None = None
 
 
-_last: weakref.ref[CachePool] | None = None
-
-
-def _pool() -> CachePool:
-    """Return the pool that all reads in flight share."""
+def in_flight(read: Callable[[Shared | None], T], chunks: set[Chunk], is_quick: bool) -> Future[T]:
+    """Return the future of a read that decodes these chunks; it takes the state that it shares with others."""
     global _last
-    result = None if _last is None else _last()
-    if result is None:
-        result = CachePool(KEPT_BYTES)
-        _last = weakref.ref(result)
-    return result
-
-
-def in_flight(driver: Driver, form: Form, work: Callable[[Shared | None], T]) -> Future[T]:
-    """Return the future of a read of a driver that decodes; `work` takes the state that it shares with others."""
-    ref = driver.reads
-    reads = None if ref is None else ref()
-    if reads is None:
-        reads = InFlight(driver, form)
-        driver.reads = weakref.ref(reads)
-        shared = None
-    else:
-        shared = reads.join(form)
-    if driver.is_quick(form) and not (shared is not None and reads.is_hasty):
-        future = at_once(work, shared)
-    else:
-        later = None if shared is None else reads.now()
-        future = submit(lambda: work(later))
-    keep_alive(future, reads)
+    state = None if _last is None else _last()
+    if state is None:
+        state = InFlight()
+        _last = weakref.ref(state)
+    shared: Shared | None = None
+    if not chunks.isdisjoint(state.needed):
+        if not state:
+            state.update(pool=CachePool(KEPT_BYTES), recheck=True, arrays=WeakKeyDictionary())
+        pool: Any = state["pool"].native
+        # Of values that were stored just before, a look at the store does not tell whether they have changed: another
+        # thread, for which chunks will do that are decoded after this moment, need not decode each anew.
+        is_quick = is_quick and not pool.hasty()
+        shared = state if is_quick else {**state, "since": pool.now()}
+    if len(state.needed) > _REMEMBERED:
+        state.needed.clear()
+    state.needed |= chunks
+    future = at_once(read, shared) if is_quick else submit(partial(read, shared))
+    keep_alive(future, state)
     return future

@@ -35,7 +35,7 @@ from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec import Spec, node_of, spec_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.unit import Unit
-from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, kept_chunks, with_transaction
+from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Request, Shared, with_transaction
 from blizzarr.tensorstore.facts import driver_of
 from blizzarr.tensorstore.opening import open_node
 from blizzarr.tensorstore.picking import Box, Part, Points, box_within, cut_to, indices_of, parts_by_point, reach
@@ -205,7 +205,6 @@ class StackDriver(Driver):
         self._opens = len(opened) < len(layers) or not layers
         self.readable = self._opens or any(driver.readable for driver in opened)
         self.writable = self._opens or any(driver.writable for driver in opened)
-        self.decodes = not (self._opens or transaction) and any(driver.decodes for driver in opened)
 
     @property
     def domain(self) -> IndexDomain:
@@ -234,7 +233,8 @@ class StackDriver(Driver):
             ((part, driver, own),) = parts
             return _readable(part, driver).read(own, out, batch)
         result = empty_result(form.shape, element_dtype(self.dtype)) if out is None else out
-        needed = [kept_chunks(driver, own) for _, driver, own in parts]
+
+        needed = [driver.decoded(own) for _, driver, own in parts]
         if batch is None and len(set().union(*needed)) < sum(map(len, needed)):
             # Layers share chunks, which are dropped after this read, so that they cannot become stale.
             batch = {}
@@ -311,7 +311,7 @@ class StackDriver(Driver):
         return StackPartition([tuple(zip(each.lower, each.upper, strict=True)) for each in forms], domain)
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_last": None}
+        return self.__dict__ | {"_last": None}
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
         made = StackDriver(self._layers, self._domain, self.dtype, self._units, self._resource, transaction)

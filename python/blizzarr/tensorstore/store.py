@@ -122,11 +122,11 @@ class TensorStore(Pretty, StoreFacts):
             raise TypeError("`order` must be specified as 'C' or 'F'")
         driver, form = self._driver, self._form
         # The work has a view of its own, so that this one can be collected before it is done.
-        if batch is None and driver.decodes:
-            return in_flight(driver, form, lambda shared: store_of(driver, form)._read_now(order, shared))
+        if batch is None and (chunks := driver.decoded(form)):
+            read = lambda shared: store_of(driver, form)._read_now(order, shared)  # noqa: E731
+            return in_flight(read, chunks, driver.is_quick(form))
         shared = None if batch is None else shared_state(batch)
-        work = lambda: store_of(driver, form)._read_now(order, shared)  # noqa: E731
-        work = self._in_transaction(work)
+        work = self._in_transaction(lambda: store_of(driver, form)._read_now(order, shared))
         if batch is not None:
             return add_work(batch, work)
         return at_once(work) if driver.is_quick(form) else submit(work)

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from blizzarr.spec.schema import Schema
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.stores import LocalStore, MemoryStore, check_writable
 from blizzarr.stores.wrapper import unwrapped
-from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared, put_into
+from blizzarr.tensorstore.driver import KEPT_BYTES, Bounds, Chunk, Driver, Elements, Shared, put_into
 from blizzarr.tensorstore.picking import index_arrays, reach
 from blizzarr.tensorstore.staging import Staged, Unlocked, staged_in
 from blizzarr.tensorstore.stored_array import OpenedArray, StoredArray, new_shape, stored_of
@@ -44,8 +45,8 @@ T = TypeVar("T")
 _SHARED_BYTES = 1 << 28
 """The size of the pool that the reads of a batch share."""
 
-_LISTED = 1 << 12
-"""The most chunks of one read that are listed, to be compared with those of others."""
+_LEAST_BYTES = 1 << 14
+"""The size that smaller chunks count as where chunks are listed, so that not too many are."""
 
 _QUICK_BYTES = 1 << 20
 """The most bytes whose decoding is quicker than handing the work to another thread."""
@@ -81,7 +82,7 @@ class StoredArrayDriver(Driver):
         return self._outside.field.dtype
 
     @cached_property
-    def decodes(self) -> bool:  # type: ignore[override]
+    def _decodes(self) -> bool:
         """True if decoding takes time, and the chunks are not kept elsewhere."""
         if self._write_empty or self._must_be_stored or self.transaction is not None:
             return False
@@ -196,17 +197,18 @@ class StoredArrayDriver(Driver):
         """Return the binding of the array with the pool that the reads of a batch, or those in flight, share."""
         array = self._array
         recheck = batch.get("recheck", False)
-        if recheck and self._identity is None:
+        if recheck and not self._decodes:
             return self._binding(array)
         # Read after the shape that the caller has gone by, so that what is bound by them is as large, whatever other
         # threads make of the array meanwhile.
         metadata = array.metadata
-        arrays: dict[Any, tuple[ArrayMeta, Binding]] = batch.setdefault("arrays", {})
-        key = type(self), array
-        bound = arrays.get(key)
+        arrays: WeakKeyDictionary[OpenedArray, dict[Any, tuple[ArrayMeta, Binding]]]
+        arrays = batch.setdefault("arrays", WeakKeyDictionary())
+        kinds = arrays.setdefault(array, {})
+        bound = kinds.get(type(self))
         if bound is None or bound[0] is not metadata:
             pool = batch.setdefault("pool", CachePool(_SHARED_BYTES))
-            bound = arrays[key] = metadata, self._binding(array.cached(pool, recheck=recheck))
+            bound = kinds[type(self)] = metadata, self._binding(array.cached(pool, recheck=recheck))
         binding, since = bound[1], batch.get("since")
         if since is None:
             return binding
@@ -215,22 +217,19 @@ class StoredArrayDriver(Driver):
         return replace(binding, handle=handle.with_options(asked=since))
 
     def decoded(self, form: Form) -> set[Chunk]:
-        identity = self._identity
-        if identity is None or 0 in form.shape:
+        if not self._decodes or 0 in form.shape:
             return set()
         # For index arrays, with those between the first and the last.
         ends = [reach(map_, form) for map_ in form.maps]
         sides = zip(ends, self._chunk_shape, strict=True)
         ranges = [range(first // side, last // side + 1) for (first, last), side in sides]
-        if prod(map(len, ranges)) > _LISTED:
+        if prod(map(len, ranges)) * max(self._chunk_bytes, _LEAST_BYTES) > KEPT_BYTES:
             return set()
-        return {(identity, position, self._chunk_bytes) for position in product(*ranges)}
+        return {(self._identity, position) for position in product(*ranges)}
 
     @cached_property
     def _identity(self) -> Any:
-        """The identity of the array, equal for all handles; None where reads need not share chunks."""
-        if not self.decodes:
-            return None
+        """The identity of the array, equal for all handles."""
         store = unwrapped(self._array.store)
         return getattr(store, "root", None) or id(store), self._array.path
 

@@ -272,7 +272,7 @@ class VirtualDriver(Driver):
 
     def __getstate__(self) -> dict[str, Any]:
         # Event loops cannot be pickled.
-        return super().__getstate__() | {"_loop": None}
+        return self.__dict__ | {"_loop": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _loop=running_loop())

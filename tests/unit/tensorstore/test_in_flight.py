@@ -165,7 +165,9 @@ def test_nothing_is_kept_where_nothing_is_shared(place: str, pools: _Pools) -> N
 
 def test_what_is_too_large_is_read_by_itself(pools: _Pools, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reads of more than is kept go around the pool, and all that is kept stays within its limit."""
-    monkeypatch.setattr(driver, "KEPT_BYTES", 1800)
+    for module in (driver, stored_array_driver):
+        monkeypatch.setattr(module, "KEPT_BYTES", 1800)
+    monkeypatch.setattr(stored_array_driver, "_LEAST_BYTES", 0)
     store = _stored(ours, f"memory://large{next(_numbers)}/")
     whole = [store.read() for _ in range(3)] + [store[:, 1].read(), store[:, 2].read()]
     assert [int(future.result().sum()) for future in whole[:3]] == [130816] * 3
