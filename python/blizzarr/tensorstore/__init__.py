@@ -117,11 +117,7 @@ __all__ += ["DownsampleMethod", "TensorStore", "array", "cast", "concat", "downs
 __all__ += ["VirtualChunkedReadParameters", "VirtualChunkedWriteParameters", "virtual_chunked"]
 __all__ += ["experimental_collect_matching_metrics", "experimental_collect_prometheus_format_metrics"]
 __all__ += ["experimental_push_metrics_to_prometheus", "experimental_update_verbose_logging", "parse_tensorstore_flags"]
-__all__ += ["bool", "byte", "char", "json", "string", "ustring"]
-__all__ += ["int2", "int4", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
-__all__ += ["float4_e2m1fn", "float8_e3m4", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"]
-__all__ += ["float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
-__all__ += ["bfloat16", "complex64", "complex128", "float16", "float32", "float64"]
+__all__ += _DTYPES
 
 
 def __dir__() -> list[str]:

@@ -24,12 +24,10 @@ from blizzarr.json_members import as_text
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.dtype import DType, element_dtype
 from blizzarr.spec.json_array import as_element, as_objects, integer_range
-from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import layout_of_view
-from blizzarr.tensorstore.driver import Bounds, Chunk, Driver, Elements, Shared, put_into
-from blizzarr.transactions import Transaction
+from blizzarr.tensorstore.driver import AdaptedDriver, Bounds, Chunk, Driver, Elements, Shared, put_into
 from blizzarr.views import IndexDomain
 from blizzarr.views.compose import compose, cut
 
@@ -404,17 +402,16 @@ def cast_driver(driver: Driver, dtype: DType) -> Driver:
     return CastDriver(original, dtype, driver.readable, driver.writable)
 
 
-class CastDriver(Driver):
+class CastDriver(AdaptedDriver):
     """The elements of another driver, which are converted when they are read and written."""
 
     name = "cast"
 
     def __init__(self, original: Driver, dtype: DType, readable: bool = True, writable: bool = True) -> None:
-        self.original = original
+        super().__init__(original)
         self.dtype = dtype
         self.readable = readable and can_convert(original.dtype, dtype)
         self.writable = writable and can_convert(dtype, original.dtype)
-        self.transaction = original.transaction
         if not self.readable and not self.writable:
             arrow = "<->" if readable and writable else "->"
             raise SpecError(f"Cannot convert {original.dtype.name} {arrow} {dtype.name}")
@@ -431,10 +428,6 @@ class CastDriver(Driver):
         return schema_of(
             self.dtype, self.rank, None, schema.chunk_layout, schema.dimension_units or (), schema.codec, fill
         )
-
-    @property
-    def kvstore(self) -> KvStore | None:
-        return self.original.kvstore
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         node = self.original.spec_of(form, minimal)
@@ -461,16 +454,10 @@ class CastDriver(Driver):
         return self.original.current(form)
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        return self._of(self.original.resolve(fix_resizable_bounds))
+        return self.over(self.original.resolve(fix_resizable_bounds))
 
     def resize(self, form: Form, inclusive_min: Bounds, exclusive_max: Bounds, modes: frozenset[str]) -> Driver:
-        return self._of(self.original.resize(form, inclusive_min, exclusive_max, modes))
+        return self.over(self.original.resize(form, inclusive_min, exclusive_max, modes))
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         return self.original.storage_statistics(form)
-
-    def with_transaction(self, transaction: Transaction | None) -> Driver:
-        return self._of(self.original.with_transaction(transaction))
-
-    def _of(self, original: Driver) -> CastDriver:
-        return CastDriver(original, self.dtype, self.readable, self.writable)

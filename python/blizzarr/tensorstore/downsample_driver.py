@@ -24,14 +24,12 @@ from blizzarr.json_values import braces, dump
 from blizzarr.spec.chunk_layout import ChunkLayout
 from blizzarr.spec.drivers.adapters import DOWNSAMPLE_METHODS, blocks_of_view, downsampled_domain, firsts_of_blocks
 from blizzarr.spec.dtype import DType, element_dtype
-from blizzarr.spec.kvstore import KvStore
 from blizzarr.spec.schema import Schema, schema_of
 from blizzarr.spec.spec_node import SpecNode
 from blizzarr.spec.through_view import fill_of_view, layout_of_view, units_of_view
 from blizzarr.tensorstore.conversion import pieces
-from blizzarr.tensorstore.driver import Chunk, Driver, Elements, Shared, put_into, resolved_view
+from blizzarr.tensorstore.driver import AdaptedDriver, Chunk, Driver, Elements, Shared, put_into, resolved_view
 from blizzarr.tensorstore.picking import indices_of, picked
-from blizzarr.transactions import Transaction
 from blizzarr.transfer import empty_result
 from blizzarr.views import IndexDomain, domain_of, transform_of
 from blizzarr.views.compose import compose, cut
@@ -50,7 +48,7 @@ class _Needed(NamedTuple):
     """How the results make up the view; None if they are the view."""
 
 
-class DownsampleDriver(Driver):
+class DownsampleDriver(AdaptedDriver):
     """A driver whose elements are computed from blocks of a view of another driver."""
 
     name = "downsample"
@@ -71,16 +69,14 @@ class DownsampleDriver(Driver):
         name, is_complex = original.dtype.name, original.dtype.name.startswith("complex")
         if method not in ("stride", "mode") and (name in _NO_NUMBERS or (is_complex and method != "mean")):
             raise SpecError(f'Downsample method "{method}" does not support data type "{name}"')
-        self._original = original
+        super().__init__(original)
         self._view = view
         self._factors = factors
         self._method = method
-        self._last: tuple[Form, _Needed] | None = None
         self.dtype = original.dtype
-        self.transaction = original.transaction
 
     def _current_view(self) -> Form:
-        return self._original.current(self._view)
+        return self.original.current(self._view)
 
     @property
     def domain(self) -> IndexDomain:
@@ -90,24 +86,20 @@ class DownsampleDriver(Driver):
     @property
     def schema(self) -> Schema:
         """The schema of the original, as far as chunks consist of whole blocks and all elements have one fill value."""
-        base, firsts = self._original.schema, firsts_of_blocks(self._factors)
+        base, firsts = self.original.schema, firsts_of_blocks(self._factors)
         layout = layout_of_view(layout_of_view(base.chunk_layout, self._view), firsts)
         units = units_of_view(units_of_view(base.dimension_units or (), self._view), firsts)
         fill = base.fill_value
-        fill = None if fill is None else fill_of_view(fill, self._view, self._original.domain)
+        fill = None if fill is None else fill_of_view(fill, self._view, self.original.domain)
         fill = None if fill is None or fill.ndim else fill
         return schema_of(self.dtype, self._view.rank, None, layout, units, base.codec, fill)
-
-    @property
-    def kvstore(self) -> KvStore | None:
-        return self._original.kvstore
 
     def spec_of(self, form: Form, minimal: bool = False) -> SpecNode:
         return SpecNode(
             "downsample",
             Schema(dtype=self.dtype, rank=self.rank),
             transform_of(form),
-            bases=(self._original.spec_of(self._view, minimal),),
+            bases=(self.original.spec_of(self._view, minimal),),
             options={"factors": self._factors, "method": self._method},
         )
 
@@ -115,14 +107,14 @@ class DownsampleDriver(Driver):
         """The elements of the original that the view stands for; all of it for views with steps or index arrays."""
         whole = self._current_view()
         part = blocks_of_view(form, whole, self._factors)
-        return self._original, self._view if part is None else compose(whole, part)
+        return self.original, self._view if part is None else compose(whole, part)
 
     def read(self, form: Form, out: Elements | None = None, batch: Shared | None = None) -> Elements:
         if 0 in form.shape:
             return np.empty(form.shape, element_dtype(self.dtype)) if out is None else out
         part, edges, axes = self._needed(form)
         if edges is None:
-            return self._original.read(part, out, batch)
+            return self.original.read(part, out, batch)
         if prod(part.shape) * self.dtype.numpy_dtype.itemsize > config.copy_bytes:
             boxes = list(self._boxes(form))
             if len(boxes) > 1:
@@ -131,7 +123,7 @@ class DownsampleDriver(Driver):
                     starts = zip(box.lower, box.upper, form.lower, strict=True)
                     self.read(cut(form, box), result[tuple([slice(a - at, b - at) for a, b, at in starts])], batch)
                 return result
-        elements = self._original.read(part, None, batch)
+        elements = self.original.read(part, None, batch)
         if axes is None:
             return reduce_blocks(elements, edges, self._method, self.dtype, out)
         reduced = reduce_blocks(elements, edges, self._method, self.dtype)
@@ -142,18 +134,18 @@ class DownsampleDriver(Driver):
 
     def _boxes(self, form: Form) -> Iterator[Form]:
         """The domain of a view in boxes that take little memory, each of about the blocks of whole chunks."""
-        chunk = layout_of_view(self._original.schema.chunk_layout, self._view).read_chunk.shape or (0,) * self.rank
+        chunk = layout_of_view(self.original.schema.chunk_layout, self._view).read_chunk.shape or (0,) * self.rank
         lengths = [length and max(1, length // factor) for length, factor in zip(chunk, self._factors, strict=True)]
         layout = layout_of_view(ChunkLayout(write_chunk_shape=lengths), form)
         return pieces(form, self.dtype.numpy_dtype.itemsize * prod(self._factors), layout)
 
     def is_quick(self, form: Form, writes: bool = False) -> bool:
         part = self._part(form) if prod(form.shape) * prod(self._factors) <= _QUICK else None
-        return part is not None and self._original.is_quick(part)
+        return part is not None and self.original.is_quick(part)
 
     def decoded(self, form: Form) -> set[Chunk]:
         part = self._part(form)
-        return set() if part is None else self._original.decoded(part)
+        return set() if part is None else self.original.decoded(part)
 
     def _part(self, form: Form) -> Form | None:
         """Return the elements of the original that a view needs; None if it needs none, or cannot be read."""
@@ -164,13 +156,8 @@ class DownsampleDriver(Driver):
             return None
 
     def _needed(self, form: Form) -> _Needed:
-        """Return the elements that a view is computed from; the last answer is kept, as one read asks several times."""
-        whole, last = self._current_view(), self._last
-        if last is None or last[0] is not form or whole is not self._view:
-            last = self._last = form, self._elements_of_blocks(form, whole)
-        return last[1]
-
-    def _elements_of_blocks(self, form: Form, whole: Form) -> _Needed:
+        """Return the elements that a view is computed from."""
+        whole = self._current_view()
         if self._method == "stride":
             part = form._replace(
                 maps=tuple([_times(map_, factor) for map_, factor in zip(form.maps, self._factors, strict=True)])
@@ -215,8 +202,8 @@ class DownsampleDriver(Driver):
         raise NotWritableError("Destination does not support writing.")
 
     def resolve(self, fix_resizable_bounds: bool = False) -> Driver:
-        original, view = resolved_view(self._original, self._view, fix_resizable_bounds)
-        return DownsampleDriver(original, view, self._factors, self._method)
+        original, view = resolved_view(self.original, self._view, fix_resizable_bounds)
+        return self.over(original, _view=view)
 
     def storage_statistics(self, form: Form) -> tuple[bool, bool]:
         """Return how much of the blocks is stored."""
@@ -227,13 +214,7 @@ class DownsampleDriver(Driver):
             lower.append(max(int(index.min()) * factor, low))
             upper.append(min((int(index.max()) + 1) * factor, high))
         part = whole.domain._replace(lower=tuple(lower), upper=tuple(upper))
-        return self._original.storage_statistics(cut(self._view, part))
-
-    def with_transaction(self, transaction: Transaction | None) -> Driver:
-        return DownsampleDriver(self._original.with_transaction(transaction), self._view, self._factors, self._method)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return DownsampleDriver, (self._original, self._view, self._factors, self._method)
+        return self.original.storage_statistics(cut(self._view, part))
 
 
 def _times(map_: Map, factor: int) -> Map:

@@ -179,6 +179,25 @@ class Driver(ABC):
         return made
 
 
+class AdaptedDriver(Driver):
+    """A driver whose elements are made from those of one other."""
+
+    def __init__(self, original: Driver) -> None:
+        self.original = original
+        self.transaction = original.transaction
+
+    def over(self, original: Driver, **attributes: Any) -> Self:
+        """Return the same driver on top of another one with elements of the same data type."""
+        return self.altered(original=original, transaction=original.transaction, **attributes)
+
+    @property
+    def kvstore(self) -> KvStore | None:
+        return self.original.kvstore
+
+    def with_transaction(self, transaction: Transaction | None) -> Driver:
+        return self.over(self.original.with_transaction(transaction))
+
+
 def put_into(out: Elements | None, elements: Elements) -> Elements:
     """Return elements, in `out` if that is given."""
     if out is None:

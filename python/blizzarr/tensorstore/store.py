@@ -17,6 +17,7 @@ from blizzarr.futures import (
     WriteFutures,
     add_work,
     at_once,
+    failed,
     resolved,
     shared_state,
     submit,
@@ -199,7 +200,7 @@ class TensorStore(Pretty, StoreFacts):
                 raise NotWritableError("Destination does not support writing.")
             form = driver.current(self._form)
         except BlizzarrError as error:
-            return _refusing(error)
+            return failed(error).result
         # A source of a wrong type is an error at once; one that does not fit is an error of the future.
         elements = as_source(source, form.shape, driver.dtype)
         return lambda: driver.write(form, fitted(elements, form))
@@ -321,13 +322,6 @@ class TensorStore(Pretty, StoreFacts):
         if self._driver.transaction is not None:
             raise ValueError("a store with a transaction cannot be pickled")
         return store_of, (self._driver, self._form)
-
-
-def _refusing(error: Exception) -> Callable[[], Any]:
-    def refuse() -> None:
-        raise error
-
-    return refuse
 
 
 def store_of(driver: Driver, form: Form | None = None) -> TensorStore:

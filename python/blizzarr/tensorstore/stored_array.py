@@ -368,44 +368,31 @@ def stored_of(array: Array, lowered: Lowered) -> tuple[bool, bool]:
     if not prod(shape):
         return True, True
     meta = array.metadata
-    sharded = meta.codecs.is_sharded
-    groups = _groups(shape, axes, meta.chunk_shape)
-    wanted = prod(len(chunks) for _, chunks in groups)
-    ratio = tuple(map(floordiv, meta.write_shape, meta.chunk_shape))
-    handle: Any = engine_handle(array.store, array.path, meta) if sharded else None
-    result = 0
-    for _, position in _stored(array, lowered):
-        if not sharded:
-            result += all(
-                position[members[0]] in chunks
-                if isinstance(chunks, range)
-                else tuple(position[axis] for axis in members) in chunks
-                for members, chunks in groups
-            )
-        elif within := _within(groups, position, ratio):
-            inner = np.frombuffer(handle.stored(position), np.uint8).reshape(ratio)
-            result += int(np.count_nonzero(inner[within]))
+    wanted = prod(len(chunks) for _, chunks in _groups(shape, axes, meta.chunk_shape))
+    stored = [position for _, position in _stored(array, lowered)]
+    outer = np.array(stored, int).reshape(len(stored), len(axes))
+    outer = outer[_are_among(outer, _groups(shape, axes, meta.write_shape))]
+    result = len(outer)
+    if meta.codecs.is_sharded:
+        groups, ratio = _groups(shape, axes, meta.chunk_shape), tuple(map(floordiv, meta.write_shape, meta.chunk_shape))
+        handle: Any = engine_handle(array.store, array.path, meta)
+        result = 0
+        for position in outer.tolist():
+            inner = np.argwhere(np.frombuffer(handle.stored(tuple(position)), np.uint8).reshape(ratio))
+            result += int(np.count_nonzero(_are_among(inner + np.multiply(position, ratio), groups)))
     return result == 0, result == wanted
 
 
-def _within(
-    groups: list[_Group], position: tuple[int, ...], ratio: tuple[int, ...]
-) -> tuple[np.ndarray[Any, Any], ...] | None:
-    """Return the wanted inner chunks of one shard, as indices that are broadcast; None if there are none."""
-    result: dict[int, np.ndarray[Any, Any]] = {}
-    for number, (members, chunks) in enumerate(groups):
-        starts = np.array([position[axis] * ratio[axis] for axis in members])
+def _are_among(positions: np.ndarray[Any, Any], groups: list[_Group]) -> np.ndarray[Any, Any]:
+    """Return which of the chunks at these positions are wanted along all axes."""
+    result = np.ones(len(positions), bool)
+    for members, chunks in groups:
+        rows = positions[:, members]
         if isinstance(chunks, range):
-            low, high = int(starts[0]), int(starts[0]) + ratio[members[0]]
-            chunks = {(chunk,) for chunk in range(max(low, chunks.start), min(high, chunks.stop))}
-        rows = np.array(sorted(chunks)).reshape(len(chunks), len(members))
-        inside = np.all((rows >= starts) & (rows < starts + [ratio[axis] for axis in members]), axis=1)
-        rows = rows[inside] - starts
-        if not len(rows):
-            return None
-        for column, axis in enumerate(members):
-            result[axis] = rows[:, column].reshape([-1 if other == number else 1 for other in range(len(groups))])
-    return tuple(result[axis] for axis in range(len(position)))
+            result &= (rows[:, 0] >= chunks.start) & (rows[:, 0] < chunks.stop)
+        else:
+            result &= np.array([tuple(row) in chunks for row in rows.tolist()], bool)
+    return result
 
 
 def first_missing(array: Array, lowered: Lowered) -> tuple[str, tuple[int, ...], tuple[int, ...] | None] | None:
