@@ -59,7 +59,12 @@ class CodecChain:
         """
         if type(value) is list and dtype is not None and chunk_shape is not None:
             # Remembered, because the arrays of a hierarchy mostly have the same codecs.
-            chain, notices = _remember(_packed(value), dtype, chunk_shape)
+            try:
+                # Unlike `==`, bytes tell true from 1 and 1 from 1.0.
+                packed = marshal.dumps(value, 2)
+            except ValueError:  # not JSON
+                packed = b""
+            chain, notices = _remember(packed, dtype, chunk_shape)
             if chain is not None:
                 if notices and problems is not None:
                     problems.notices += notices
@@ -210,14 +215,6 @@ class CodecChain:
     def to_json(self) -> list[dict[str, Any]]:
         """Return the chain as a list for a metadata document."""
         return [codec.to_json() for codec in self.all]
-
-
-def _packed(value: list[Any]) -> bytes:
-    """Return a list of codecs as bytes, which unlike `==` tell true from 1 and 1 from 1.0; empty if it is not JSON."""
-    try:
-        return marshal.dumps(value, 2)
-    except ValueError:
-        return b""
 
 
 @lru_cache(256)

@@ -191,7 +191,6 @@ class StackDriver(Driver):
         dtype: DType,
         units: tuple[Unit | None, ...],
         resource: Resource,
-        transaction: Transaction | None = None,
     ) -> None:
         self._layers = layers
         self._domain = domain
@@ -199,7 +198,6 @@ class StackDriver(Driver):
         self._resource = resource
         self._last: tuple[Form, list[_Assigned]] | None = None
         self.dtype = dtype
-        self.transaction = transaction
         opened = [driver_of(layer) for layer in layers if isinstance(layer, TensorStore)]
         # As soon as one layer can be; specs are opened for whatever is asked.
         self._opens = len(opened) < len(layers) or not layers
@@ -314,8 +312,7 @@ class StackDriver(Driver):
         return self.__dict__ | {"_last": None}
 
     def with_transaction(self, transaction: Transaction | None) -> Driver:
-        made = StackDriver(self._layers, self._domain, self.dtype, self._units, self._resource, transaction)
-        return made.allowed(self.readable, self.writable)
+        return self.altered(transaction=transaction, _last=None)
 
 
 def _readable(part: Part, driver: Driver) -> Driver:

@@ -225,13 +225,10 @@ class StoredArrayDriver(Driver):
         ranges = [range(first // side, last // side + 1) for (first, last), side in sides]
         if prod(map(len, ranges)) * max(self._chunk_bytes, _LEAST_BYTES) > KEPT_BYTES:
             return set()
-        return {(self._identity, position) for position in product(*ranges)}
-
-    @cached_property
-    def _identity(self) -> Any:
-        """The identity of the array, equal for all handles."""
+        # Equal for all handles of the array.
         store = unwrapped(self._array.store)
-        return getattr(store, "root", None) or id(store), self._array.path
+        identity = getattr(store, "root", None) or id(store), self._array.path
+        return {(identity, position) for position in product(*ranges)}
 
     def _staged(self) -> Staged:
         assert self.transaction is not None, "asked before"
